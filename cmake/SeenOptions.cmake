@@ -1,0 +1,24 @@
+# Language level, warnings and sanitizers: one list, the same here and in CI.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+add_library(seen_options INTERFACE)
+target_compile_options(seen_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough)
+if(SEEN_WERROR)
+  target_compile_options(seen_options INTERFACE -Werror)
+endif()
+if(SEEN_SANITIZE)
+  target_compile_options(seen_options INTERFACE
+    -fsanitize=${SEEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(seen_options INTERFACE -fsanitize=${SEEN_SANITIZE})
+endif()

@@ -1,0 +1,48 @@
+#pragma once
+// The envelope a rendered filter is published and served in. Byte by byte: schemas/snapshot.md.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/day.h"
+#include "model/fingerprint.h"
+
+namespace seen {
+
+enum class SnapshotFormat : uint8_t { kSplitBlockBloom = 1 };
+
+struct SnapshotMeta {
+  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
+  uint32_t item_count = 0;
+  TimeMs as_of;            // partition time: the stream has been read up to here
+  Day horizon;             // first UTC day that counts
+  int32_t partition = 0;
+  int64_t input_offset = 0;  // every record of the partition below it is in
+  double false_positive_rate = 0.01;  // as asked
+  friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
+};
+
+/// Renders filter and envelope. `fingerprints`: sorted, unique. `meta.item_count` is set from them.
+/// The rate must lie in (0, 0.5] (checked). Pure, any thread, O(n).
+std::string RenderSnapshot(SnapshotMeta meta, std::span<const Fingerprint> fingerprints);
+
+/// A snapshot's bytes, checked. Points into them.
+class SnapshotView {
+ public:
+  /// kMalformed with what is wrong: magic, version, format, sizes, checksum.
+  static Result<SnapshotView> Parse(std::string_view bytes);
+  const SnapshotMeta& meta() const { return meta_; }
+  std::string_view payload() const { return payload_; }
+  bool MightContain(Fingerprint fingerprint) const;
+  bool MightContain(std::string_view item_id) const { return MightContain(FingerprintOf(item_id)); }
+
+ private:
+  SnapshotMeta meta_;
+  std::string_view payload_;
+};
+
+}  // namespace seen

@@ -1,0 +1,56 @@
+#pragma once
+// What the flow needs of the log (Kafka): records in, snapshots and dead letters out. Implemented by kafka/ and
+// by the simulation.
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "flow/store_port.h"
+#include "model/event.h"
+
+namespace seen {
+
+/// A consumed record. Views are valid while the batch it came in is.
+struct Record {
+  int64_t offset = 0;
+  TimeMs timestamp;
+  std::string_view key;
+  std::string_view value;
+  bool value_is_null = false;
+};
+
+/// Sends rendered filters. Used from one thread, the publisher's, which also runs the acknowledgements.
+class SnapshotSink {
+ public:
+  virtual ~SnapshotSink() = default;
+  /// Queues `snapshot` under key `user_id` on the filter's topic; bytes are copied. False: the queue is full,
+  /// try again later. `ticket` comes back in an acknowledgement, exactly once, if and only if true.
+  virtual bool TrySend(FilterId filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) = 0;
+
+  using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
+  /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.
+  virtual void PollAcknowledgements(const Acknowledge& acknowledge) = 0;
+};
+
+struct DeadLetter {
+  Rejection rejection;
+  int32_t partition = 0;
+  const Record* record = nullptr;
+};
+
+/// Sends what can't be decoded. Any thread.
+class DeadLetterSink {
+ public:
+  virtual ~DeadLetterSink() = default;
+  /// Queues the record's key and value (cut to what the topic takes) with headers reason, field, source-topic,
+  /// source-partition, source-offset. False: the queue is full, try again. Delivery is retried for ever.
+  virtual bool TrySend(const DeadLetter& letter) = 0;
+  /// The smallest source offset of `partition` that was sent and isn't acknowledged; -1: none.
+  virtual int64_t OldestUnacknowledged(int32_t partition) const = 0;
+  /// Forgets what is outstanding for `partition` (it was revoked: its next owner reads those records again).
+  virtual void Forget(int32_t partition) = 0;
+};
+
+}  // namespace seen

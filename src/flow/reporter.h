@@ -1,0 +1,52 @@
+#pragma once
+// One function per thing that happens, which both counts and logs it. Whatever is dropped is counted.
+// Implemented by serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "base/latency_counts.h"
+#include "flow/log_port.h"
+#include "flow/status.h"
+#include "model/event.h"
+
+namespace seen {
+
+/// What one batch of records of one partition amounted to.
+struct BatchReport {
+  int32_t partition = 0;
+  uint64_t records = 0;
+  uint64_t bytes = 0;      // of keys and values
+  uint64_t events = 0;     // decoded exposures, a batch event counting each item
+  uint64_t too_old = 0;    // items beyond every window: dropped
+  uint64_t misrouted = 0;  // events in another partition than their user's
+  std::array<uint64_t, kRejectReasons> rejected{};
+  LatencyCounts record_to_visible;   // from the Kafka timestamp
+  LatencyCounts exposed_to_visible;  // from exposed_at
+};
+
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual void BatchApplied(const BatchReport& report) = 0;
+  /// One rejected record, for the log (rate-limited); BatchApplied counts it.
+  virtual void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) = 0;
+  virtual void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) = 0;
+  virtual void RangeLost(int32_t partition, const LostRange& range) = 0;
+  virtual void CheckpointWritten(int32_t partition, const CheckpointReport& report) = 0;
+  virtual void CheckpointFailed(int32_t partition, const Error& error) = 0;
+  /// Consumption of `partition` stopped or went on: level 0 full, tail full, disk full.
+  virtual void FlowHeld(int32_t partition, std::string_view reason) = 0;
+  virtual void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) = 0;
+  /// Summed over one step of the publisher.
+  virtual void SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) = 0;
+  virtual void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+                                     const LatencyCounts& record_to_published) = 0;
+  virtual void SnapshotsFailed(FilterId filter, uint64_t snapshots) = 0;
+  /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
+  virtual void UserKeysMet(int32_t partition) = 0;
+};
+
+}  // namespace seen

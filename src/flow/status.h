@@ -1,0 +1,64 @@
+#pragma once
+// What /v1/status and the gauges of /metrics show, as plain values.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flow/store_port.h"
+
+namespace seen {
+
+struct CheckpointReport {
+  int64_t next_offset = 0;
+  uint64_t users = 0;
+  uint64_t bytes = 0;
+  uint64_t marks_set = 0;
+  uint64_t marks_cleared = 0;
+  std::chrono::milliseconds duration{0};
+};
+
+struct MisroutedExample {
+  int64_t offset = -1;
+  int32_t expected_partition = -1;
+  std::string user_id_start;  // at most 16 bytes: enough to recognise, not a dump of ids
+};
+
+struct PartitionStatus {
+  int32_t partition = 0;
+  std::string state;  // "opening", "catching_up", "ready", "held", "stopped"
+  std::string reason; // for people; empty when ready
+  int64_t next_offset = 0;
+  int64_t checkpoint_offset = 0;
+  int64_t low_watermark = -1;
+  int64_t high_watermark = -1;  // -1: not known yet
+  int64_t lag_messages = 0;
+  TimeMs partition_time;
+  std::optional<double> retention_headroom_s;  // until unread events vanish; nullopt: nothing unread
+  uint64_t tail_bytes = 0;
+  uint64_t marks_outstanding = 0;  // users whose snapshot isn't acknowledged (an upper bound)
+  uint64_t misrouted = 0;
+  MisroutedExample misrouted_last;
+  std::vector<LostRange> lost_ranges;
+  std::optional<TimeMs> last_checkpoint_at;
+  CheckpointReport last_checkpoint;
+  StoreFigures store;
+};
+
+struct DaemonStatus {
+  std::string version;
+  std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
+  bool embedded_kafka = false;
+  bool brokers_reachable = false;
+  std::string instance_id;
+  std::string topic;
+  int32_t partitions_total = 0;  // of the input topic; 0: not known yet
+  TimeMs started_at;
+  bool ready = false;
+  std::string not_ready_reason;  // empty when ready
+  std::vector<PartitionStatus> partitions;
+};
+
+}  // namespace seen

@@ -1,0 +1,94 @@
+#pragma once
+// What the flow needs of a partition's durable state. Implemented by store/ (RocksDB) and by the simulation.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/day.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+/// A filter's number in the state's keys: stable for the life of a store, assigned in store/descriptor.h.
+using FilterId = uint16_t;
+
+/// A record known to have stood at an offset: how a recreated topic is told from the one that was read.
+struct Anchor {
+  int64_t offset = -1;  // -1: none known
+  TimeMs timestamp;
+  uint64_t hash = 0;    // XXH64 of key length (u32), key and value
+  friend bool operator==(const Anchor&, const Anchor&) = default;
+};
+
+/// Records that retention deleted before they were read: [from, to). Kept until an operator acknowledges them.
+struct LostRange {
+  int64_t from = 0;
+  int64_t to = 0;
+  TimeMs noticed_at;
+  friend bool operator==(const LostRange&, const LostRange&) = default;
+};
+
+/// Where a partition's state stands in its log. Written in the same file as the state it describes.
+struct Position {
+  int64_t next_offset = 0;  // every record below it is in the state
+  TimeMs partition_time;    // greatest record timestamp read
+  Anchor anchor;            // last record read, or the one that holds next_offset back
+  std::vector<LostRange> lost_ranges;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+struct UserRef {
+  FilterId filter = 0;
+  UserKey user;
+  friend auto operator<=>(const UserRef&, const UserRef&) = default;
+};
+
+/// One atomic step of the store, written in key order to a file of its own. Nothing is visible before Commit.
+/// Single thread. Dropped without Commit: no trace is left (a left-over file is removed at the next open).
+class CheckpointWriter {
+ public:
+  virtual ~CheckpointWriter() = default;
+  /// `delta` is composed onto what is stored. Ascending by UserRef, before any mark.
+  virtual Status AddDelta(const UserRef& user, std::string_view encoded_delta) = 0;
+  /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or cleared.
+  virtual Status SetMark(const UserRef& user) = 0;
+  virtual Status ClearMark(const UserRef& user) = 0;
+  /// State, marks and position move together or not at all, and survive a loss of power once it returns.
+  /// kNoSpace: nothing changed, retry with a new writer. kCorrupt: stop the partition.
+  virtual Status Commit() = 0;
+};
+
+struct StoreFigures {
+  uint64_t bytes = 0;
+  uint32_t level0_files = 0;
+  uint64_t compaction_pending_bytes = 0;
+  uint64_t block_cache_hits = 0;
+  uint64_t block_cache_misses = 0;
+};
+
+/// One partition. Reads: any thread, also during a checkpoint. Writes: one thread at a time.
+class PartitionStore {
+ public:
+  virtual ~PartitionStore() = default;
+  /// nullopt: a new store.
+  virtual Result<std::optional<Position>> ReadPosition() const = 0;
+  /// Only one writer at a time.
+  virtual Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) = 0;
+  /// The user's encoded delta into `out` (cleared first); false: none stored.
+  virtual Result<bool> ReadDelta(const UserRef& user, std::string& out) const = 0;
+  /// Up to `limit` marks greater than `after` (all where nullopt), ascending.
+  virtual Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
+  /// Bytes of `filter` before `horizon` may be dropped from now on, at the store's leisure. Any thread.
+  virtual void SetHorizon(FilterId filter, Day horizon) = 0;
+  /// Cheap (no disk). Any thread.
+  virtual uint32_t Level0Files() const = 0;
+  virtual StoreFigures Figures() const = 0;
+};
+
+}  // namespace seen

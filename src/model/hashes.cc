@@ -1,0 +1,36 @@
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "model/fingerprint.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+Fingerprint FingerprintOf(std::string_view item_id) {
+  return {static_cast<uint32_t>(XXH64(item_id.data(), item_id.size(), 0) >> 32)};
+}
+
+UserKey UserKeyOf(std::string_view user_id) {
+  const XXH128_hash_t hash = XXH3_128bits(user_id.data(), user_id.size());
+  return {hash.high64, hash.low64};
+}
+
+std::array<char, 16> ToBytes(const UserKey& key) {
+  std::array<char, 16> bytes;
+  for (size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<char>(key.high >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<char>(key.low >> (56 - 8 * i));
+  }
+  return bytes;
+}
+
+UserKey UserKeyFromBytes(const char* bytes16) {
+  UserKey key;
+  for (size_t i = 0; i < 8; ++i) {
+    key.high = key.high << 8 | static_cast<unsigned char>(bytes16[i]);
+    key.low = key.low << 8 | static_cast<unsigned char>(bytes16[8 + i]);
+  }
+  return key;
+}
+
+}  // namespace seen
