@@ -1,0 +1,33 @@
+#pragma once
+// An HTTP request and its answer as plain values, so that the routes are tested without sockets.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace seen {
+
+/// Views are valid while the request is being handled.
+struct HttpRequest {
+  std::string_view method;     // as sent: "GET", "HEAD", "POST", ...
+  std::string_view target;     // as sent, percent-encoded: "/v1/filters/default/users/u%201"
+  std::string_view body = {};  // whole; transfer coding removed
+  std::string_view content_type = {};
+};
+
+struct HttpResponse {
+  unsigned status = 200;
+  std::string content_type;
+  std::vector<std::pair<std::string, std::string>> headers;  // besides those the server writes itself
+  std::string body;        // also for HEAD: the server sends its length only
+  std::string_view route;  // a constant, the pattern that matched; the `route` label of metrics
+};
+
+/// The route label of what matched none, and of what the server turned away before it asked the routes.
+inline constexpr std::string_view kRouteNone = "none";
+
+/// "Not Found" for 404; "Unknown" for a status this program never sends.
+std::string_view ReasonPhrase(unsigned status);
+
+}  // namespace seen

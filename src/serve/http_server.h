@@ -1,0 +1,59 @@
+#pragma once
+// HTTP/1.1 over Boost.Beast: sockets, limits and time-outs. What is answered comes from a handler (routes.h).
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "serve/http_message.h"
+
+namespace seen {
+
+struct HttpOptions {
+  std::string listen = "127.0.0.1:8080";              // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
+  unsigned threads = 2;                               // at least 1
+  size_t header_bytes_max = 16 * 1024;                // request line and headers; 431 beyond
+  size_t body_bytes_max = 4 * 1024 * 1024;            // 413 beyond
+  std::chrono::milliseconds idle_timeout{60'000};     // between requests: the connection is closed
+  std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
+                                                      // the client to take an answer
+  std::chrono::milliseconds stop_timeout{2'000};      // what Stop() waits for requests under way
+  size_t connections_max = 4096;                      // 503 beyond
+  size_t pipeline_max = 64;                           // answers gathered before they are written
+};
+
+class HttpServer {
+ public:
+  /// Called from several threads at once, in the session's thread; may block for a disk read, no longer.
+  using Handler = std::function<HttpResponse(const HttpRequest&)>;
+  /// Told of every answer, also of those the server gives itself (400, 408, 413, 431, 505: route kRouteNone).
+  /// `duration`: from the request's last byte to the finished answer. Any of the threads.
+  using Observer =
+      std::function<void(std::string_view route, unsigned status, std::chrono::nanoseconds duration)>;
+
+  /// Listens and serves from its own threads until Stop(). kInvalidArgument where `options.listen` can't be
+  /// listened on (not an address, taken, not allowed): the message names `http.listen` and the remedy.
+  static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
+                                                   Observer observer = {});
+  ~HttpServer();  // Stop()
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// The port listened on, also where 0 was asked for.
+  uint16_t port() const;
+
+  /// Closes the port and idle connections, lets requests under way finish for `stop_timeout`, joins the
+  /// threads. Any thread but a handler's; a second call does nothing.
+  void Stop();
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

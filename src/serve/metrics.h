@@ -1,0 +1,53 @@
+#pragma once
+// What happens, counted and logged: the flow's Reporter on prometheus-cpp. Each metric: docs/METRICS.md.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "flow/reporter.h"
+#include "flow/status.h"
+
+namespace seen {
+
+struct MetricsOptions {
+  std::string version;                      // of this build
+  std::map<FilterId, std::string> filters;  // names, for the `filter` label
+};
+
+/// Thread-safe. Labels are bounded: partitions, filters, routes, constants; never a user or item id.
+class Metrics final : public Reporter {
+ public:
+  explicit Metrics(const MetricsOptions& options);
+  ~Metrics() override;
+
+  /// The page of /metrics, text format 0.0.4: what was counted so far, and gauges made from `status` (a
+  /// partition that is gone takes its gauges with it).
+  std::string Page(const DaemonStatus& status);
+
+  /// For HttpServer::Observer. `route`: a constant of routes.cc.
+  void HttpAnswered(std::string_view route, unsigned status, std::chrono::nanoseconds duration);
+
+  void BatchApplied(const BatchReport& report) override;
+  void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) override;
+  void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) override;
+  void RangeLost(int32_t partition, const LostRange& range) override;
+  void CheckpointWritten(int32_t partition, const CheckpointReport& report) override;
+  void CheckpointFailed(int32_t partition, const Error& error) override;
+  void FlowHeld(int32_t partition, std::string_view reason) override;
+  void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) override;
+  void SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) override;
+  void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+                             const LatencyCounts& record_to_published) override;
+  void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
+  void UserKeysMet(int32_t partition) override;
+
+ private:
+  struct Counted;
+  std::unique_ptr<Counted> counted_;
+};
+
+}  // namespace seen
