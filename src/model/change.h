@@ -1,0 +1,27 @@
+#pragma once
+// One thing that happened to one user's seen set, and what a run of them amounts to.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "model/delta.h"
+
+namespace seen {
+
+enum class ChangeKind : uint8_t {
+  kExposed,  // the item was shown
+  kRemoved,  // the item was taken back
+  kErased,   // the user was: every item; the fingerprint is ignored
+};
+
+struct Change {
+  Fingerprint fingerprint;
+  uint32_t second = 0;  // since the epoch; reaches 2106
+  ChangeKind kind = ChangeKind::kExposed;
+};
+
+/// The delta of `changes`, in log order. Equal to composing one delta a change. O(n log n).
+Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaLimits& limits);
+
+}  // namespace seen

@@ -1,0 +1,173 @@
+#include "model/delta.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace seen {
+namespace {
+
+using Fingerprints = std::vector<Fingerprint>;
+
+// Appends those of `segment` that `other`'s removals leave standing. Those of the later delta win over the
+// earlier one's exposures of their day; of the earlier over the later's exposures of days before theirs.
+void AppendSurvivors(const Segment& segment, const std::vector<Removal>& removals, bool removals_are_later,
+                     Fingerprints& out) {
+  if (removals.empty()) {
+    out.insert(out.end(), segment.fingerprints.begin(), segment.fingerprints.end());
+    return;
+  }
+  auto removal = removals.begin();
+  for (const Fingerprint fingerprint : segment.fingerprints) {
+    while (removal != removals.end() && removal->fingerprint < fingerprint) ++removal;
+    const bool named = removal != removals.end() && removal->fingerprint == fingerprint;
+    const bool gone = named && (removals_are_later ? segment.day <= removal->day : segment.day < removal->day);
+    if (!gone) out.push_back(fingerprint);
+  }
+}
+
+Fingerprints Union(const Fingerprints& a, const Fingerprints& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  Fingerprints merged;
+  merged.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged));
+  return merged;
+}
+
+// Keeps the fingerprints that are among the `items_max` smallest of the day's, counting those removed on that
+// day or later as if they were still there. Without that, whether a removal came before or after the cut would
+// show in the result.
+void CutDay(Segment& segment, const std::vector<Removal>& removals, uint32_t items_max) {
+  if (segment.fingerprints.size() + removals.size() <= items_max) return;
+  size_t rank = 0;
+  size_t kept = 0;
+  auto removal = removals.begin();
+  for (const Fingerprint fingerprint : segment.fingerprints) {
+    for (; removal != removals.end() && removal->fingerprint < fingerprint; ++removal) {
+      if (removal->day >= segment.day) ++rank;
+    }
+    if (removal != removals.end() && removal->fingerprint == fingerprint) ++removal;  // counts once
+    if (rank >= items_max) break;
+    ++rank;
+    ++kept;
+  }
+  segment.fingerprints.resize(kept);
+}
+
+std::vector<Removal> LatestRemovals(const std::vector<Removal>& a, const std::vector<Removal>& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  std::vector<Removal> merged;
+  merged.reserve(a.size() + b.size());
+  auto i = a.begin();
+  auto j = b.begin();
+  while (i != a.end() || j != b.end()) {
+    if (j == b.end() || (i != a.end() && i->fingerprint < j->fingerprint)) {
+      merged.push_back(*i++);
+    } else if (i == a.end() || j->fingerprint < i->fingerprint) {
+      merged.push_back(*j++);
+    } else {
+      merged.push_back(std::max(*i++, *j++));
+    }
+  }
+  return merged;
+}
+
+// Two ids under one key don't happen by chance; where they do, the choice mustn't depend on the order.
+const std::string& ChooseUserId(const std::string& a, const std::string& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  return std::min(a, b);
+}
+
+Delta ComposeRange(std::span<const Delta> deltas, const DeltaLimits& limits) {
+  if (deltas.empty()) return {};
+  if (deltas.size() == 1) return deltas.front();
+  if (deltas.size() == 2) return Compose(deltas[0], deltas[1], limits);
+  const size_t half = deltas.size() / 2;
+  return Compose(ComposeRange(deltas.first(half), limits), ComposeRange(deltas.subspan(half), limits), limits);
+}
+
+}  // namespace
+
+Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limits) {
+  Delta result;
+  result.user_id = ChooseUserId(earlier.user_id, later.user_id);
+  result.erased = std::max(earlier.erased, later.erased);  // nullopt is less than any day
+  result.removals = LatestRemovals(earlier.removals, later.removals);
+  result.segments.reserve(std::max(earlier.segments.size(), later.segments.size()) + 1);
+
+  auto i = earlier.segments.begin();
+  auto j = later.segments.begin();
+  while (i != earlier.segments.end() || j != later.segments.end()) {
+    const bool take_earlier =
+        i != earlier.segments.end() && (j == later.segments.end() || i->day <= j->day);
+    const bool take_later = j != later.segments.end() && (i == earlier.segments.end() || j->day <= i->day);
+    const Segment* from_earlier = take_earlier ? &*i++ : nullptr;
+    const Segment* from_later = take_later ? &*j++ : nullptr;
+    if (from_earlier && later.erased && from_earlier->day <= *later.erased) from_earlier = nullptr;
+    if (from_later && earlier.erased && from_later->day < *earlier.erased) from_later = nullptr;
+    if (!from_earlier && !from_later) continue;
+
+    // A segment all of whose items were removed stays, empty: its seconds must not depend on the grouping.
+    Segment& segment = result.segments.emplace_back();
+    Fingerprints survivors_earlier;
+    Fingerprints survivors_later;
+    if (from_earlier) {
+      segment = {from_earlier->day, from_earlier->first_second, from_earlier->last_second, {}};
+      AppendSurvivors(*from_earlier, later.removals, true, survivors_earlier);
+    }
+    if (from_later) {
+      const bool first = !from_earlier;
+      segment.day = from_later->day;
+      segment.first_second =
+          first ? from_later->first_second : std::min(segment.first_second, from_later->first_second);
+      segment.last_second = first ? from_later->last_second : std::max(segment.last_second, from_later->last_second);
+      AppendSurvivors(*from_later, earlier.removals, false, survivors_later);
+    }
+    segment.fingerprints = Union(survivors_earlier, survivors_later);
+    CutDay(segment, result.removals, limits.items_per_day_max);
+  }
+  return result;
+}
+
+Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits) {
+  // Halves, not a left fold: a large value then meets the sum of its operands once. Associativity allows it.
+  return ComposeRange(deltas, limits);
+}
+
+void Expire(Delta& delta, Day horizon) {
+  if (delta.erased && *delta.erased < horizon) delta.erased.reset();
+  std::erase_if(delta.removals, [&](const Removal& removal) { return removal.day < horizon; });
+  std::erase_if(delta.segments, [&](const Segment& segment) { return segment.day < horizon; });
+}
+
+std::vector<Fingerprint> SeenFingerprints(const Delta& delta, Day horizon, uint32_t items_max) {
+  Fingerprints seen;
+  // Newest first, one at a time while the limit may bite; all at once where it can't.
+  size_t total = 0;
+  for (const Segment& segment : delta.segments) {
+    if (segment.day >= horizon) total += segment.fingerprints.size();
+  }
+  if (total <= items_max) {
+    seen.reserve(total);
+    for (const Segment& segment : delta.segments) {
+      if (segment.day < horizon) continue;
+      seen.insert(seen.end(), segment.fingerprints.begin(), segment.fingerprints.end());
+    }
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+    return seen;
+  }
+  for (auto segment = delta.segments.rbegin(); segment != delta.segments.rend(); ++segment) {
+    if (segment->day < horizon || seen.size() >= items_max) break;
+    Fingerprints fresh;
+    std::set_difference(segment->fingerprints.begin(), segment->fingerprints.end(), seen.begin(), seen.end(),
+                        std::back_inserter(fresh));
+    if (fresh.size() > items_max - seen.size()) fresh.resize(items_max - seen.size());
+    seen = Union(seen, fresh);
+  }
+  return seen;
+}
+
+}  // namespace seen
