@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "model/change.h"
+#include "model/rice.h"
+#include "support/random_history.h"
+
+namespace seen {
+namespace {
+
+std::string Encoded(const Delta& delta) {
+  std::string bytes;
+  EncodeDelta(delta, bytes);
+  return bytes;
+}
+
+Delta RandomDelta(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  test::HistoryShape shape;
+  shape.items = 1 + static_cast<uint32_t>(random() % 200);
+  const auto history = test::RandomHistory(random, random() % 300, shape);
+  return DeltaOf(seed % 4 == 0 ? "" : "user-" + std::to_string(seed), history, {});
+}
+
+TEST(DeltaCodec, DecodesWhatItEncoded) {
+  for (uint64_t seed = 0; seed < 2'000; ++seed) {
+    const Delta delta = RandomDelta(seed);
+    const auto decoded = DecodeDelta(Encoded(delta));
+    ASSERT_TRUE(decoded.has_value()) << "seed " << seed << ": " << decoded.error().message;
+    ASSERT_EQ(*decoded, delta) << "seed " << seed;
+  }
+}
+
+TEST(DeltaCodec, HoldsTheExtremesOf32Bits) {
+  Delta delta;
+  delta.user_id = std::string(512, 'x');
+  delta.erased = Day{-1};
+  delta.removals = {{{0}, {INT32_MIN}}, {{UINT32_MAX}, {INT32_MAX}}};
+  delta.segments = {{{INT32_MIN}, 0, 0, {{0}}},
+                    {{-1}, 0, 86'399, {{UINT32_MAX}}},
+                    {{0}, 5, 5, {}},
+                    {{INT32_MAX}, 86'399, 86'399, {{0}, {1}, {UINT32_MAX - 1}, {UINT32_MAX}}}};
+  const auto decoded = DecodeDelta(Encoded(delta));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(*decoded, delta);
+}
+
+TEST(DeltaCodec, AnyTruncationIsAnError) {
+  for (uint64_t seed = 1; seed < 200; ++seed) {
+    const std::string bytes = Encoded(RandomDelta(seed));
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      ASSERT_FALSE(DecodeDelta(std::string(bytes, 0, length)).has_value()) << "seed " << seed << " at " << length;
+    }
+    ASSERT_FALSE(DecodeDelta(bytes + '\0').has_value()) << "seed " << seed;
+  }
+}
+
+TEST(DeltaCodec, ArbitraryBytesGiveADeltaOrAnErrorAndNeverTwoFormsOfOne) {
+  std::mt19937_64 random(7);
+  size_t decoded_count = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    std::string bytes = Encoded(RandomDelta(random() % 50));
+    const size_t flips = 1 + random() % 4;
+    for (size_t i = 0; i < flips && !bytes.empty(); ++i) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    if (round % 3 == 0) bytes.resize(random() % (bytes.size() + 1));
+    const auto decoded = DecodeDelta(bytes);
+    if (!decoded) {
+      ASSERT_EQ(decoded.error().code, Code::kCorrupt);
+      continue;
+    }
+    ++decoded_count;
+    ASSERT_EQ(Encoded(*decoded), bytes) << "round " << round;
+    for (const Segment& segment : decoded->segments) {
+      ASSERT_TRUE(std::is_sorted(segment.fingerprints.begin(), segment.fingerprints.end()));
+    }
+  }
+  EXPECT_GT(decoded_count, 1'000u);  // else the test would have looked at nothing
+}
+
+TEST(DeltaCodec, PureNoiseNeverDecodesBeyondItsBytes) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 100'000; ++round) {
+    std::vector<char> exact(random() % 64);  // on the heap without slack: a sanitizer sees one byte too many
+    for (char& c : exact) c = static_cast<char>(random());
+    if (!exact.empty()) exact[0] = 1;
+    if (exact.size() > 1) exact[1] = static_cast<char>(random() % 16);
+    (void)DecodeDelta({exact.data(), exact.size()});
+  }
+}
+
+TEST(DeltaCodec, AThousandHugeCountsDontAllocate) {
+  // version, segments, one segment, kind, day, seconds, then a count of 4 billion items in no bytes
+  const std::string bytes("\x01\x08\x01\x00\x02\x00\x00\xff\xff\xff\xff\x0f\x05\x00", 14);
+  for (int i = 0; i < 1'000; ++i) ASSERT_FALSE(DecodeDelta(bytes).has_value());
+}
+
+TEST(Rice, TheParameterIsWithinOnePercentOfTheBest) {
+  std::mt19937_64 random(3);
+  for (const size_t count : {10u, 100u, 1'000u, 50'000u}) {
+    std::set<Fingerprint> unique;
+    while (unique.size() < count) unique.insert({static_cast<uint32_t>(random())});
+    const std::vector<Fingerprint> values(unique.begin(), unique.end());
+    size_t best = SIZE_MAX;
+    for (uint32_t parameter = 10; parameter < 32; ++parameter) {
+      std::string bytes;
+      RiceEncode(values, parameter, bytes);
+      best = std::min(best, bytes.size());
+    }
+    std::string bytes;
+    RiceEncode(values, RiceParameter(count, values.back().value), bytes);
+    EXPECT_LE(static_cast<double>(bytes.size()), 1.01 * static_cast<double>(best) + 1) << count;
+  }
+}
+
+TEST(DeltaCodec, AHundredItemsADayTakeAtMost28BitsAnItem) {
+  std::mt19937_64 random(5);
+  std::vector<Change> changes;
+  for (uint32_t day = 0; day < 30; ++day) {
+    for (int i = 0; i < 100; ++i) {
+      changes.push_back({{static_cast<uint32_t>(random())},
+                         (20'000 + day) * 86'400 + static_cast<uint32_t>(random() % 86'400), ChangeKind::kExposed});
+    }
+  }
+  const double bits = 8.0 * static_cast<double>(Encoded(DeltaOf("u1", changes, {})).size()) / 3'000;
+  EXPECT_LE(bits, 28.0);
+  RecordProperty("bits_per_item", std::to_string(bits));
+}
+
+}  // namespace
+}  // namespace seen
