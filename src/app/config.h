@@ -1,0 +1,101 @@
+#pragma once
+// The daemon's configuration: one JSON file, some overrides, plain structs. Every key with its unit, range,
+// default and meaning: docs/CONFIGURATION.md, generated from the table in config_keys.cc.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "base/log.h"
+#include "filter/snapshot.h"
+#include "model/partitioner.h"
+
+namespace seen {
+
+struct KafkaConfig {
+  std::string brokers;  // "host:port,host:port"; empty only with the embedded broker
+  std::string group_id;
+  std::optional<std::string> instance_id;     // nullopt: DefaultInstanceId(store.directory)
+  int32_t embedded_partitions = 0;            // of the input topic on the embedded broker
+  std::map<std::string, std::string> client;  // librdkafka properties, secrets filled in
+};
+
+struct InputConfig {
+  std::string topic;
+  Partitioner partitioner = Partitioner::kMurmur2;
+  std::string dead_letter_topic;
+  uint64_t event_bytes_max = 0;
+  std::chrono::seconds future_skew_max{0};
+};
+
+struct SnapshotConfig {
+  std::string topic;
+  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
+  double false_positive_rate = 0;  // (0, 0.5]
+  std::chrono::milliseconds debounce{0};
+};
+
+struct FilterConfig {
+  std::string name;  // unique
+  int32_t window_days = 0;
+  uint32_t items_max = 0;
+  uint32_t items_per_day_max = 0;
+  std::optional<SnapshotConfig> snapshot;  // nullopt: nothing is published
+};
+
+struct StoreConfig {
+  std::string directory;  // as given; may be relative
+  uint64_t memory_bytes = 0;
+  std::chrono::seconds checkpoint_interval{0};
+};
+
+struct HttpConfig {
+  std::string listen;  // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
+  unsigned threads = 0;
+  uint64_t ready_lag_messages = 0;
+};
+
+struct LogConfig {
+  log::Level level = log::Level::kInfo;
+  log::Format format = log::Format::kText;
+};
+
+/// Only LoadConfig makes one: the members above have no defaults of their own, the table has them.
+struct Config {
+  KafkaConfig kafka;
+  InputConfig input;
+  std::vector<FilterConfig> filters;  // at least one
+  StoreConfig store;
+  HttpConfig http;
+  LogConfig log;
+  std::string effective_json;  // what --print-config shows: defaults filled in, secrets by reference only
+};
+
+/// One mistake. `path` as in "filters[0].window_days"; empty where the whole text is meant (JSON syntax).
+struct ConfigError {
+  std::string path;
+  std::string message;
+  friend bool operator==(const ConfigError&, const ConfigError&) = default;
+};
+
+struct ConfigOptions {
+  bool embedded_kafka = false;  // kafka.brokers need not be given
+};
+
+/// `text`: JSON, comments allowed. `overrides`: "store.memory_mib=256", "filters[0].window_days=7",
+/// "filters.default.snapshot=null"; the value is JSON, or else a string; applied in order. Reads the
+/// environment and the files that secrets name. All errors at once, in the order of the text's keys.
+tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
+                                                          std::span<const std::string> overrides = {},
+                                                          const ConfigOptions& options = {});
+
+/// "seend-<host>-<hash of the absolute directory>": the same after a restart, another for another state.
+std::string DefaultInstanceId(std::string_view store_directory);
+
+}  // namespace seen
