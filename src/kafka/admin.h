@@ -1,0 +1,59 @@
+#pragma once
+// Topics: whether they exist, how many partitions they have, creating them.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "kafka/client_settings.h"
+
+namespace seen {
+
+struct TopicSpec {
+  std::string name;
+  int32_t partitions = 1;
+  std::map<std::string, std::string>
+      config;  // e.g. {"cleanup.policy", "compact"}; the broker's replication factor
+};
+
+struct TopicState {
+  int32_t partitions = 0;
+  bool created = false;
+  std::string warning;  // for people: it exists, but not as asked (partition count, config); empty: fine
+};
+
+/// Any thread. Every call is bounded by its timeout; kUnavailable: brokers away, call again with back-off.
+class Admin {
+ public:
+  /// Connects in the background. kInvalidArgument: settings.
+  static Result<std::unique_ptr<Admin>> Open(const std::string& brokers, const ClientSettings& client);
+  ~Admin();
+  Admin(const Admin&) = delete;
+  Admin& operator=(const Admin&) = delete;
+
+  /// kNotFound: no such topic. Doesn't create it.
+  Result<int32_t> PartitionCount(const std::string& topic, std::chrono::milliseconds timeout) const;
+
+  /// Creates the topic if it is missing. Never alters one that exists: what differs is in `warning`.
+  /// kRefused: the broker won't (authorization, policy). The embedded broker can't create topics this way: it
+  /// has its own.
+  Result<TopicState> EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const;
+
+  /// One value of a topic's configuration, e.g. "retention.ms". nullopt: the broker doesn't say.
+  Result<std::optional<std::string>> TopicConfig(const std::string& topic, const std::string& name,
+                                                 std::chrono::milliseconds timeout) const;
+
+  /// kUnavailable until some broker answers. For "brokers away" at start.
+  Status Ping(std::chrono::milliseconds timeout) const;
+
+ private:
+  struct Impl;
+  explicit Admin(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

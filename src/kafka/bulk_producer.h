@@ -1,0 +1,57 @@
+#pragma once
+// Many keyed records into a topic, for tools (generate, replay): idempotent, acks=all, in order by key.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kafka/client_settings.h"
+#include "model/partitioner.h"
+
+namespace seen {
+
+/// One thread, but for the figures.
+class BulkProducer {
+ public:
+  struct Options {
+    std::string brokers;
+    ClientSettings client;
+    std::string topic;
+    Partitioner partitioner = Partitioner::kMurmur2;
+    uint64_t queue_bytes_max = 64 << 20;
+    std::chrono::milliseconds linger{5};
+    /// Runs in Send and Flush once a record is acknowledged (or given up on), with the ticket given to Send.
+    std::function<void(uint64_t ticket, bool delivered)> on_delivery;
+  };
+  static Result<std::unique_ptr<BulkProducer>> Open(const Options& options);
+  ~BulkProducer();  // drops what isn't delivered: call Flush before
+  BulkProducer(const BulkProducer&) = delete;
+  BulkProducer& operator=(const BulkProducer&) = delete;
+
+  /// Copies and queues the record. While the queue is full it waits, at most `timeout`, then kUnavailable.
+  /// `timestamp` nullopt: now. kInvalidArgument: the record is too large.
+  Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
+              uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// Runs acknowledgements that have arrived; doesn't wait.
+  void Poll();
+  /// Waits until all is acknowledged, at most `timeout`. kUnavailable: some are outstanding.
+  Status Flush(std::chrono::milliseconds timeout);
+
+  uint64_t delivered_total() const;
+  uint64_t failed_total() const;
+  std::string last_failure() const;  // for people; empty: none
+
+ private:
+  struct Impl;
+  explicit BulkProducer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

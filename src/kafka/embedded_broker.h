@@ -1,0 +1,42 @@
+#pragma once
+// librdkafka's mock cluster as a broker to try things on: `seend --embedded-kafka` and tests.
+//
+// Real TCP on loopback, in this process; kcat and any librdkafka client can talk to it (groups, static
+// members, idempotent producers, headers, codecs). It doesn't have: Java clients, CreateTopics,
+// DescribeConfigs, offsets-for-times (it answers the end), a port of choice (always an ephemeral one),
+// durability; and it keeps only the last 5 MB of a partition. A new group's first join takes 3 s.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace seen {
+
+/// Any thread.
+class EmbeddedBroker {
+ public:
+  /// `topics`: name to partition count. Others are created on first use with 4 partitions.
+  static Result<std::unique_ptr<EmbeddedBroker>> Start(const std::map<std::string, int32_t>& topics);
+  ~EmbeddedBroker();
+  EmbeddedBroker(const EmbeddedBroker&) = delete;
+  EmbeddedBroker& operator=(const EmbeddedBroker&) = delete;
+
+  /// "127.0.0.1:PORT", for bootstrap.servers.
+  const std::string& bootstrap() const { return bootstrap_; }
+
+  /// kInvalidArgument: it exists already.
+  Status CreateTopic(const std::string& topic, int32_t partitions);
+  /// False: drops all connections and takes no new ones, as a broker that is away. True: back again.
+  void SetReachable(bool reachable);
+
+ private:
+  struct Impl;
+  explicit EmbeddedBroker(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+  std::string bootstrap_;
+};
+
+}  // namespace seen

@@ -1,0 +1,62 @@
+#pragma once
+// A topic's records for tools (verify, replay): every partition from here to there, no group, nothing
+// committed.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/log_port.h"
+#include "kafka/client_settings.h"
+
+namespace seen {
+
+/// One thread.
+class PartitionReader {
+ public:
+  struct Options {
+    std::string brokers;
+    ClientSettings client;
+    std::string topic;
+    std::optional<TimeMs> from_time;          // first record at or after it; nullopt: the earliest
+    std::optional<TimeMs> to_time;            // records before it; nullopt: the end as it is at Open
+    std::map<int32_t, int64_t> from_offsets;  // partition -> offset, to resume: goes before from_time
+  };
+  struct Range {
+    int32_t partition = 0;
+    int64_t from = 0;
+    int64_t to = 0;  // exclusive
+  };
+
+  /// Finds the ranges. kNotFound: no such topic; kUnavailable: brokers away; kInvalidArgument: settings.
+  static Result<std::unique_ptr<PartitionReader>> Open(const Options& options,
+                                                       std::chrono::milliseconds timeout);
+  ~PartitionReader();
+  PartitionReader(const PartitionReader&) = delete;
+  PartitionReader& operator=(const PartitionReader&) = delete;
+
+  /// As fixed at Open; a partition each, ascending, empty ones too.
+  const std::vector<Range>& ranges() const;
+
+  using OnRecords = std::function<void(int32_t partition, std::span<const Record> records)>;
+  /// Waits up to `timeout` for records and hands over what there is, in order by partition; valid until
+  /// `on_records` returns. False: everything has been read. kUnavailable: can't go on (e.g. offsets gone by
+  /// retention).
+  Result<bool> Poll(std::chrono::milliseconds timeout, const OnRecords& on_records);
+
+  uint64_t records_remaining() const;  // an upper bound: compaction and transactions leave gaps
+
+ private:
+  struct Impl;
+  explicit PartitionReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen
