@@ -1,5 +1,5 @@
 # seen_room(NAME LINKS libs...): one static library of a room's *.cc files.
-# Rooms include each other by path from src/ ("model/delta.h"); tests/include_rule holds the order.
+# Rooms include each other by path from src/ ("model/delta.h"); tests/include_rule.py holds the order.
 function(seen_room NAME)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cc")
@@ -14,7 +14,8 @@ function(seen_room NAME)
   target_link_libraries(seen_${NAME} PUBLIC seen_options ${ROOM_LINKS})
 endfunction()
 
-# seen_test(NAME DIR LINKS libs...): one GoogleTest binary test_NAME of all *_test.cc (and helpers) in DIR.
+# seen_test(NAME DIR LINKS libs...): one GoogleTest binary test_NAME of all *.cc in DIR.
+# The target seen_tests builds them all and nothing else.
 function(seen_test NAME DIR)
   cmake_parse_arguments(TEST "" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${DIR}/*.cc")
@@ -26,4 +27,5 @@ function(seen_test NAME DIR)
   target_compile_definitions(test_${NAME} PRIVATE SEEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(test_${NAME} PRIVATE ${TEST_LINKS} GTest::gtest GTest::gtest_main)
   add_test(NAME ${NAME} COMMAND test_${NAME})
+  add_dependencies(seen_tests test_${NAME})
 endfunction()

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs what is missing to build (--build) or also to test (--test, the default) on Debian 12 and 13 and
+# Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+case "${1:---test}" in
+  --build) lists=(packages/build.txt) ;;
+  --test) lists=(packages/build.txt packages/test.txt) ;;
+  *) echo "usage: scripts/setup.sh [--build | --test]" >&2; exit 2 ;;
+esac
+
+missing=()
+while read -r package command; do
+  case "$package" in '' | '#'*) continue ;; esac
+  if [ -n "$command" ] && command -v "$command" >/dev/null; then continue; fi
+  if command -v dpkg-query >/dev/null &&
+    [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | head -n 1)" = installed ]; then
+    continue
+  fi
+  missing+=("$package")
+done < <(cat "${lists[@]}")
+
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+if ! command -v apt-get >/dev/null; then
+  distribution=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown}" || echo unknown)
+  cat >&2 <<END
+setup: this script installs packages with apt (Debian 12 or 13, Ubuntu 24.04); here is $distribution.
+Please install what these Debian packages hold, then call the build itself ('cmake --preset release' and
+'cmake --build --preset release'), which names what it still misses:
+  ${missing[*]}
+END
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: needs root or sudo to install: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+# Packages that bring a service (prometheus) must not start it: only their programs are wanted. policy-rc.d is
+# Debian's way to say so; one that is already there is left alone.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+fi
+
+echo "setup: installing ${missing[*]}"
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
+"${apt[@]}" update -qq </dev/null
+if ! "${apt[@]}" install -y -qq --no-install-recommends "${missing[@]}" </dev/null; then
+  distribution=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown}" || echo unknown)
+  echo "setup: apt could not install the packages above on $distribution" \
+    "(known to work: Debian 12, Debian 13, Ubuntu 24.04 with universe)" >&2
+  exit 1
+fi
+
+# Nor should the service start with the next boot.
+if [[ " ${missing[*]} " == *" prometheus "* ]] && command -v systemctl >/dev/null; then
+  "${as_root[@]}" systemctl disable prometheus.service >/dev/null 2>&1 || true
+fi

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Holds the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
+
+    base <- model <- {decode, filter} <- flow <- {kafka, store, serve} <- {app, tools} <- main
+
+Rooms side by side (in braces) don't include each other. Usage: include_rule.py [--self-test] [SRC]
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+LEVELS = [
+    ["base"],
+    ["model"],
+    ["decode", "filter"],
+    ["flow"],
+    ["kafka", "store", "serve"],
+    ["app", "tools"],
+    ["main"],
+]
+LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+ANY = set(LEVEL_OF)
+
+# First part of a third-party include -> the rooms it may stand in. What only a .cc may include is named below.
+THIRD_PARTY = {
+    "librdkafka": {"kafka"},
+    "rocksdb": {"store"},
+    "simdjson.h": {"decode"},
+    "xxhash.h": {"model", "filter", "kafka"},
+    "boost": {"serve", "tools"},
+    "prometheus": {"serve"},
+    "nlohmann": {"serve", "app", "tools"},
+    "CLI": {"app", "tools"},
+    "spdlog": {"base"},
+    "fmt": ANY,
+    "tl": {"base", "decode", "app"},
+    "zlib.h": {"tools"},
+    "jemalloc": {"app"},
+}
+SOURCE_FILES_ONLY = {"spdlog", "fmt"}
+SYSTEM_FOLDERS = {"arpa", "linux", "net", "netinet", "sys"}
+SYSTEM_HEADER = re.compile(r"[a-z_0-9]+(\.h)?")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def complaint(room, is_header, bracket, target):
+    """Why this file of `room` may not include `target`, or None."""
+    first = target.split("/")[0]
+    if bracket == '"':
+        if first not in LEVEL_OF or "/" not in target:
+            return "is not a path from src (room/file.h)"
+        if first != room and LEVEL_OF[first] >= LEVEL_OF[room]:
+            return f"{first} is not below {room}"
+        return None
+    if first in THIRD_PARTY:
+        if room not in THIRD_PARTY[first]:
+            return f"{first} stays in {', '.join(sorted(THIRD_PARTY[first]))}"
+        if is_header and first in SOURCE_FILES_ONLY:
+            return f"{first} stays in .cc files"
+        return None
+    if first in SYSTEM_FOLDERS or ("/" not in target and SYSTEM_HEADER.fullmatch(target)):
+        return None
+    return "is a third-party header that no room is known to hold (tests/include_rule.py)"
+
+
+def check(src):
+    """(number of files looked at, complaints as `file:line: include: reason`)."""
+    files, complaints = 0, []
+    for path in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
+        files += 1
+        room = path.relative_to(src).parts[0]
+        if room not in LEVEL_OF:
+            complaints.append(f"{path}: {room} is not a room")
+            continue
+        text = path.read_text(encoding="utf-8")
+        for match in INCLUDE.finditer(text):
+            reason = complaint(room, path.suffix == ".h", match[1], match[2])
+            if reason:
+                line = text.count("\n", 0, match.start(1)) + 1
+                complaints.append(f"{path}:{line}: {match[2]}: {reason}")
+    return files, complaints
+
+
+GOOD = {
+    "base/log.cc": '#include "base/log.h"\n#include <spdlog/spdlog.h>\n#include <sys/stat.h>\n#include <vector>\n',
+    "flow/flow.h": '#include "decode/event_decoder.h"\n#include "filter/snapshot.h"\n#include "flow/log_port.h"\n',
+    "kafka/consumer.cc": '#include <librdkafka/rdkafka.h>\n#include "flow/log_port.h"\n',
+    "main/seend.cc": '#include "app/daemon.h"\n',
+}
+BAD = {
+    "upward": ("model/delta.h", '#include "flow/log_port.h"\n'),
+    "sideways": ("kafka/consumer.cc", '  #  include "store/partition_store.h"\n'),
+    "siblings": ("decode/a.cc", '#include "filter/snapshot.h"\n'),
+    "not from src": ("store/a.cc", '#include "store.h"\n'),
+    "foreign library": ("flow/flow.cc", "#include <rocksdb/db.h>\n"),
+    "library in a header": ("base/log.h", "#include <spdlog/spdlog.h>\n"),
+    "unknown library": ("app/a.cc", "#include <absl/strings/cord.h>\n"),
+    "unknown room": ("utils/a.h", "#include <vector>\n"),
+}
+
+
+def self_test():
+    """Every kind of violation is caught in a tree that is otherwise clean; returns what was missed."""
+    missed = []
+    for name, extra in [("clean", None), *BAD.items()]:
+        with tempfile.TemporaryDirectory() as folder:
+            src = pathlib.Path(folder)
+            for path, text in [*GOOD.items(), *([extra] if extra else [])]:
+                (src / path).parent.mkdir(parents=True, exist_ok=True)
+                (src / path).write_text(text, encoding="utf-8")
+            _, complaints = check(src)
+            if len(complaints) != (1 if extra else 0):
+                missed.append(f"{name}: {complaints}")
+    return missed
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--self-test"]
+    if "--self-test" in sys.argv:
+        missed = self_test()
+        print("\n".join(missed) or f"{len(BAD) + 1} trees judged as they should be")
+        return 1 if missed else 0
+    src = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent / "src"
+    files, complaints = check(src)
+    print("\n".join(complaints) or f"{files} files keep the order of the rooms")
+    return 1 if complaints or files == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
