@@ -1,0 +1,52 @@
+#pragma once
+// Keeps a log readable when one thing goes wrong a million times.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace seen {
+
+/// At most `lines` at once and, over time, `lines` an `interval` (a token bucket). Thread-safe.
+class LogBudget {
+ public:
+  explicit LogBudget(uint32_t lines = 5, std::chrono::nanoseconds interval = std::chrono::seconds(10))
+      : lines_(lines), interval_(interval), tokens_(lines) {}
+
+  /// Whether a line may be written now; counts it as held back where not.
+  bool Allow(Instant now = SystemClock{}.Now()) {
+    const std::lock_guard lock(mutex_);
+    if (last_ != Instant{}) {
+      const std::chrono::duration<double> passed = now - last_;
+      const std::chrono::duration<double> interval = interval_;
+      tokens_ = std::min<double>(lines_, tokens_ + std::max(0.0, passed / interval) * lines_);
+    }
+    last_ = std::max(now, last_);
+    if (tokens_ < 1) {
+      ++held_back_;
+      return false;
+    }
+    tokens_ -= 1;
+    return true;
+  }
+
+  /// Lines held back since the last call: for the line that is written again.
+  uint64_t TakeHeldBack() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(held_back_, 0);
+  }
+
+ private:
+  const double lines_;
+  const std::chrono::nanoseconds interval_;
+  std::mutex mutex_;
+  double tokens_;           // under mutex_
+  Instant last_{};          // under mutex_
+  uint64_t held_back_ = 0;  // under mutex_
+};
+
+}  // namespace seen
