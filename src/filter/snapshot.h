@@ -18,10 +18,10 @@ enum class SnapshotFormat : uint8_t { kSplitBlockBloom = 1 };
 struct SnapshotMeta {
   SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
   uint32_t item_count = 0;
-  TimeMs as_of;            // partition time: the stream has been read up to here
-  Day horizon;             // first UTC day that counts
+  TimeMs as_of;  // partition time: the stream has been read up to here
+  Day horizon;   // first UTC day that counts
   int32_t partition = 0;
-  int64_t input_offset = 0;  // every record of the partition below it is in
+  int64_t input_offset = 0;           // every record of the partition below it is in
   double false_positive_rate = 0.01;  // as asked
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
@@ -39,6 +39,9 @@ class SnapshotView {
   std::string_view payload() const { return payload_; }
   bool MightContain(Fingerprint fingerprint) const;
   bool MightContain(std::string_view item_id) const { return MightContain(FingerprintOf(item_id)); }
+  /// `answers[i]` is 1 if `fingerprints[i]` may have been seen, else 0. The spans are of one length
+  /// (checked).
+  void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
  private:
   SnapshotMeta meta_;

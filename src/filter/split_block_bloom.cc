@@ -1,0 +1,148 @@
+#include "filter/split_block_bloom.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/check.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SEEN_AVX2 1
+#include <immintrin.h>
+#else
+#define SEEN_AVX2 0
+#endif
+
+namespace seen::split_block_bloom {
+namespace {
+
+// Parquet's constants; odd, so that a product's upper five bits depend on all of the key.
+alignas(32) constexpr std::array<uint32_t, 8> kSalts = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
+                                                        0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
+
+/// XXH64 of the fingerprint's four little-endian bytes, seed 0: the general algorithm with its length put in,
+/// so that the compiler sees through the loop around it. Equal to the library's (tests/unit/filter).
+inline uint64_t HashOf(Fingerprint fingerprint) {
+  constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87U, kPrime2 = 0xC2B2AE3D27D4EB4FU,
+                     kPrime3 = 0x165667B19E3779F9U, kPrime5 = 0x27D4EB2F165667C5U;
+  uint64_t hash = (kPrime5 + 4) ^ (fingerprint.value * kPrime1);
+  hash = std::rotl(hash, 23) * kPrime2 + kPrime3;
+  hash = (hash ^ (hash >> 33)) * kPrime2;
+  hash = (hash ^ (hash >> 29)) * kPrime3;
+  return hash ^ (hash >> 32);
+}
+
+/// Where the block of `hash` starts among `blocks`, in bytes.
+inline size_t OffsetOf(uint64_t hash, uint64_t blocks) { return ((hash >> 32) * blocks >> 32) * kBlockBytes; }
+
+inline uint32_t LittleEndian(uint32_t word) {
+  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap32(word);
+  return word;
+}
+
+inline uint32_t MaskOf(uint64_t hash, size_t word) {
+  return uint32_t{1} << ((static_cast<uint32_t>(hash) * kSalts[word]) >> 27);
+}
+
+struct Portable {
+  static void Set(char* block, uint64_t hash) {
+    std::array<uint32_t, 8> words;
+    std::memcpy(words.data(), block, kBlockBytes);
+    for (size_t i = 0; i < words.size(); ++i) words[i] |= LittleEndian(MaskOf(hash, i));
+    std::memcpy(block, words.data(), kBlockBytes);
+  }
+  static bool Test(const char* block, uint64_t hash) {
+    std::array<uint32_t, 8> words;
+    std::memcpy(words.data(), block, kBlockBytes);
+    uint32_t missing = 0;
+    for (size_t i = 0; i < words.size(); ++i) missing |= LittleEndian(MaskOf(hash, i)) & ~words[i];
+    return missing == 0;
+  }
+};
+
+void InsertPortable(std::span<const Fingerprint> fingerprints, char* bytes, uint64_t blocks) {
+  for (const Fingerprint fingerprint : fingerprints) {
+    const uint64_t hash = HashOf(fingerprint);
+    Portable::Set(bytes + OffsetOf(hash, blocks), hash);
+  }
+}
+
+void TestPortable(const char* bytes, uint64_t blocks, std::span<const Fingerprint> fingerprints,
+                  uint8_t* answers) {
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    const uint64_t hash = HashOf(fingerprints[i]);
+    answers[i] = Portable::Test(bytes + OffsetOf(hash, blocks), hash);
+  }
+}
+
+#if SEEN_AVX2
+// Compiled for AVX2 one by one, so that the program still starts where the processor lacks it.
+__attribute__((target("avx2"))) inline __m256i MasksAvx2(uint64_t hash) {
+  const __m256i salts = _mm256_load_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
+  const __m256i keys = _mm256_set1_epi32(static_cast<int>(static_cast<uint32_t>(hash)));
+  return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(_mm256_mullo_epi32(keys, salts), 27));
+}
+
+__attribute__((target("avx2"))) void InsertAvx2(std::span<const Fingerprint> fingerprints, char* bytes,
+                                                uint64_t blocks) {
+  for (const Fingerprint fingerprint : fingerprints) {
+    const uint64_t hash = HashOf(fingerprint);
+    auto* block = reinterpret_cast<__m256i*>(bytes + OffsetOf(hash, blocks));
+    _mm256_storeu_si256(block, _mm256_or_si256(_mm256_loadu_si256(block), MasksAvx2(hash)));
+  }
+}
+
+__attribute__((target("avx2"))) void TestAvx2(const char* bytes, uint64_t blocks,
+                                              std::span<const Fingerprint> fingerprints, uint8_t* answers) {
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    const uint64_t hash = HashOf(fingerprints[i]);
+    const auto* block = reinterpret_cast<const __m256i*>(bytes + OffsetOf(hash, blocks));
+    answers[i] = static_cast<uint8_t>(_mm256_testc_si256(_mm256_loadu_si256(block), MasksAvx2(hash)));
+  }
+}
+#endif
+
+uint64_t BlocksIn(size_t bytes) {
+  Check(bytes >= kBlockBytes && bytes % kBlockBytes == 0,
+        "a split-block Bloom filter is whole blocks, at least one");
+  return bytes / kBlockBytes;
+}
+
+}  // namespace
+
+Kernel BestKernel() {
+#if SEEN_AVX2
+  static const Kernel best = __builtin_cpu_supports("avx2") ? Kernel::kAvx2 : Kernel::kPortable;
+  return best;
+#else
+  return Kernel::kPortable;
+#endif
+}
+
+void Insert(std::span<const Fingerprint> fingerprints, std::span<char> blocks, Kernel kernel) {
+  const uint64_t count = BlocksIn(blocks.size());
+#if SEEN_AVX2
+  if (kernel == Kernel::kAvx2) return InsertAvx2(fingerprints, blocks.data(), count);
+#endif
+  Check(kernel == Kernel::kPortable, "no such kernel in this build");
+  InsertPortable(fingerprints, blocks.data(), count);
+}
+
+bool MightContain(std::string_view blocks, Fingerprint fingerprint, Kernel kernel) {
+  uint8_t answer = 0;
+  MightContainEach(blocks, {&fingerprint, 1}, {&answer, 1}, kernel);
+  return answer != 0;
+}
+
+void MightContainEach(std::string_view blocks, std::span<const Fingerprint> fingerprints,
+                      std::span<uint8_t> answers, Kernel kernel) {
+  Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  const uint64_t count = BlocksIn(blocks.size());
+#if SEEN_AVX2
+  if (kernel == Kernel::kAvx2) return TestAvx2(blocks.data(), count, fingerprints, answers.data());
+#endif
+  Check(kernel == Kernel::kPortable, "no such kernel in this build");
+  TestPortable(blocks.data(), count, fingerprints, answers.data());
+}
+
+}  // namespace seen::split_block_bloom
