@@ -63,6 +63,6 @@ if ! "${apt[@]}" install -y -qq --no-install-recommends "${missing[@]}" </dev/nu
 fi
 
 # Nor should the service start with the next boot.
-if [[ " ${missing[*]} " == *" prometheus "* ]] && command -v systemctl >/dev/null; then
-  "${as_root[@]}" systemctl disable prometheus.service >/dev/null 2>&1 || true
+if [[ " ${missing[*]} " == *" prometheus "* ]]; then
+  "${as_root[@]}" rm -f /etc/systemd/system/multi-user.target.wants/prometheus.service
 fi
