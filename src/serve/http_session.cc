@@ -1,0 +1,323 @@
+// gcc 12 warns of Boost.Asio's code where it is inlined into ours.
+#pragma GCC diagnostic ignored "-Wnull-dereference"
+
+#include "serve/http_session.h"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <exception>
+
+#include "serve/http_wire.h"
+#include "serve/problem.h"
+
+namespace seen {
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace {
+
+constexpr size_t kReadBytes = 16 * 1024;
+constexpr size_t kReadBodyBytes = 64 * 1024;
+constexpr size_t kOutputBytesMax = 1024 * 1024;  // gathered before they are written
+constexpr auto kLinger = std::chrono::milliseconds(2'000);
+constexpr auto kLingerWhenStopping = std::chrono::milliseconds(200);
+
+std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
+    if (c != lower[i]) return false;
+  }
+  return true;
+}
+
+/// Whether a request line ends in a well-formed version, so that it is the version that is wrong, not the
+/// line.
+bool EndsInVersion(std::string_view input) {
+  const std::string_view line = input.substr(0, input.find('\r'));
+  if (line.size() < 9) return false;
+  const std::string_view version = line.substr(line.size() - 9);
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return version.starts_with(" HTTP/") && digit(version[6]) && version[7] == '.' && digit(version[8]);
+}
+
+}  // namespace
+
+HttpSession::HttpSession(Socket socket, HttpShared& shared)
+    : socket_(std::move(socket)), shared_(shared), timer_(socket_.get_executor()) {}
+
+HttpSession::~HttpSession() {
+  const std::lock_guard lock(shared_.mutex);
+  shared_.sessions.erase(this);
+  if (shared_.sessions.empty()) shared_.all_gone.notify_all();
+}
+
+void HttpSession::Run() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    Error ignored;
+    self->socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    self->socket_.non_blocking(true, ignored);
+    self->SetDeadline(std::chrono::steady_clock::now() + self->shared_.options.idle_timeout);
+    if (self->shared_.stopping) return self->Close();
+    self->Read();
+  });
+}
+
+void HttpSession::Refuse() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    Error ignored;
+    self->socket_.non_blocking(true, ignored);
+    self->Reject(503, "too many connections; close idle ones or raise the limit");
+    self->Write();
+  });
+}
+
+void HttpSession::StopSoon() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    const bool idle = self->phase_ == Phase::kReading && !self->parser_;
+    if (idle || self->phase_ == Phase::kLingering) self->Close();
+  });
+}
+
+void HttpSession::CloseNow() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Close(); });
+}
+
+void HttpSession::Read() {
+  phase_ = Phase::kReading;
+  const bool in_body = parser_ && parser_->is_header_done();
+  socket_.async_read_some(
+      input_.prepare(in_body ? kReadBodyBytes : kReadBytes),
+      [self = shared_from_this()](Error error, size_t bytes) { self->OnRead(error, bytes); });
+}
+
+void HttpSession::OnRead(Error error, size_t bytes) {
+  if (phase_ == Phase::kClosed) return;
+  if (timed_out_) {
+    timed_out_ = false;
+    if (!parser_) return Close();
+    Reject(408, "the request took longer than the time-out to arrive");
+    return Write();
+  }
+  if (error) return Close();  // also the client's end of the connection; half a request gets no answer
+  input_.commit(bytes);
+  AnswerWhatArrived();
+}
+
+void HttpSession::AnswerWhatArrived() {
+  more_input_ = false;
+  while (!closing_) {
+    if (answers_ >= shared_.options.pipeline_max || output_.size() >= kOutputBytesMax) {
+      more_input_ = true;
+      break;
+    }
+    if (!parser_ && !BeginRequest()) break;
+    if (!ParseSome()) break;
+  }
+  Write();
+}
+
+/// False: nothing of a next request has arrived.
+bool HttpSession::BeginRequest() {
+  // Empty lines before a request line are skipped: RFC 9112 section 2.2.
+  while (input_.size() > 0) {
+    const char first = *static_cast<const char*>(input_.data().data());
+    if (first != '\r' && first != '\n') break;
+    input_.consume(1);
+  }
+  if (input_.size() == 0) return false;
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(shared_.options.header_bytes_max));
+  parser_->body_limit(shared_.options.body_bytes_max);
+  header_checked_ = false;
+  request_started_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+bool HttpSession::ParseSome() {
+  if (input_.size() == 0) return false;
+  // No fewer than five bytes are left of a chunked body before its end ("0\r\n\r\n"), and the parser counts
+  // on it.
+  if (header_checked_ && parser_->chunked() && input_.size() < 5) return false;
+  Error error;
+  parser_->eager(header_checked_);  // the header first: what it says decides whether a body is wanted
+  const size_t used = parser_->put(input_.data(), error);
+  if (error && error != http::error::need_more) {
+    RejectFor(error);
+    return true;
+  }
+  input_.consume(used);
+  if (error == http::error::need_more) {
+    // Neither is bounded by the parser itself: the sum of request line and headers, and a trailer.
+    if (input_.size() < shared_.options.header_bytes_max) return false;
+    Reject(431, "request line and headers are longer than " +
+                    std::to_string(shared_.options.header_bytes_max) + " bytes");
+    return true;
+  }
+  if (!header_checked_ && parser_->is_header_done()) CheckHeader();
+  if (!closing_ && parser_->is_done()) Answer();
+  return true;
+}
+
+void HttpSession::CheckHeader() {
+  header_checked_ = true;
+  const auto& request = parser_->get();
+  const size_t hosts = request.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() == 11)) return Reject(400, "one Host header is needed");
+  // Read as having no body, another coding would make its body the next request.
+  const auto [coding, codings_end] = request.equal_range(http::field::transfer_encoding);
+  if (coding != codings_end &&
+      (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
+    return Reject(501, "the only transfer coding taken is chunked");
+  }
+  const auto expect = request.find(http::field::expect);
+  if (expect == request.end() || request.version() < 11) return;
+  if (!EqualsIgnoringCase(View(expect->value()), "100-continue")) {
+    return Reject(417, "the only expectation met is 100-continue");
+  }
+  if (!parser_->is_done() && input_.size() == 0) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+void HttpSession::Answer() {
+  const auto started = std::chrono::steady_clock::now();
+  const auto& message = parser_->get();
+  const HttpRequest request{View(message.method_string()), View(message.target()), message.body(),
+                            View(message[http::field::content_type])};
+  if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
+  HttpResponse response;
+  try {
+    response = shared_.handler(request);
+  } catch (const std::exception& exception) {
+    response = Problem(500, exception.what(), request.target);
+  }
+  Give(response, request.method == "HEAD", started);
+  parser_.reset();
+  SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
+}
+
+void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since) {
+  const bool http_1_0 = parser_ && header_checked_ && parser_->get().version() == 10;
+  AppendResponse(response, {head, http_1_0, !closing_}, output_);
+  ++answers_;
+  if (shared_.observer) {
+    shared_.observer(response.route, response.status, std::chrono::steady_clock::now() - since);
+  }
+}
+
+/// Answers what never reaches the handler. The connection can't be read any further: it is closed.
+void HttpSession::Reject(unsigned status, std::string_view detail) {
+  closing_ = true;
+  const bool known = parser_ && header_checked_;
+  const std::string_view target = known ? View(parser_->get().target()) : std::string_view();
+  const bool head = known && parser_->get().method() == http::verb::head;
+  Give(Problem(status, detail, target), head, std::chrono::steady_clock::now());
+  parser_.reset();
+}
+
+void HttpSession::RejectFor(Error error) {
+  if (error == http::error::header_limit) {
+    return Reject(431, "request line and headers are longer than " +
+                           std::to_string(shared_.options.header_bytes_max) + " bytes");
+  }
+  if (error == http::error::body_limit) {
+    return Reject(413,
+                  "the body is longer than " + std::to_string(shared_.options.body_bytes_max) + " bytes");
+  }
+  const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
+  if (error == http::error::bad_version && EndsInVersion(input)) {
+    return Reject(505, "HTTP/1.1 and HTTP/1.0 are spoken here");
+  }
+  Reject(400, "not HTTP: " + error.message());
+}
+
+void HttpSession::Write() {
+  if (output_.empty()) return AfterWrite();
+  phase_ = Phase::kWriting;
+  Error error;  // most answers fit into the socket's buffer: no need to wait for it
+  written_ = socket_.write_some(asio::buffer(output_), error);
+  if (error && error != asio::error::would_block && error != asio::error::try_again) return Close();
+  if (written_ == output_.size()) return OnWritten({});
+  SetDeadline(std::chrono::steady_clock::now() + shared_.options.request_timeout);
+  asio::async_write(socket_, asio::buffer(output_.data() + written_, output_.size() - written_),
+                    [self = shared_from_this()](Error e, size_t) { self->OnWritten(e); });
+}
+
+void HttpSession::OnWritten(Error error) {
+  if (phase_ == Phase::kClosed) return;
+  if (error) return Close();
+  output_.clear();
+  if (output_.capacity() > kOutputBytesMax) output_.shrink_to_fit();
+  answers_ = 0;
+  AfterWrite();
+}
+
+void HttpSession::AfterWrite() {
+  phase_ = Phase::kReading;
+  if (closing_) return Linger();
+  const auto& options = shared_.options;
+  SetDeadline(parser_ ? request_started_ + options.request_timeout
+                      : std::chrono::steady_clock::now() + options.idle_timeout);
+  if (!parser_ && !more_input_ && shared_.stopping) return Close();
+  if (!more_input_) return Read();
+  // Others' turn first: one client's pipeline must not hold a thread.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    if (self->phase_ != Phase::kClosed) self->AnswerWhatArrived();
+  });
+}
+
+/// Closing with unread input would reset the connection, and the client might never see the answer: so say
+/// that no more comes, and read what it still sends for a while. RFC 9112 section 9.6.
+void HttpSession::Linger() {
+  if (phase_ != Phase::kLingering) {
+    phase_ = Phase::kLingering;
+    Error error;
+    socket_.shutdown(Socket::shutdown_send, error);
+    if (error) return Close();
+    SetDeadline(std::chrono::steady_clock::now() + (shared_.stopping ? kLingerWhenStopping : kLinger));
+    input_.consume(input_.size());
+  }
+  socket_.async_read_some(input_.prepare(kReadBodyBytes),
+                          [self = shared_from_this()](Error error, size_t bytes) {
+                            if (self->phase_ == Phase::kClosed) return;
+                            self->lingered_bytes_ += bytes;
+                            if (error || self->lingered_bytes_ > 4 * self->shared_.options.body_bytes_max)
+                              return self->Close();
+                            self->Linger();
+                          });
+}
+
+void HttpSession::Close() {
+  phase_ = Phase::kClosed;
+  Error ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+}
+
+/// Cheap where the deadline moves away, as it does with every request: the timer then looks again when it
+/// fires.
+void HttpSession::SetDeadline(TimePoint deadline) {
+  deadline_ = deadline;
+  if (deadline_ < armed_until_) ArmTimer();
+}
+
+void HttpSession::ArmTimer() {
+  armed_until_ = deadline_;
+  timer_.expires_at(deadline_);
+  timer_.async_wait([self = shared_from_this()](Error error) {
+    if (error || self->phase_ == Phase::kClosed) return;
+    self->armed_until_ = TimePoint::max();
+    if (std::chrono::steady_clock::now() < self->deadline_) return self->ArmTimer();
+    self->OnDeadline();
+  });
+}
+
+void HttpSession::OnDeadline() {
+  if (phase_ != Phase::kReading) return Close();
+  timed_out_ = true;  // OnRead tells why it was cancelled
+  Error ignored;
+  socket_.cancel(ignored);
+}
+
+}  // namespace seen

@@ -1,0 +1,98 @@
+#pragma once
+// One HTTP connection. Of this room only: it brings in Boost.Asio and Boost.Beast.
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "serve/http_server.h"
+
+namespace seen {
+
+class HttpSession;
+
+/// What the sessions of a server share. Thread-safe; outlives them.
+struct HttpShared {
+  HttpOptions options;
+  HttpServer::Handler handler;
+  HttpServer::Observer observer;
+  std::atomic<bool> stopping{false};
+
+  std::mutex mutex;
+  std::condition_variable all_gone;
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;  // under mutex
+};
+
+/// Reads, answers, writes, then reads again: of a pipelining client up to `pipeline_max` requests that have
+/// arrived are answered in order and written together. While answers can't be written nothing is read, so a
+/// client that doesn't take them is slowed down and holds a bounded amount of memory. Everything runs on the
+/// socket's strand.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  using Socket = boost::asio::ip::tcp::socket;
+
+  HttpSession(Socket socket, HttpShared& shared);
+  ~HttpSession();
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  // Any thread.
+  void Run();
+  void Refuse();    // too many connections: says so and closes
+  void StopSoon();  // closes if idle, else after the request under way
+  void CloseNow();
+
+ private:
+  using Error = boost::system::error_code;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using TimePoint = std::chrono::steady_clock::time_point;
+  enum class Phase { kReading, kWriting, kLingering, kClosed };
+
+  void Read();
+  void OnRead(Error error, size_t bytes);
+  void AnswerWhatArrived();
+  bool ParseSome();  // false: more bytes are needed
+  bool BeginRequest();
+  void CheckHeader();
+  void Answer();
+  void Give(const HttpResponse& response, bool head, TimePoint since);
+  void Reject(unsigned status, std::string_view detail);
+  void RejectFor(Error error);
+  void Write();
+  void OnWritten(Error error);
+  void AfterWrite();
+  void Linger();
+  void Close();
+  void SetDeadline(TimePoint deadline);
+  void ArmTimer();
+  void OnDeadline();
+
+  Socket socket_;
+  HttpShared& shared_;
+  boost::asio::steady_timer timer_;
+  boost::beast::flat_buffer input_;
+  std::optional<Parser> parser_;  // of the request under way; none between requests
+  std::string output_;            // answers not yet written
+  size_t written_ = 0;            // of output_
+  size_t answers_ = 0;            // in output_
+  size_t lingered_bytes_ = 0;
+  TimePoint request_started_;
+  TimePoint deadline_;
+  TimePoint armed_until_ = TimePoint::max();
+  Phase phase_ = Phase::kReading;
+  bool header_checked_ = false;
+  bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
+  bool closing_ = false;     // after output_ is written
+  bool timed_out_ = false;   // the read was cancelled by the deadline
+};
+
+}  // namespace seen

@@ -1,0 +1,139 @@
+#include "serve/status_json.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& json) {
+  // `user_id_start` may end within a character.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// "2026-11-21". Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+std::string DateOf(Day day) {
+  const int64_t z = int64_t{day.since_epoch} + 719'468;
+  const int64_t era = (z >= 0 ? z : z - 146'096) / 146'097;
+  const int64_t day_of_era = z - era * 146'097;
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
+  const int64_t day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  const int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+  char text[64];
+  std::snprintf(text, sizeof text, "%04lld-%02lld-%02lld", static_cast<long long>(year),
+                static_cast<long long>(month), static_cast<long long>(day_of_month));
+  return text;
+}
+
+Json NullIfUnknown(int64_t offset) { return offset < 0 ? Json(nullptr) : Json(offset); }
+
+Json CheckpointJson(const CheckpointReport& report) {
+  return {{"next_offset", report.next_offset},
+          {"users", report.users},
+          {"bytes", report.bytes},
+          {"marks_set", report.marks_set},
+          {"marks_cleared", report.marks_cleared},
+          {"duration_ms", report.duration.count()}};
+}
+
+Json StoreJson(const StoreFigures& store) {
+  return {{"bytes", store.bytes},
+          {"level0_files", store.level0_files},
+          {"compaction_pending_bytes", store.compaction_pending_bytes},
+          {"block_cache_hits", store.block_cache_hits},
+          {"block_cache_misses", store.block_cache_misses}};
+}
+
+Json PartitionJson(const PartitionStatus& partition) {
+  Json json = {{"partition", partition.partition},
+               {"state", partition.state},
+               {"reason", partition.reason},
+               {"next_offset", partition.next_offset},
+               {"checkpoint_offset", partition.checkpoint_offset},
+               {"low_watermark", NullIfUnknown(partition.low_watermark)},
+               {"high_watermark", NullIfUnknown(partition.high_watermark)},
+               {"lag_messages", partition.lag_messages},
+               {"partition_time_ms", partition.partition_time.value},
+               {"retention_headroom_s", nullptr},
+               {"tail_bytes", partition.tail_bytes},
+               {"marks_outstanding", partition.marks_outstanding},
+               {"misrouted", partition.misrouted},
+               {"misrouted_last", nullptr},
+               {"lost_ranges", Json::array()},
+               {"last_checkpoint_at_ms", nullptr},
+               {"last_checkpoint", nullptr},
+               {"store", StoreJson(partition.store)}};
+  if (partition.retention_headroom_s) json["retention_headroom_s"] = *partition.retention_headroom_s;
+  if (partition.misrouted > 0) {
+    json["misrouted_last"] = {
+        {"offset", NullIfUnknown(partition.misrouted_last.offset)},
+        {"expected_partition", partition.misrouted_last.expected_partition},
+        {"user_id_start", partition.misrouted_last.user_id_start},
+        {"remedy",
+         "look-ups miss these events: key them by user id, and set input.partitioner to what their producer "
+         "uses (murmur2: Java clients; crc32: librdkafka and kcat)"}};
+  }
+  for (const LostRange& range : partition.lost_ranges) {
+    json["lost_ranges"].push_back({{"from_offset", range.from},
+                                   {"to_offset", range.to},
+                                   {"messages", range.to - range.from},
+                                   {"noticed_at_ms", range.noticed_at.value}});
+  }
+  if (partition.last_checkpoint_at) {
+    json["last_checkpoint_at_ms"] = partition.last_checkpoint_at->value;
+    json["last_checkpoint"] = CheckpointJson(partition.last_checkpoint);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string WriteStatus(const DaemonStatus& status) {
+  Json json = {{"version", status.version},
+               {"ready", status.ready},
+               {"not_ready_reason", status.not_ready_reason},
+               {"started_at_ms", status.started_at.value},
+               {"brokers", status.brokers},
+               {"embedded_kafka", status.embedded_kafka},
+               {"brokers_reachable", status.brokers_reachable},
+               {"instance_id", status.instance_id},
+               {"topic", status.topic},
+               {"partitions_total", status.partitions_total},
+               {"partitions", Json::array()}};
+  for (const PartitionStatus& partition : status.partitions) {
+    json["partitions"].push_back(PartitionJson(partition));
+  }
+  return Dump(json);
+}
+
+std::string WriteUser(std::string_view filter, std::string_view user_id, const UserAnswer& answer) {
+  Json json = {{"filter", filter},
+               {"user_id", user_id},
+               {"partition", answer.partition},
+               {"partition_time_ms", answer.as_of.partition_time.value},
+               {"lag_messages", answer.as_of.lag_messages},
+               {"items", answer.items},
+               {"bytes", answer.bytes},
+               {"removals", answer.removals},
+               {"segments", Json::array()}};
+  for (const SegmentSummary& segment : answer.segments) {
+    const int64_t day_start_ms = StartOf(segment.day).value;
+    json["segments"].push_back({{"kind", segment.kind},
+                                {"day", DateOf(segment.day)},
+                                {"items", segment.items},
+                                {"first_at_ms", day_start_ms + int64_t{segment.first_second} * 1000},
+                                {"last_at_ms", day_start_ms + int64_t{segment.last_second} * 1000},
+                                {"bytes", segment.bytes},
+                                {"in_window", segment.in_window}});
+  }
+  return Dump(json);
+}
+
+}  // namespace seen

@@ -1,0 +1,37 @@
+#pragma once
+// The JSON of POST .../unseen. All that is known about reading and writing it stands here and in its .cc.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace seen {
+
+inline constexpr size_t kUnseenItemsMax = 20'000;  // of each list
+
+/// Item ids, 1 to kIdBytesMax bytes of UTF-8; an integer has become its decimal string.
+class UnseenQuestion {
+ public:
+  std::span<const std::string_view> items() const { return items_; }
+  std::span<const std::string_view> also_seen() const { return also_seen_; }
+
+ private:
+  friend Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
+  std::shared_ptr<const std::string> bytes_;  // what the views point into
+  std::vector<std::string_view> items_;
+  std::vector<std::string_view> also_seen_;
+};
+
+/// `{"items":["a",7],"also_seen":["c"]}`; `also_seen` may be absent. kInvalidArgument names the JSON path of
+/// what is wrong: "$.items[3]: empty". Unknown and repeated keys are errors. Any thread.
+Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
+
+/// `{"unseen":[...]}`. `unseen`: indices into `items`.
+std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span<const uint32_t> unseen);
+
+}  // namespace seen
