@@ -1,0 +1,55 @@
+"""HTTP by the standard library: one kept-alive connection, nothing hidden."""
+
+import http.client
+import json
+import urllib.parse
+
+
+class Answer:
+    def __init__(self, response):
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read()
+
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+
+class Http:
+    """One thread. A connection that the other side closed is opened again, once."""
+
+    def __init__(self, address, timeout_s=10):
+        self.address, self.timeout_s, self.connection = address, timeout_s, None
+
+    def request(self, method, path, body=None, headers=None):
+        fresh = self.connection is None
+        if fresh:
+            self.connection = http.client.HTTPConnection(self.address, timeout=self.timeout_s)
+        try:
+            self.connection.request(method, path, body, headers or {})
+            return Answer(self.connection.getresponse())
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            if fresh or isinstance(error, TimeoutError):
+                raise OSError(f"{method} {path}: {error!r}") from error
+            return self.request(method, path, body, headers)
+
+    def get(self, path):
+        return self.request("GET", path)
+
+    def post(self, path, value=None):
+        return self.request("POST", path, None if value is None else json.dumps(value).encode(),
+                            {"Content-Type": "application/json"})
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+def user_path(user, filter_name="default"):
+    return f"/v1/filters/{urllib.parse.quote(filter_name, safe='')}/users/{urllib.parse.quote(user, safe='')}"

@@ -1,0 +1,132 @@
+"""A real Apache Kafka, one KRaft node on loopback, from Maven's jars (tests/kafka/pom.xml)."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import confluent_kafka
+from confluent_kafka.admin import AdminClient
+
+from places import KAFKA_LIBS, SOURCE, free_port, wait_until
+
+SERVER_PROPERTIES = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller_port}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={data}
+auto.create.topics.enable=false
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+group.initial.rebalance.delay.ms=0
+log.retention.check.interval.ms=1000
+log.cleaner.threads=1
+num.network.threads=2
+num.io.threads=4
+"""
+
+LOG4J = """
+log4j.rootLogger=WARN, stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=%d %p %c %m%n
+"""
+
+
+def fetch_jars():
+    """Once a checkout: the stamp is the pom that the jars were fetched by."""
+    pom = SOURCE / "tests" / "kafka" / "pom.xml"
+    stamp = KAFKA_LIBS / ".pom.xml"
+    if stamp.exists() and stamp.read_bytes() == pom.read_bytes():
+        return KAFKA_LIBS
+    shutil.rmtree(KAFKA_LIBS, ignore_errors=True)
+    subprocess.run(["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
+                    f"-DoutputDirectory={KAFKA_LIBS}"], check=True, timeout=600)
+    shutil.copyfile(pom, stamp)
+    return KAFKA_LIBS
+
+
+class Kafka:
+    """One broker. `stop` is a SIGTERM, `kill` is kill -9; `start` comes back on the same port and data."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.libs = fetch_jars()
+        self.port, self.controller_port = free_port(), free_port()
+        self.bootstrap = f"127.0.0.1:{self.port}"
+        self.process = None
+        data = self.directory / "data"
+        self.log_path = self.directory / "kafka.log"
+        (self.directory / "server.properties").write_text(
+            SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port, data=data))
+        (self.directory / "log4j.properties").write_text(LOG4J)
+        self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
+                  str(self.directory / "server.properties"))
+
+    def _java(self, heap="256m"):
+        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                f"-Dlog4j.configuration=file:{self.directory}/log4j.properties", "-cp", f"{self.libs}/*"]
+
+    def tool(self, main_class, *arguments, stdin=None, check=True):
+        """Runs one of Kafka's own command-line tools (a Java client)."""
+        done = subprocess.run([*self._java(), main_class, *arguments], input=stdin, text=True,
+                              capture_output=True, timeout=120)
+        assert not check or done.returncode == 0, f"{main_class}: {done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def start(self, wait=True):
+        assert self.process is None
+        log = open(self.log_path, "ab")
+        java = self._java("512m")
+        java.remove("-XX:TieredStopAtLevel=1")
+        self.process = subprocess.Popen([*java, "kafka.Kafka", str(self.directory / "server.properties")],
+                                        stdout=log, stderr=log, cwd=self.directory)
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self):
+        def answers():
+            assert self.process.poll() is None, self.log_path.read_text()[-4000:]
+            try:
+                return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(timeout=1)
+            except confluent_kafka.KafkaException:
+                return None
+        wait_until(answers, f"Kafka answers on {self.bootstrap}", timeout_s=60)
+
+    def _end(self, number):
+        if self.process is not None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def stop(self):
+        self._end(signal.SIGTERM)
+
+    def kill(self):
+        self._end(signal.SIGKILL)
+
+    def restart(self, down_s=0.0):
+        self.stop()
+        time.sleep(down_s)
+        self.start()
+
+    def delete_records(self, topic, below):
+        """`below`: {partition: first offset that stays}."""
+        path = self.directory / "delete-records.json"
+        path.write_text(json.dumps({"version": 1, "partitions": [
+            {"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()]}))
+        self.tool("org.apache.kafka.tools.DeleteRecordsCommand", "--bootstrap-server", self.bootstrap,
+                  "--offset-json-file", str(path))

@@ -1,0 +1,52 @@
+"""Where things are, and small helpers every module needs."""
+
+import os
+import pathlib
+import socket
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SEEN_BUILD_DIR", SOURCE / "build" / "release")).resolve()
+KAFKA_LIBS = pathlib.Path(os.environ.get("SEEN_KAFKA_LIBS", SOURCE / "build" / "kafka-libs")).resolve()
+SEEND = BUILD / "seend"
+SEENCTL = BUILD / "seenctl"
+
+
+def free_port():
+    """A loopback port nobody listens on now. Below the ephemeral range, so that no client takes it by chance."""
+    low, high = 20_000, 32_000
+    start = low + (os.getpid() * 97 + free_port.calls * 31) % (high - low)
+    free_port.calls += 1
+    for i in range(high - low):
+        port = low + (start - low + i) % (high - low)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise RuntimeError("no free port between 20000 and 32000")
+
+
+free_port.calls = 0
+
+
+def wait_until(condition, what, timeout_s=30, every_s=0.05):
+    """Polls until `condition()` is truthy and returns it. Fails with the last value or error seen."""
+    deadline = time.monotonic() + timeout_s
+    last = None
+    while True:
+        try:
+            last = condition()
+            if last:
+                return last
+        except (OSError, KeyError, ValueError) as error:
+            last = repr(error)
+        if time.monotonic() >= deadline:
+            raise AssertionError(f"not within {timeout_s} s: {what}; last: {last!r}")
+        time.sleep(every_s)
+
+
+def now_ms():
+    return int(time.time() * 1000)

@@ -1,0 +1,117 @@
+"""Topics through librdkafka's Python client: create, fill, read whole, ask for offsets."""
+
+import time
+
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+
+from places import wait_until
+
+
+class Topics:
+    def __init__(self, bootstrap):
+        self.bootstrap = bootstrap
+        self._admin = None
+
+    def admin(self):
+        if self._admin is None:  # kept: its futures end with it
+            self._admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        return self._admin
+
+    def create(self, topic, partitions=2, **config):
+        future = self.admin().create_topics(
+            [NewTopic(topic, partitions, 1, config={k.replace("_", "."): str(v) for k, v in config.items()})])
+        future[topic].result(30)
+        wait_until(lambda: self.partitions(topic) == partitions, f"{topic} is known")
+        return topic
+
+    def delete(self, topic):
+        self.admin().delete_topics([topic])[topic].result(30)
+        wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
+
+    def add_partitions(self, topic, total):
+        self.admin().create_partitions([NewPartitions(topic, total)])[topic].result(30)
+        wait_until(lambda: self.partitions(topic) == total, f"{topic} has {total} partitions")
+
+    def partitions(self, topic):
+        metadata = self.admin().list_topics(timeout=10).topics.get(topic)
+        return 0 if metadata is None or metadata.error else len(metadata.partitions)
+
+    def config(self, topic):
+        resource = ConfigResource(confluent_kafka.admin.RESOURCE_TOPIC, topic)
+        entries = list(self.admin().describe_configs([resource]).values())[0].result(30)
+        return {name: entry.value for name, entry in entries.items()}
+
+    def producer(self, partitioner="murmur2_random", **more):
+        return Producer({"bootstrap.servers": self.bootstrap, "partitioner": partitioner, "linger.ms": 5,
+                         "enable.idempotence": True, "queue.buffering.max.messages": 1_000_000, **more})
+
+    def produce(self, topic, records, partitioner="murmur2_random"):
+        """`records`: (key, value) or (key, value, {"partition": .., "timestamp": ..}). Waits for delivery.
+        Returns (partition, offset) of each, in order."""
+        producer, places, failed = self.producer(partitioner), [], []
+
+        def make_report(index):
+            def report(error, message):
+                if error:
+                    failed.append(error)
+                else:
+                    places[index] = (message.partition(), message.offset())
+            return report
+
+        for record in records:
+            key, value, *more = record
+            places.append(None)
+            while True:
+                try:
+                    producer.produce(topic, value, key, on_delivery=make_report(len(places) - 1), **(more[0] if more else {}))
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+            producer.poll(0)
+        assert producer.flush(60) == 0 and not failed, failed
+        return places
+
+    def ends(self, topic):
+        """{partition: (first offset, end offset)}"""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-ends"})
+        try:
+            return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10)
+                    for p in range(self.partitions(topic))}
+        finally:
+            consumer.close()
+
+    def read_all(self, topic, timeout_s=60):
+        """Every record there is now, as confluent_kafka.Message, in partition order of arrival."""
+        ends = {p: end for p, (low, end) in self.ends(topic).items() if end > low}
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-read",
+                             "enable.auto.commit": False, "enable.partition.eof": True,
+                             "auto.offset.reset": "earliest"})
+        messages, open_partitions = [], set(ends)
+        try:
+            consumer.assign([TopicPartition(topic, p, confluent_kafka.OFFSET_BEGINNING) for p in ends])
+            deadline = time.monotonic() + timeout_s
+            while open_partitions:
+                batch = consumer.consume(5_000, timeout=0.2)
+                assert time.monotonic() < deadline, f"{topic}: only {len(messages)} records within {timeout_s} s"
+                for message in batch:
+                    if message.error() is None:
+                        messages.append(message)
+                    elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                        if message.offset() >= ends[message.partition()]:
+                            open_partitions.discard(message.partition())
+                    else:
+                        raise KafkaException(message.error())
+            return messages
+        finally:
+            consumer.close()
+
+    def committed(self, group, topic):
+        """{partition: committed offset}; partitions without one are left out."""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
+        try:
+            places = consumer.committed([TopicPartition(topic, p) for p in range(self.partitions(topic))], timeout=10)
+            return {place.partition: place.offset for place in places if place.offset >= 0}
+        finally:
+            consumer.close()
