@@ -16,9 +16,10 @@ class LatencyCounts {
   static constexpr size_t kBuckets = kBoundsMs.size() + 1;
 
   void Add(int64_t latency_ms, uint64_t times = 1) {
-    size_t bucket = 0;
-    while (bucket < kBoundsMs.size() && latency_ms > kBoundsMs[bucket]) ++bucket;
-    counts_[bucket] += times;
+    // Neighbours are alike: the last bucket is nearly always right.
+    while (bucket_ < kBoundsMs.size() && latency_ms > kBoundsMs[bucket_]) ++bucket_;
+    while (bucket_ > 0 && latency_ms <= kBoundsMs[bucket_ - 1]) --bucket_;
+    counts_[bucket_] += times;
     sum_ms_ += latency_ms * static_cast<int64_t>(times);
   }
   const std::array<uint64_t, kBuckets>& counts() const { return counts_; }
@@ -28,6 +29,7 @@ class LatencyCounts {
  private:
   std::array<uint64_t, kBuckets> counts_{};
   int64_t sum_ms_ = 0;
+  size_t bucket_ = 0;
 };
 
 }  // namespace seen

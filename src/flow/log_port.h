@@ -27,7 +27,7 @@ class SnapshotSink {
   virtual ~SnapshotSink() = default;
   /// Queues `snapshot` under key `user_id` on the filter's topic; bytes are copied. False: the queue is full,
   /// try again later. `ticket` comes back in an acknowledgement, exactly once, if and only if true.
-  virtual bool TrySend(FilterId filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) = 0;
+  virtual bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) = 0;
 
   using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
   /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.

@@ -41,10 +41,10 @@ class Reporter {
   virtual void FlowHeld(int32_t partition, std::string_view reason) = 0;
   virtual void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) = 0;
   /// Summed over one step of the publisher.
-  virtual void SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) = 0;
-  virtual void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+  virtual void SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) = 0;
+  virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                      const LatencyCounts& record_to_published) = 0;
-  virtual void SnapshotsFailed(FilterId filter, uint64_t snapshots) = 0;
+  virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
   virtual void UserKeysMet(int32_t partition) = 0;
 };

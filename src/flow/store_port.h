@@ -18,11 +18,14 @@ namespace seen {
 /// A filter's number in the state's keys: stable for the life of a store, assigned in store/descriptor.h.
 using FilterId = uint16_t;
 
+/// A filter's place in the configuration: what sinks and metrics know it by.
+using FilterIndex = uint16_t;
+
 /// A record known to have stood at an offset: how a recreated topic is told from the one that was read.
 struct Anchor {
   int64_t offset = -1;  // -1: none known
   TimeMs timestamp;
-  uint64_t hash = 0;    // XXH64 of key length (u32), key and value
+  uint64_t hash = 0;    // RecordHash of key and value
   friend bool operator==(const Anchor&, const Anchor&) = default;
 };
 

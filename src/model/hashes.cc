@@ -2,12 +2,17 @@
 #include <xxhash.h>
 
 #include "model/fingerprint.h"
+#include "model/record_hash.h"
 #include "model/user_key.h"
 
 namespace seen {
 
 Fingerprint FingerprintOf(std::string_view item_id) {
   return {static_cast<uint32_t>(XXH64(item_id.data(), item_id.size(), 0) >> 32)};
+}
+
+uint64_t RecordHash(std::string_view key, std::string_view value) {
+  return XXH64(value.data(), value.size(), XXH64(key.data(), key.size(), 0));
 }
 
 UserKey UserKeyOf(std::string_view user_id) {

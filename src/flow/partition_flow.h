@@ -1,0 +1,170 @@
+#pragma once
+// One input partition: records into the tail, the tail into checkpoints, users out to readers.
+//
+// Threads. Worker (one): Apply, ReachedEnd, CheckpointDue, Freeze. Checkpoint thread (one at a time):
+// WriteFrozen. Any thread: ReadUser, AsOf, Status, CaughtUp, SetHighWatermark. The worker never waits for a
+// reader: readers share two pointers (tails) under a mutex that is held for their copying alone.
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "decode/event_decoder.h"
+#include "flow/filter_policy.h"
+#include "flow/log_port.h"
+#include "flow/publish_flow.h"
+#include "flow/query_port.h"
+#include "flow/reporter.h"
+#include "flow/status.h"
+#include "flow/store_port.h"
+#include "flow/tail.h"
+#include "model/partitioner.h"
+
+namespace seen {
+
+struct PartitionOptions {
+  int32_t partition = 0;
+  int32_t partition_count = 1;
+  Partitioner partitioner = Partitioner::kMurmur2;
+  std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
+  uint64_t event_bytes_max = 1 << 20;
+  std::chrono::milliseconds future_skew_max{300'000};
+  uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails
+  std::chrono::milliseconds checkpoint_interval{10'000};
+  uint32_t level0_files_max = 12;
+  int64_t behind_lag_messages = 10'000;  // beyond it, publication is left to marks
+  size_t publish_entries_max = 500'000;
+};
+
+class PartitionFlow {
+ public:
+  /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the end
+  /// of the log now; the partition is caught up once it has read up to there. All references outlive this.
+  PartitionFlow(PartitionOptions options, const std::optional<Position>& position, int64_t start_offset,
+                int64_t high_watermark, PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
+                const Clock& clock);
+
+  /// Where reading must start: at the anchor where there is one, so that the log can be told from a recreated
+  /// one, otherwise at the next offset; never below `low_watermark`. Before the first Apply.
+  int64_t ReadFrom(int64_t low_watermark);
+
+  /// Worker. Takes `records` (ascending, all of this partition) in order and returns how many it took: fewer
+  /// than all while the tail is full or the dead-letter queue is; call again with the rest once Freeze or time
+  /// has made room. Records below the next offset are skipped. kRefused: the log isn't the one that was read.
+  Result<size_t> Apply(std::span<const Record> records);
+  /// Worker. The log's end is at `end_offset`, everything before it was delivered.
+  void ReachedEnd(int64_t end_offset);
+  /// Worker. Retention deleted [next offset, low): go on from `low`; the range is kept, counted and shown.
+  void SkipLost(int64_t low);
+
+  /// Worker. There is something to write, it is time (or the tail is full), and the store can take it.
+  bool CheckpointDue() const;
+  /// Worker. Why records can't be taken now; empty: they can.
+  std::string_view HeldBy() const;
+  /// Worker. Makes the tail the frozen one and opens a new one. Only while nothing is frozen (checked).
+  void Freeze();
+  bool HasFrozen() const { return has_frozen_.load(std::memory_order_acquire); }
+  /// Worker, while stopping or for tests: freeze even if nothing is due.
+  bool HasChanges() const;
+
+  /// Checkpoint thread. Dead letters in the frozen range are still unacknowledged: better wait a little.
+  bool AwaitsDeadLetters() const;
+  /// Checkpoint thread. Writes the frozen tail, its marks and its position as one step. On an error everything
+  /// stays as it was and a further call tries again. Returns what the group may be told is done.
+  Result<int64_t> WriteFrozen();
+
+  /// Any thread. All that is known of the user: store, frozen tail, active tail.
+  Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
+  /// Any thread. Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
+  Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate, std::string& user_id,
+                    std::string& bytes) const;
+
+  AsOf GetAsOf() const;
+  bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
+  int64_t next_offset() const { return next_offset_.load(std::memory_order_acquire); }
+  int64_t LagMessages() const;
+  void SetWatermarks(int64_t low, int64_t high);
+  void AcknowledgeLostRanges();
+  PartitionStatus GetStatus() const;
+
+  PublishFlow& publish() { return publish_; }
+  const PartitionOptions& options() const { return options_; }
+
+ private:
+  struct Frozen {
+    std::shared_ptr<Tail> tail;
+    Position position;
+    std::deque<Anchor> rejected;  // dead letters below position.next_offset that may be unacknowledged
+    Instant at{};
+    bool user_keys_met = false;
+  };
+  struct Tails {
+    std::shared_ptr<Tail> active;
+    std::shared_ptr<Tail> frozen;
+  };
+
+  Status CheckAnchor(const Record& record);
+  bool ApplyRecord(const Record& record, BatchReport& report);
+  bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
+  void NoteMisrouted(const Record& record, const Event& event, int32_t expected);
+  Tails GetTails() const;
+  Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
+  void NoteCaughtUp();
+
+  const PartitionOptions options_;
+  PartitionStore& store_;
+  DeadLetterSink& dead_letters_;
+  Reporter& reporter_;
+  const Clock& clock_;
+  std::vector<size_t> filters_by_id_;  // indices into options_.filters, ascending by id: the store's order
+  FilterMask all_filters_ = 0;
+  FilterMask published_filters_ = 0;
+  PublishFlow publish_;
+
+  // Worker.
+  EventDecoder decoder_;
+  std::vector<DirtyUser> dirty_;
+  std::vector<Tail::UserSlot*> dirty_slots_;
+  std::vector<TimeMs> exposed_;
+  uint32_t batch_number_ = 0;
+  bool dead_letters_full_ = false;
+  bool defer_ = true;
+  Anchor anchor_;            // last record read
+  bool anchor_is_checked_;   // the log is known to be the one that was read
+  std::deque<Anchor> rejected_;
+  bool user_keys_met_ = false;
+  Instant last_freeze_;
+  std::shared_ptr<Tail> tail_;  // the active one, also in tails_
+
+  mutable std::mutex tails_mutex_;
+  Tails tails_;  // tails_mutex_
+
+  std::unique_ptr<Frozen> frozen_;  // handed from worker to checkpoint thread by has_frozen_
+  std::atomic<bool> has_frozen_{false};
+
+  std::atomic<int64_t> next_offset_;
+  std::atomic<int64_t> partition_time_ms_;
+  std::atomic<int64_t> low_watermark_{-1};
+  std::atomic<int64_t> high_watermark_;
+  std::atomic<int64_t> checkpoint_offset_;
+  std::atomic<bool> caught_up_{false};
+  std::atomic<bool> lost_ranges_changed_{false};
+  const int64_t caught_up_at_;
+
+  mutable std::mutex status_mutex_;  // all below
+  std::vector<LostRange> lost_ranges_;
+  uint64_t misrouted_ = 0;
+  MisroutedExample misrouted_last_;
+  std::optional<TimeMs> last_checkpoint_at_;
+  CheckpointReport last_checkpoint_;
+  std::string checkpoint_problem_;
+};
+
+}  // namespace seen

@@ -1,0 +1,106 @@
+// What readers of a partition see: any thread, beside the worker.
+#include "filter/snapshot.h"
+#include "flow/partition_flow.h"
+#include "model/change.h"
+
+namespace seen {
+
+PartitionFlow::Tails PartitionFlow::GetTails() const {
+  const std::lock_guard lock(tails_mutex_);
+  return tails_;
+}
+
+Result<Delta> PartitionFlow::ReadUser(size_t filter_index, const UserKey& user) const {
+  const FilterPolicy& filter = options_.filters[filter_index];
+  const auto mask = static_cast<FilterMask>(1u << filter_index);
+  // Tails first: what leaves them for the store meanwhile is then seen twice, which is harmless, not missed.
+  const Tails tails = GetTails();
+  std::vector<Delta> parts(1);
+  std::vector<Change> changes;
+  for (const auto& tail : {tails.frozen, tails.active}) {
+    if (!tail) continue;
+    changes.clear();
+    const std::string_view user_id = tail->Read(user, mask, changes);
+    if (!changes.empty()) parts.push_back(DeltaOf(std::string(user_id), changes, filter.limits));
+  }
+  std::string stored;
+  const auto found = store_.ReadDelta({filter.id, user}, stored);
+  if (!found) return Fail(found.error());
+  if (*found) {
+    auto decoded = DecodeDelta(stored);
+    if (!decoded) return decoded;
+    parts.front() = std::move(*decoded);
+  }
+  return ComposeAll(parts, filter.limits);
+}
+
+Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
+                                 std::string& user_id, std::string& bytes) const {
+  const FilterPolicy& filter = options_.filters[filter_index];
+  SnapshotMeta meta;
+  meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
+  meta.input_offset = next_offset();
+  auto delta = ReadUser(filter_index, user);
+  if (!delta) return Fail(delta.error());
+  meta.horizon = filter.AnswerHorizon(clock_.WallNow());
+  meta.partition = options_.partition;
+  meta.false_positive_rate = false_positive_rate;
+  user_id = std::move(delta->user_id);
+  bytes = RenderSnapshot(meta, SeenFingerprints(*delta, meta.horizon, filter.items_max));
+  return {};
+}
+
+int64_t PartitionFlow::LagMessages() const {
+  return std::max<int64_t>(0, high_watermark_.load(std::memory_order_relaxed) - next_offset());
+}
+
+AsOf PartitionFlow::GetAsOf() const {
+  return {{partition_time_ms_.load(std::memory_order_acquire)}, LagMessages()};
+}
+
+void PartitionFlow::SetWatermarks(int64_t low, int64_t high) {
+  if (low >= 0) low_watermark_.store(low, std::memory_order_relaxed);
+  if (high >= 0) high_watermark_.store(high, std::memory_order_relaxed);
+}
+
+void PartitionFlow::AcknowledgeLostRanges() {
+  {
+    const std::lock_guard lock(status_mutex_);
+    if (lost_ranges_.empty()) return;
+    lost_ranges_.clear();
+  }
+  lost_ranges_changed_.store(true, std::memory_order_release);
+}
+
+PartitionStatus PartitionFlow::GetStatus() const {
+  PartitionStatus status;
+  status.partition = options_.partition;
+  status.next_offset = next_offset();
+  status.checkpoint_offset = checkpoint_offset_.load(std::memory_order_acquire);
+  status.low_watermark = low_watermark_.load(std::memory_order_relaxed);
+  status.high_watermark = high_watermark_.load(std::memory_order_relaxed);
+  status.lag_messages = LagMessages();
+  status.partition_time = {partition_time_ms_.load(std::memory_order_acquire)};
+  const Tails tails = GetTails();
+  status.tail_bytes = tails.active->bytes() + (tails.frozen ? tails.frozen->bytes() : 0);
+  status.marks_outstanding = publish_.Outstanding();
+  status.store = store_.Figures();
+  status.state = CaughtUp() ? "ready" : "catching_up";
+  if (!CaughtUp()) {
+    status.reason = "reading up to offset " + std::to_string(caught_up_at_) + ", at " +
+                    std::to_string(status.next_offset);
+  }
+  const std::lock_guard lock(status_mutex_);
+  status.misrouted = misrouted_;
+  status.misrouted_last = misrouted_last_;
+  status.lost_ranges = lost_ranges_;
+  status.last_checkpoint_at = last_checkpoint_at_;
+  status.last_checkpoint = last_checkpoint_;
+  if (!checkpoint_problem_.empty()) {
+    status.state = "held";
+    status.reason = "checkpoint failed: " + checkpoint_problem_;
+  }
+  return status;
+}
+
+}  // namespace seen

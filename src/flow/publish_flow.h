@@ -1,0 +1,161 @@
+#pragma once
+// Which users' snapshots of one partition are due, under way or left to a mark in the store.
+//
+// Leading edge: a change of a user who wasn't published within the debounce is due at once. Trailing edge: what
+// comes within it is due when it ends. A user is unclean from a change until a snapshot rendered after it is
+// acknowledged; CollectMarks says which unclean users a checkpoint must mark, so that a restart publishes them.
+// Invariant: the last acknowledged snapshot of a user without an entry, and of a clean entry, holds everything
+// the partition's state holds of the user, unless a mark for it stands in the store or in the tail.
+//
+// Threads: one mutex inside, held for moves between queues, never while rendering, sending or reading.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/latency_counts.h"
+#include "flow/filter_policy.h"
+#include "flow/log_port.h"
+#include "flow/reporter.h"
+
+namespace seen {
+
+struct DirtyUser {
+  UserKey user;
+  FilterMask filters = 0;
+  TimeMs record_timestamp;  // of the oldest change in the batch
+};
+
+struct MarkChanges {
+  std::vector<UserRef> set;    // ascending
+  std::vector<UserRef> clear;  // ascending; disjoint from `set`
+};
+
+class PublishFlow {
+ public:
+  /// `filters` in configuration order. `entries_max`: users followed in memory; beyond, HasRoom() is false.
+  PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter);
+
+  /// Worker thread. False: leave new dirty users to marks (PartitionFlow::Apply does).
+  bool HasRoom() const { return entry_count_.load(std::memory_order_relaxed) < entries_max_; }
+  /// Worker thread, once a batch, after its changes are visible.
+  void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
+
+  /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the tail
+  /// whose publication was left to a mark. Ends with exactly one of the two calls below.
+  MarkChanges CollectMarks(std::vector<UserRef> deferred);
+  void MarksCommitted();
+  void MarksFailed();
+  /// Any thread. Marks in the store could be cleared by a checkpoint.
+  bool HasMarkChanges() const;
+
+  /// Renders a user's snapshot into `bytes`, the user's id into `user_id`.
+  using Render = std::function<Status(size_t filter_index, const UserKey& user, std::string& user_id, std::string& bytes)>;
+  /// What a call of Step came to.
+  struct Stepped {
+    uint64_t sent = 0;
+    bool sink_full = false;
+    Status status;
+  };
+  /// Publisher thread: sends what is due at `now`, at most `limit`. An error of `render` leaves the user due.
+  Stepped Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
+  /// Publisher thread. `ticket`: as given to the sink, without its tag.
+  void Acknowledged(uint32_t ticket, bool delivered, Instant now, TimeMs wall_now);
+  /// Publisher thread, after acknowledgements: hands counts and latencies to the reporter.
+  void Report();
+  /// When Step has work again; Instant::max() if nothing is waiting for a time.
+  Instant NextDue() const;
+
+  /// Publisher thread: where the next page of a scan of the store's marks starts, if one is wanted and there is
+  /// room for what it may find.
+  struct ScanRequest {
+    bool wanted = false;
+    std::optional<UserRef> after;
+    size_t limit = 0;
+  };
+  ScanRequest WantsScan() const;
+  /// What the page held; fewer than asked for: the end.
+  void Scanned(std::span<const UserRef> marks, size_t limit, Instant now);
+
+  /// Users whose snapshot isn't acknowledged, in memory or by marks (an upper bound). Any thread.
+  uint64_t Outstanding() const;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Entry {
+    UserRef user;  // filter: the store's number
+    uint16_t filter_index = 0;
+    bool used = false;
+    bool dirty = false;      // changed since the last rendering
+    bool in_flight = false;  // sent, not acknowledged
+    bool marked = false;     // a mark stands in the store
+    bool queued = false;     // in ready_
+    bool timed = false;      // in its filter's timers
+    Instant not_before{};    // end of the debounce
+    Instant dirty_since{};   // visible since: oldest change not rendered
+    TimeMs dirty_record{};
+    Instant sent_since{};    // the same of what is in flight
+    TimeMs sent_record{};
+    bool unclean() const { return dirty || in_flight; }
+  };
+  struct Timer {
+    Instant at;
+    uint32_t entry;
+  };
+  struct Batch {
+    std::vector<DirtyUser> users;
+    Instant visible_at;
+  };
+  struct UserRefHash {
+    size_t operator()(const UserRef& ref) const { return static_cast<size_t>(ref.user.low + ref.filter); }
+  };
+
+  void DrainChannel();
+  void MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
+  uint32_t FindOrAdd(uint16_t filter_index, const UserKey& user);
+  void Queue(uint32_t number);
+  void SetTimer(uint32_t number, Instant at);
+  void FireTimers(Instant now);
+  void BecameClean(Entry& entry);
+  void Release(uint32_t number);
+
+  const std::vector<FilterPolicy> filters_;
+  const size_t entries_max_;
+  Reporter& reporter_;
+  std::atomic<size_t> entry_count_{0};
+
+  mutable std::mutex channel_mutex_;
+  std::vector<Batch> channel_;  // channel_mutex_
+
+  mutable std::mutex mutex_;  // all below
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> free_;
+  std::unordered_map<UserRef, uint32_t, UserRefHash> by_user_;
+  std::deque<uint32_t> ready_;
+  std::vector<std::deque<Timer>> timers_;  // one a filter: its debounce is constant, so they are in order
+  std::deque<Timer> retries_;              // after a failed delivery
+  std::set<UserRef> clears_;               // marks in the store whose snapshot is acknowledged
+  std::vector<UserRef> collected_set_;     // between CollectMarks and its end
+  std::vector<UserRef> collected_clear_;
+  uint64_t unclean_ = 0;
+  uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
+  uint64_t deferred_collected_ = 0;
+  bool scan_wanted_ = true;  // a restart publishes what is marked
+  bool rescan_ = false;      // new marks were committed during a scan
+  std::optional<UserRef> scan_after_;
+  struct Tally {
+    uint64_t sent = 0, bytes = 0, failed = 0;
+    LatencyCounts visible_to_published, record_to_published;
+  };
+  std::vector<Tally> tallies_;
+};
+
+}  // namespace seen
