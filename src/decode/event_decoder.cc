@@ -65,9 +65,8 @@ bool IsBigInteger(dom::element value) {
          double{value.get_double().value_unsafe()} == kBigInteger;
 }
 
-bool IsInteger(dom::element value) {
-  return value.type() == dom::element_type::INT64 || value.type() == dom::element_type::UINT64 ||
-         IsBigInteger(value);
+bool Is64Bits(dom::element value) {
+  return value.type() == dom::element_type::INT64 || value.type() == dom::element_type::UINT64;
 }
 
 std::string_view TypeName(dom::element value) {
@@ -192,16 +191,16 @@ namespace {
 /// mistake.
 tl::expected<void, Rejection> CheckNullable(const std::optional<dom::element>& value, std::string_view field,
                                             bool integer) {
-  if (!value || value->is_null() || (integer ? IsInteger(*value) : value->is_string())) return {};
-  return Reject(RejectReason::kWrongType, field,
-                Message(field, TypeName(*value), integer ? "an integer or null" : "a string or null"));
+  if (!value || value->is_null() || (integer ? Is64Bits(*value) : value->is_string())) return {};
+  return Reject(integer && IsBigInteger(*value) ? RejectReason::kOutOfRange : RejectReason::kWrongType, field,
+                Message(field, TypeName(*value), integer ? "a 64-bit integer or null" : "a string or null"));
 }
 
 tl::expected<TimeMs, Rejection> ReadExposedAt(const std::optional<dom::element>& value) {
   constexpr std::string_view kField = "exposed_at";
   constexpr std::string_view kExpected = "milliseconds since 1970 in 0..4294967295999";
   if (!value) return Reject(RejectReason::kMissingField, kField, Message(kField, "missing"));
-  if (!IsInteger(*value)) {
+  if (!Is64Bits(*value) && !IsBigInteger(*value)) {
     return Reject(RejectReason::kWrongType, kField, Message(kField, TypeName(*value), "an integer"));
   }
   int64_t time_ms = 0;
