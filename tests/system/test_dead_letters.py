@@ -1,0 +1,112 @@
+"""What can't be decoded goes to the dead-letter topic with its reason; it never stops the stream."""
+
+import json
+
+from load import one_by_one
+from oracle import Oracle, event
+from places import now_ms, wait_until
+
+NOW = now_ms()
+
+
+def changed(**fields):
+    whole = {"user_id": "u1", "item_id": "n1", "exposed_at": NOW, **fields}
+    return json.dumps({k: v for k, v in whole.items() if v is not ...}).encode()
+
+
+BAD = [  # value, reason, field
+    (None, "null_value", ""),
+    (b"", "not_json", ""),
+    (b"exposure", "not_json", ""),
+    (b'{"user_id":"u1","item_id":"n1","exposed_at":1763700000123', "not_json", ""),
+    (b'{"user_id":"u1","item_id":"n1","exposed_at":%d} trailing' % NOW, "not_json", ""),
+    (b"[1,2]", "not_json", ""),
+    (changed(user_id=...), "missing_field", "user_id"),
+    (changed(item_id=...), "missing_field", "item_id"),
+    (changed(exposed_at=...), "missing_field", "exposed_at"),
+    (changed(user_id=["u1"]), "wrong_type", "user_id"),
+    (changed(item_id={"a": 1}), "wrong_type", "item_id"),
+    (changed(exposed_at="yesterday"), "wrong_type", "exposed_at"),
+    (changed(user_id=""), "empty_id", "user_id"),
+    (changed(item_id=""), "empty_id", "item_id"),
+    (changed(user_id="u" * 513), "id_too_long", "user_id"),
+    (changed(item_id="商" * 171), "id_too_long", "item_id"),
+    (changed(exposed_at=-1), "out_of_range", "exposed_at"),
+    (b'{"user_id":"u\xff1","item_id":"n1","exposed_at":%d}' % NOW, "invalid_utf8", None),
+    (changed(scene="x" * 5000), "too_large", ""),
+    (changed(exposed_at=NOW + 3_600_000), "too_far_ahead", "exposed_at"),
+]
+
+
+def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
+    oracle, records = Oracle(), []
+    for i, (value, _, _) in enumerate(BAD):  # good events before, between and after
+        records += one_by_one(oracle, [("u1", f"good-{i}"), ("u2", f"good-{i}")], NOW) + [("u1", value)]
+    records += one_by_one(oracle, [("u1", "last")], NOW)
+    places = topics.produce(topic_name, records)
+    bad_places = [place for place, (_, value) in zip(places, records) if not value or "good" not in str(value)][:len(BAD)]
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    oracle.check_published(topics, f"{topic_name}-filters", 2)
+
+    letters = wait_until(lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(BAD) and m,
+                         "all dead letters are there")
+    assert len(letters) == len(BAD)
+    by_place = {}
+    for letter in letters:
+        headers = {name: value.decode() for name, value in letter.headers()}
+        assert headers["source-topic"] == topic_name
+        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (letter, headers)
+    for place, (value, reason, field) in zip(bad_places, BAD):
+        letter, headers = by_place[place]
+        assert (headers["reason"], letter.value()) == (reason, value), (headers, value)
+        assert field is None or headers["field"] == field, (headers, value)
+        assert letter.key() == b"u1"
+    metrics = seend.metrics()
+    for reason in {reason for _, reason, _ in BAD}:
+        expected = sum(1 for _, r, _ in BAD if r == reason)
+        assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == expected, reason
+    assert seend.metric_sum("seen_events_total") == len(records) - len(BAD)
+
+
+def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, topic_name):
+    day = 86_400_000
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, {"filters": [{"name": "default", "window_days": 7, "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 200}}]}).start()
+    oracle = Oracle()
+    topics.produce(topic_name, [("u", event("u", f"old-{i}", NOW - 20 * day)) for i in range(5)])
+    topics.produce(topic_name, one_by_one(oracle, [("u", "fresh")], NOW))
+    seend.wait_at_rest()
+    assert seend.unseen("u", ["old-1", "fresh"]) == ["old-1"]
+    assert seend.metric_sum("seen_events_too_old_total") == 5
+    oracle.check_http(seend)
+    assert topics.partitions(f"{topic_name}-dead") == 0 or not topics.read_all(f"{topic_name}-dead")
+
+
+def test_age_is_judged_by_the_record_not_by_the_clock(topics, daemon, topic_name):
+    """A record of ten days ago, read today: its exposure was fresh then, and nothing is ahead of it."""
+    then = NOW - 10 * 86_400_000
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    oracle = Oracle()
+    records = [(*record, {"timestamp": then}) for record in one_by_one(oracle, [("u", "a")], then - 1000)]
+    records.append(("u", event("u", "ahead", NOW), {"timestamp": then}))
+    topics.produce(topic_name, records)
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    assert seend.metrics()['seen_events_rejected_total{reason="too_far_ahead"}'] == 1
+
+
+def test_dead_letters_survive_a_kill(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    for round_number in range(3):
+        topics.produce(topic_name, [("u", f"bad {round_number} {i}") for i in range(200)])
+        seend.kill9()
+        seend.start()
+    seend.wait_at_rest()
+    letters = {m.value().decode() for m in topics.read_all(f"{topic_name}-dead")}
+    assert letters == {f"bad {r} {i}" for r in range(3) for i in range(200)}

@@ -1,0 +1,94 @@
+"""Start, stop, and start again where it stopped."""
+
+import signal
+import time
+
+from load import Load
+
+
+def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=3)
+    load = Load(chance, users=200)
+    seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start()
+    load.send(topics, topic_name, 5_000)
+    ends = seend.wait_caught_up()
+    assert all(s["checkpoint_offset"] < ends[p] for p, s in seend.partition_status().items()), \
+        "no checkpoint yet: the one at SIGTERM is what is tested"
+    seend.stop(timeout_s=10)
+    assert topics.committed(seend.group, topic_name) == ends
+
+    seend.start()
+    resumed = {p: s["checkpoint_offset"] for p, s in seend.partition_status().items()}
+    assert resumed == ends
+    assert seend.metric_sum("seen_events_total") == 0, "nothing is read twice"
+    load.oracle.check_http(seend)
+    load.send(topics, topic_name, 500)
+    seend.wait_caught_up()
+    load.oracle.check_http(seend)
+
+
+def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=100)
+    seend = daemon(topic_name, {"filters": [{"name": "default", "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 60_000}}]}).start()
+    for _ in range(2):  # the second time it is the trailing edge's turn
+        load.send(topics, topic_name, 400)
+        seend.wait_caught_up()
+    start = time.monotonic()
+    seend.stop(timeout_s=10)
+    print(f"SIGTERM to exit: {time.monotonic() - start:.2f} s")
+    seend.config["filters"][0]["snapshot"]["debounce_ms"] = 200
+    seend.start()
+    seend.wait_at_rest()
+    load.oracle.check_published(topics, f"{topic_name}-filters", 2)
+
+
+def test_sigterm_during_load_exits_in_time(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=4)
+    load = Load(chance, users=2_000)
+    seend = daemon(topic_name).start()
+    producing = load.send_aside(topics, topic_name, 100_000, rate=40_000)
+    time.sleep(1)
+    seend.stop(timeout_s=10)
+    producing.join()
+    seend.start()
+    seend.wait_at_rest()
+    load.oracle.check_http(seend, users=load.oracle.users()[:200])
+    load.oracle.check_published(topics, f"{topic_name}-filters", 4)
+
+
+def test_sigterm_before_it_is_ready_exits_in_time(topics, daemon, topic_name):
+    seend = daemon(topic_name).start(ready=False)  # its topic doesn't exist
+    seend.wait_not_ready()
+    seend.stop(timeout_s=10)
+
+
+def test_a_second_sigterm_exits_at_once(kafka, topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=2_000)
+    seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start()
+    load.send(topics, topic_name, 50_000)
+    seend.wait_caught_up()
+    seend.process.send_signal(signal.SIGTERM)
+    seend.process.send_signal(signal.SIGTERM)
+    start = time.monotonic()
+    seend.wait_exit(5)
+    assert time.monotonic() - start < 2
+    seend.start()
+    seend.wait_caught_up()
+    load.oracle.check_http(seend, users=load.oracle.users()[:100])
+
+
+def test_a_late_duplicate_changes_nothing(topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=1)
+    seend = daemon(topic_name).start()
+    records = list(load.events(300))
+    topics.produce(topic_name, records)
+    seend.wait_at_rest()
+    first = seend.segments("user-0")
+    topics.produce(topic_name, records[::-1] + records)
+    seend.wait_at_rest()
+    assert seend.segments("user-0")["segments"] == first["segments"]
+    load.oracle.check_http(seend)

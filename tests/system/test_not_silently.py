@@ -1,0 +1,154 @@
+"""What must not pass silently: lost ranges, recreated topics, lost disks, second processes, misrouted events."""
+
+import shutil
+
+import pytest
+
+from load import Load, one_by_one
+from oracle import Oracle
+from hashes import partition_of
+from places import wait_until
+
+
+@pytest.fixture
+def filled(topics, daemon, topic_name, chance):
+    """A daemon at rest that has read 400 records of a topic with two partitions, then stopped."""
+    topics.create(topic_name)
+    load = Load(chance, users=40)
+    seend = daemon(topic_name).start()
+    load.send(topics, topic_name, 400)
+    ends = seend.wait_at_rest()
+    seend.stop()
+    return seend, load, ends
+
+
+def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledged(kafka, topics, filled, topic_name):
+    seend, load, ends = filled
+    lost = Load(load.chance, users=40)  # an oracle of its own: these are never read
+    lost.send(topics, topic_name, 300)
+    gone = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    kafka.delete_records(topic_name, gone)
+    load.send(topics, topic_name, 200)
+    seend.start()
+    seend.wait_at_rest()
+    load.oracle.check_http(seend)
+
+    def ranges():
+        return {p: [(r["from_offset"], r["to_offset"]) for r in s["lost_ranges"]]
+                for p, s in seend.partition_status().items()}
+    expected = {p: [(ends[p], gone[p])] for p in ends}
+    assert ranges() == expected
+    for p in ends:
+        assert seend.metrics()[f'seen_lost_messages_total{{partition="{p}"}}'] == gone[p] - ends[p]
+    assert "lost" in seend.log().lower()
+
+    seend.stop()
+    seend.start()
+    assert ranges() == expected, "until acknowledged, whatever happens"
+    assert seend.http.post("/v1/lost-ranges/acknowledge").status == 200
+    wait_until(lambda: ranges() == {p: [] for p in ends}, "acknowledged ranges are gone")
+    load.send(topics, topic_name, 20)
+    seend.wait_at_rest()
+    seend.stop()
+    seend.start()
+    assert ranges() == {p: [] for p in ends}
+
+
+def test_a_recreated_topic_that_is_shorter_is_refused(topics, filled, topic_name):
+    seend, load, _ = filled
+    topics.delete(topic_name)
+    topics.create(topic_name)
+    load.send(topics, topic_name, 10)
+    said = seend.refuses()
+    assert "recreated" in said and "rebuild" in said, said
+
+
+def test_a_recreated_topic_that_is_longer_with_other_records_is_refused(topics, filled, topic_name):
+    seend, load, _ = filled
+    topics.delete(topic_name)
+    topics.create(topic_name)
+    load.send(topics, topic_name, 2_000)
+    said = seend.refuses()
+    assert "recreated" in said and "rebuild" in said, said
+
+
+def test_a_rebuild_after_a_recreated_topic_starts_over(topics, filled, topic_name, chance):
+    seend, _, _ = filled
+    topics.delete(topic_name)
+    topics.create(topic_name)
+    again = Load(chance, users=40)
+    again.send(topics, topic_name, 2_000)
+    seend.start("--rebuild")
+    seend.wait_at_rest()
+    again.oracle.check_http(seend)
+
+
+def test_another_partition_count_is_refused(topics, filled, topic_name):
+    seend, _, _ = filled
+    topics.add_partitions(topic_name, 5)
+    said = seend.refuses()
+    assert "2" in said and "5" in said and "partition" in said and "rebuild" in said, said
+
+
+def test_a_partition_count_that_changes_while_it_runs_is_noticed(topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "1000"}}}).start()
+    Load(chance, users=10).send(topics, topic_name, 100)
+    seend.wait_at_rest()
+    topics.add_partitions(topic_name, 3)
+    assert seend.wait_exit(60) == 3
+    assert "partition" in seend.log().lower()
+
+
+def test_a_lost_disk_is_refused_until_rebuild_which_reads_all_again(topics, filled, topic_name):
+    seend, load, _ = filled
+    shutil.rmtree(seend.store)
+    said = seend.refuses()
+    assert "--rebuild" in said, said
+    assert "--rebuild" in seend.refuses(), "the refusal leaves nothing behind that would let the next start pass"
+    seend.start("--rebuild")
+    seend.wait_at_rest()
+    load.oracle.check_http(seend)
+    load.oracle.check_published(topics, f"{topic_name}-filters", 2)
+    seend.stop()
+    seend.start()
+    load.oracle.check_http(seend)
+
+
+def test_one_lost_partition_is_refused_too(topics, filled):
+    seend, load, _ = filled
+    victims = [path for path in sorted(seend.store.iterdir()) if path.is_dir() and path.name.rstrip("/").endswith("1")]
+    assert victims, sorted(seend.store.iterdir())
+    shutil.rmtree(victims[0])
+    assert "--rebuild" in seend.refuses()
+
+
+def test_a_second_process_on_the_same_store_is_refused_and_the_first_goes_on(topics, filled, daemon, topic_name):
+    seend, load, _ = filled
+    seend.start()
+    second = daemon(topic_name, {"store": {"directory": str(seend.store)}}, name="second")
+    said = second.refuses()
+    assert str(seend.store) in said, said
+    load.send(topics, topic_name, 100)
+    seend.wait_at_rest()
+    assert seend.get("/readyz").status == 200
+    load.oracle.check_http(seend)
+
+
+def test_misrouted_events_are_counted_and_named_with_the_remedy(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=4)
+    seend = daemon(topic_name).start()  # expects murmur2
+    users = [f"user-{i}" for i in range(200)]
+    oracle = Oracle()
+    topics.produce(topic_name, one_by_one(oracle, [(u, "i") for u in users]), partitioner="consistent")
+    seend.wait_caught_up()
+    strays = [u for u in users if partition_of(u, 4, "crc32") != partition_of(u, 4, "murmur2")]
+    assert seend.metric_sum("seen_events_misrouted_total") == len(strays) > 100
+    statuses = seend.partition_status()
+    assert sum(s["misrouted"] for s in statuses.values()) == len(strays)
+    example = next(s["misrouted_last"] for s in statuses.values() if s["misrouted"])
+    assert "partitioner" in example["remedy"] and "crc32" in example["remedy"]
+    assert "misrouted" in seend.log().lower()
+    assert seend.log().lower().count("misrouted") < 50, "the log is rate-limited"
+    at_home = [u for u in users if u not in strays]
+    oracle.check_http(seend, users=at_home)
