@@ -90,7 +90,7 @@ struct ConfigOptions {
 
 /// `text`: JSON, comments allowed. `overrides`: "store.memory_mib=256", "filters[0].window_days=7",
 /// "filters.default.snapshot=null"; the value is JSON, or else a string; applied in order. Reads the
-/// environment and the files that secrets name. All errors at once, in the order of the text's keys.
+/// environment and the files that secrets name. All errors at once.
 tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});

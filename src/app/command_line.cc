@@ -1,0 +1,133 @@
+#include "app/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "app/config_reference.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kConfigBytesMax = 1024 * 1024;
+
+constexpr const char* kDescription =
+    "seend keeps what each user has seen, read from exposure events in Kafka, and hands the recall stage a "
+    "small\n"
+    "filter per user. Configuration: docs/CONFIGURATION.md.";
+
+constexpr const char* kExitStatuses =
+    "Exit status: 0 after SIGTERM, 1 when it had to stop (the log says why), 2 for a mistake in the command "
+    "line or\n"
+    "the configuration.";
+
+struct Flags {
+  std::string config_argument;
+  std::string config_option;
+  std::vector<std::string> overrides;
+  bool check_config = false;
+  bool print_config = false;
+  bool print_schema = false;
+  bool version = false;
+  bool embedded_kafka = false;
+  bool rebuild = false;
+};
+
+void AddOptions(CLI::App& app, Flags& flags) {
+  app.add_option("CONFIG", flags.config_argument, "Configuration file, JSON with comments");
+  app.add_option("--config", flags.config_option, "The same as CONFIG")->option_text("FILE");
+  app.add_option(
+         "--set", flags.overrides,
+         "Override one key, e.g. store.memory_mib=256 or filters.default.snapshot=null; may be repeated")
+      ->option_text("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--check-config", flags.check_config, "Check the configuration and leave");
+  app.add_flag("--print-config", flags.print_config,
+               "Print the configuration with all defaults filled in and leave");
+  app.add_flag("--print-config-schema", flags.print_schema,
+               "Print the JSON schema of the configuration and leave");
+  app.add_flag("--version", flags.version, "Print versions and leave");
+  app.add_flag(
+      "--embedded-kafka", flags.embedded_kafka,
+      "Start a broker within this process, to try things: it keeps little and nothing after it ends");
+  app.add_flag("--rebuild", flags.rebuild,
+               "Read partitions whose local state is gone from the earliest offset");
+}
+
+tl::expected<std::string, std::string> ReadConfigFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kConfigBytesMax + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad() || (file.fail() && !file.eof())) {
+    return tl::unexpected(fmt::format("{}: {}", path, errno != 0 ? std::strerror(errno) : "not readable"));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kConfigBytesMax) {
+    return tl::unexpected(fmt::format("{}: longer than {} bytes", path, kConfigBytesMax));
+  }
+  return text;
+}
+
+PrintCommand Mistake(std::string lines) { return {kExitConfiguration, {}, std::move(lines)}; }
+
+std::string ErrorLines(const std::string& source, const std::vector<ConfigError>& errors) {
+  std::string lines;
+  for (const ConfigError& error : errors) {
+    lines += source + ": ";
+    if (!error.path.empty()) lines += error.path + ": ";
+    lines += error.message + '\n';
+  }
+  return lines;
+}
+
+Command Execute(Flags flags, const ProgramVersions& versions) {
+  if (flags.version) {
+    return PrintCommand{0,
+                        fmt::format("seend {} (librdkafka {}, RocksDB {})\n", versions.seend,
+                                    versions.librdkafka, versions.rocksdb),
+                        {}};
+  }
+  if (flags.print_schema) return PrintCommand{0, ConfigSchema(), {}};
+  if (!flags.config_argument.empty() && !flags.config_option.empty()) {
+    return Mistake("seend: CONFIG and --config are the same; give one\n");
+  }
+  const std::string path = flags.config_argument.empty() ? flags.config_option : flags.config_argument;
+  std::string text;
+  if (!path.empty()) {
+    auto read = ReadConfigFile(path);
+    if (!read) return Mistake(fmt::format("seend: {}\n", read.error()));
+    text = std::move(*read);
+  }
+  auto config = LoadConfig(text, flags.overrides, {.embedded_kafka = flags.embedded_kafka});
+  if (!config) return Mistake(ErrorLines(path.empty() ? "seend" : path, config.error()));
+  if (flags.print_config) return PrintCommand{0, config->effective_json, {}};
+  if (flags.check_config)
+    return PrintCommand{0, fmt::format("{}: ok\n", path.empty() ? "configuration" : path), {}};
+  return RunCommand{std::move(*config), flags.embedded_kafka, flags.rebuild};
+}
+
+}  // namespace
+
+Command ParseCommandLine(int argc, const char* const* argv, const ProgramVersions& versions) {
+  CLI::App app(kDescription, "seend");
+  app.footer(kExitStatuses);
+  Flags flags;
+  AddOptions(app, flags);
+  try {
+    app.parse(argc, const_cast<char**>(argv));  // older CLI11 asks for char**, and changes nothing
+  } catch (const CLI::CallForHelp&) {
+    return PrintCommand{0, app.help(), {}};
+  } catch (const CLI::ParseError& mistake) {
+    return Mistake(fmt::format("seend: {}\nTry 'seend --help'.\n", mistake.what()));
+  }
+  return Execute(std::move(flags), versions);
+}
+
+}  // namespace seen

@@ -1,0 +1,41 @@
+#pragma once
+// seend's command line, and the configuration it leads to.
+
+#include <string>
+#include <variant>
+
+#include "app/config.h"
+
+namespace seen {
+
+/// What --version adds; the rooms that know are asked by the caller.
+struct ProgramVersions {
+  std::string seend;
+  std::string librdkafka;
+  std::string rocksdb;
+};
+
+/// Run the daemon.
+struct RunCommand {
+  Config config;
+  bool embedded_kafka = false;  // start a broker of our own and use it instead of kafka.brokers
+  bool rebuild = false;         // read partitions without local state from the earliest
+};
+
+/// Print and leave.
+struct PrintCommand {
+  int exit_status = 0;
+  std::string out;    // to standard output
+  std::string error;  // to standard error
+};
+
+using Command = std::variant<RunCommand, PrintCommand>;
+
+/// The status of a mistake in the command line or the configuration.
+inline constexpr int kExitConfiguration = 2;
+
+/// Reads the configuration file. A mistake is a PrintCommand with kExitConfiguration and a line for each:
+/// `config.json: filters[0].window_dys: unknown key; did you mean "window_days"?`
+Command ParseCommandLine(int argc, const char* const* argv, const ProgramVersions& versions);
+
+}  // namespace seen

@@ -1,0 +1,192 @@
+#include "app/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "app/config_check.h"
+#include "app/config_override.h"
+#include "app/config_text.h"
+#include "base/check.h"
+#include "kafka/client_settings.h"
+#include "model/fingerprint.h"
+
+namespace seen {
+namespace {
+
+using Errors = std::vector<ConfigError>;
+
+log::Level ParseLogLevel(const std::string& name) {
+  if (name == "debug") return log::Level::kDebug;
+  if (name == "warning") return log::Level::kWarning;
+  return name == "error" ? log::Level::kError : log::Level::kInfo;
+}
+
+FilterConfig ToFilter(const ConfigJson& json) {
+  FilterConfig filter;
+  filter.name = json.at("name").get<std::string>();
+  filter.window_days = json.at("window_days").get<int32_t>();
+  filter.items_max = json.at("items_max").get<uint32_t>();
+  filter.items_per_day_max = json.at("items_per_day_max").get<uint32_t>();
+  const ConfigJson& snapshot = json.at("snapshot");
+  if (snapshot.is_null()) return filter;
+  Check(snapshot.at("format") == "split_block_bloom", "a snapshot format of the table has its value");
+  filter.snapshot = SnapshotConfig{snapshot.at("topic").get<std::string>(), SnapshotFormat::kSplitBlockBloom,
+                                   snapshot.at("false_positive_rate").get<double>(),
+                                   std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())};
+  return filter;
+}
+
+/// `json` has passed CheckConfig: every key is there and of its type.
+Config ToConfig(const ConfigJson& json) {
+  Config config;
+  const ConfigJson& kafka = json.at("kafka");
+  config.kafka.brokers = kafka.value("brokers", std::string());
+  config.kafka.group_id = kafka.at("group_id").get<std::string>();
+  if (!kafka.at("instance_id").is_null())
+    config.kafka.instance_id = kafka.at("instance_id").get<std::string>();
+  config.kafka.embedded_partitions = kafka.at("embedded_partitions").get<int32_t>();
+  config.kafka.client = kafka.at("client").get<std::map<std::string, std::string>>();
+
+  const ConfigJson& input = json.at("input");
+  config.input.topic = input.at("topic").get<std::string>();
+  const auto partitioner = ParsePartitioner(input.at("partitioner").get<std::string>());
+  Check(partitioner.has_value(), "a partitioner of the table has its value");
+  config.input.partitioner = *partitioner;
+  config.input.dead_letter_topic = input.at("dead_letter_topic").get<std::string>();
+  config.input.event_bytes_max = input.at("event_bytes_max").get<uint64_t>();
+  config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
+
+  for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
+
+  const ConfigJson& store = json.at("store");
+  config.store.directory = store.at("directory").get<std::string>();
+  config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
+  config.store.checkpoint_interval = std::chrono::seconds(store.at("checkpoint_interval_s").get<int64_t>());
+
+  const ConfigJson& http = json.at("http");
+  config.http.listen = http.at("listen").get<std::string>();
+  config.http.threads = http.at("threads").get<unsigned>();
+  config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
+
+  const ConfigJson& log = json.at("log");
+  config.log.level = ParseLogLevel(log.at("level").get<std::string>());
+  config.log.format = log.at("format") == "json" ? log::Format::kJson : log::Format::kText;
+  return config;
+}
+
+/// A string of the checked document; empty where it is missing or, being wrong, something else.
+std::string TextAt(const ConfigJson& json, const char* pointer) {
+  const ConfigJson::json_pointer at(pointer);
+  return json.contains(at) && json.at(at).is_string() ? json.at(at).get<std::string>() : std::string();
+}
+
+/// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
+void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
+  const bool has_brokers =
+      json.contains("kafka") && json["kafka"].is_object() && json["kafka"].contains("brokers");
+  if (!has_brokers && !options.embedded_kafka) {
+    errors.push_back(
+        {"kafka.brokers",
+         "missing; give host:port of the cluster, e.g. \"127.0.0.1:9092\", or run with --embedded-kafka"});
+  }
+
+  std::map<std::string, std::string> topics;  // topic -> the key that claims it
+  topics.emplace(TextAt(json, "/input/topic"), "input.topic");
+  const auto claim_topic = [&](const std::string& topic, const std::string& path, std::string_view remedy) {
+    const auto [claimed, is_new] = topics.emplace(topic, path);
+    if (is_new || topic.empty()) return;
+    errors.push_back(
+        {path, fmt::format("{}: is the topic of {} as well; {}", ShowValue(topic), claimed->second, remedy)});
+  };
+  claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
+              "dead letters need a topic of their own");
+
+  if (!json.contains("filters") || !json["filters"].is_array()) return;
+  std::map<std::string, std::string> names;
+  for (size_t i = 0; i < json["filters"].size(); ++i) {
+    const ConfigJson& filter = json["filters"][i];
+    const std::string path = JoinPath("filters", i);
+    const std::string name = TextAt(filter, "/name");
+    const auto [named, is_new] = names.emplace(name, path);
+    if (!is_new && !name.empty()) {
+      errors.push_back({path + ".name", fmt::format("{}: is the name of {} as well; give each filter its own",
+                                                    ShowValue(name), named->second)});
+    }
+    claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
+                "give each filter its own, or \"snapshot\": null to publish nothing");
+  }
+}
+
+void ReplaceAll(std::string& text, const std::string& what, std::string_view with) {
+  if (what.empty()) return;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+/// What librdkafka has to say about kafka.client, without the values of secrets.
+void CheckClient(const CheckedConfig& checked, Errors& errors) {
+  const ConfigJson::json_pointer at("/kafka/client");
+  if (!checked.resolved.contains(at) || !checked.resolved.at(at).is_object()) return;
+  const auto settings = checked.resolved.at(at).get<ClientSettings>();
+  for (auto [property, message] : ClientSettingErrors(settings)) {
+    const std::string repeated = fmt::format("kafka.client.{}: ", property);
+    if (message.starts_with(repeated)) message.erase(0, repeated.size());
+    if (checked.shown.at(at).at(property).is_object()) ReplaceAll(message, settings.at(property), "(hidden)");
+    errors.push_back({JoinPath("kafka.client", property), std::move(message)});
+  }
+}
+
+}  // namespace
+
+tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const std::string> overrides,
+                                        const ConfigOptions& options) {
+  auto document = ParseConfigText(text);
+  if (!document) return tl::unexpected(std::move(document.error()));
+  std::vector<std::string> override_paths;
+  Errors errors = ApplyOverrides(*document, overrides, override_paths);
+
+  CheckedConfig checked = CheckConfig(*document);
+  std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
+  if (document->is_object()) {
+    CheckTogether(checked.resolved, options, errors);
+    CheckClient(checked, errors);
+  }
+  if (errors.empty()) {
+    Config config = ToConfig(checked.resolved);
+    config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
+    return config;
+  }
+  for (ConfigError& error : errors) {
+    for (const std::string& path : override_paths) {
+      if (!error.path.starts_with(path)) continue;
+      error.message += " (given with --set)";
+      break;
+    }
+  }
+  return tl::unexpected(std::move(errors));
+}
+
+std::string DefaultInstanceId(std::string_view store_directory) {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
+  std::string name = host.data();
+  for (char& c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  // Kafka takes at most 249 characters.
+  std::error_code failed;
+  const std::filesystem::path given(store_directory);
+  std::string directory = std::filesystem::absolute(given, failed).lexically_normal().string();
+  if (failed) directory = given.lexically_normal().string();
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  return fmt::format("seend-{}-{:08x}", name.substr(0, 200), FingerprintOf(directory).value);
+}
+
+}  // namespace seen
