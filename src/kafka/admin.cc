@@ -1,0 +1,121 @@
+#include "kafka/admin.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kafka/rdkafka_handles.h"
+#include "kafka/topic_config.h"
+
+namespace seen {
+namespace {
+
+using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, kafka::Destroyer<rd_kafka_NewTopic_destroy>>;
+using AdminOptionsHandle =
+    std::unique_ptr<rd_kafka_AdminOptions_t, kafka::Destroyer<rd_kafka_AdminOptions_destroy>>;
+
+/// True: created. False: it is there already.
+Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono::milliseconds timeout) {
+  const std::string what = "create topic \"" + spec.name + "\"";
+  std::array<char, 512> reason{};
+  // Replication factor -1: the broker's default (Kafka 2.4 and later).
+  const NewTopicHandle topic(
+      rd_kafka_NewTopic_new(spec.name.c_str(), spec.partitions, -1, reason.data(), reason.size()));
+  if (!topic) return Fail(Code::kInvalidArgument, what + ": " + reason.data());
+  for (const auto& [name, value] : spec.config) {
+    if (rd_kafka_NewTopic_set_config(topic.get(), name.c_str(), value.c_str()) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return Fail(Code::kInvalidArgument, what + ": " + name + "=" + value);
+    }
+  }
+  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_CREATETOPICS));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
+  rd_kafka_AdminOptions_set_operation_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
+  const kafka::QueueHandle queue(rd_kafka_queue_new(client));
+  rd_kafka_NewTopic_t* asked[] = {topic.get()};
+  rd_kafka_CreateTopics(client, asked, 1, options.get(), queue.get());
+  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
+  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
+  auto error = rd_kafka_event_error(event.get());
+  std::string text = rd_kafka_err2str(error);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    size_t count = 0;
+    const auto* result = rd_kafka_event_CreateTopics_result(event.get());
+    const auto** topics = rd_kafka_CreateTopics_result_topics(result, &count);
+    if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
+    error = rd_kafka_topic_result_error(topics[0]);
+    const char* const detail = rd_kafka_topic_result_error_string(topics[0]);
+    text = detail != nullptr ? detail : rd_kafka_err2str(error);
+  }
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
+  if (error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return false;
+  const auto code = error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? Code::kRefused : kafka::CodeOf(error);
+  return Fail(code, what + ": " + text);
+}
+
+}  // namespace
+
+struct Admin::Impl {
+  kafka::ClientHandle client;
+};
+
+Admin::Admin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Admin::~Admin() = default;
+
+Result<std::unique_ptr<Admin>> Admin::Open(const std::string& brokers, const ClientSettings& client) {
+  // A consumer, never subscribed: unlike a producer's, its questions don't create topics.
+  auto conf = kafka::MakeConf(brokers, {}, client, {{"allow.auto.create.topics", "false"}});
+  if (!conf) return Fail(std::move(conf.error()));
+  auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
+  if (!made) return Fail(std::move(made.error()));
+  auto impl = std::make_unique<Impl>();
+  impl->client = std::move(*made);
+  return std::unique_ptr<Admin>(new Admin(std::move(impl)));
+}
+
+Result<int32_t> Admin::PartitionCount(const std::string& topic, std::chrono::milliseconds timeout) const {
+  auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout);
+  if (!metadata) return Fail(std::move(metadata.error()));
+  return (*metadata)->topics[0].partition_cnt;
+}
+
+Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const {
+  TopicState state;
+  auto count = PartitionCount(spec.name, timeout);
+  if (!count && count.error().code == Code::kNotFound) {
+    auto created = CreateTopic(impl_->client.get(), spec, timeout);
+    if (!created) return Fail(std::move(created.error()));
+    state.created = *created;
+    state.partitions = spec.partitions;
+    if (state.created) return state;
+    count = PartitionCount(spec.name, timeout);
+  }
+  if (!count) return Fail(std::move(count.error()));
+  state.partitions = *count;
+  if (state.partitions != spec.partitions) {
+    state.warning = "topic \"" + spec.name + "\" has " + std::to_string(state.partitions) +
+                    " partitions, not " + std::to_string(spec.partitions);
+  }
+  for (const auto& [name, wanted] : spec.config) {
+    const auto found = TopicConfig(spec.name, name, timeout);
+    if (!found || !*found || **found == wanted) continue;
+    state.warning += (state.warning.empty() ? "topic \"" + spec.name + "\" has " : "; ") + name + "=" +
+                     **found + ", not " + wanted;
+  }
+  return state;
+}
+
+Result<std::optional<std::string>> Admin::TopicConfig(const std::string& topic, const std::string& name,
+                                                      std::chrono::milliseconds timeout) const {
+  return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout);
+}
+
+Status Admin::Ping(std::chrono::milliseconds timeout) const {
+  const rd_kafka_metadata_t* raw = nullptr;
+  // Of the topics known here, that is none: the smallest question.
+  const auto error = rd_kafka_metadata(impl_->client.get(), 0, nullptr, &raw, kafka::ToTimeout(timeout));
+  const kafka::MetadataHandle metadata(error == RD_KAFKA_RESP_ERR_NO_ERROR ? raw : nullptr);
+  if (!metadata) return kafka::FailWith(error, "brokers");
+  return {};
+}
+
+}  // namespace seen

@@ -1,0 +1,93 @@
+#include "kafka/bulk_producer.h"
+
+#include <atomic>
+
+#include "kafka/producing.h"
+
+namespace seen {
+
+struct BulkProducer::Impl {
+  Options options;
+  kafka::ClientHandle client;
+  kafka::TopicHandle topic;
+  std::atomic<uint64_t> delivered{0};
+  std::atomic<uint64_t> failed{0};
+  std::string last_failure;
+  uint32_t since_poll = 0;
+
+  void OnDelivery(const rd_kafka_message_t& message) {
+    const bool well = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    (well ? delivered : failed).fetch_add(1, std::memory_order_relaxed);
+    if (!well) last_failure = rd_kafka_err2str(message.err);
+    if (options.on_delivery) options.on_delivery(reinterpret_cast<uint64_t>(message._private), well);
+  }
+};
+
+BulkProducer::BulkProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+BulkProducer::~BulkProducer() {
+  impl_->options.on_delivery = nullptr;
+  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(impl_->client.get(), 200);
+}
+
+Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  const kafka::ProducerQueue queue{options.queue_bytes_max, options.linger};
+  auto conf = kafka::MakeConf(options.brokers, kafka::ProducerDefaults(queue), options.client,
+                              kafka::ProducerImposed(queue));
+  if (!conf) return Fail(std::move(conf.error()));
+  rd_kafka_conf_set_opaque(conf->get(), impl.get());
+  rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+    static_cast<Impl*>(opaque)->OnDelivery(*message);
+  });
+  auto client = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+  if (!client) return Fail(std::move(client.error()));
+  impl->client = std::move(*client);
+  auto topic = kafka::MakeTopic(impl->client.get(), options.topic, options.partitioner);
+  if (!topic) return Fail(std::move(topic.error()));
+  impl->topic = std::move(*topic);
+  return std::unique_ptr<BulkProducer>(new BulkProducer(std::move(impl)));
+}
+
+Status BulkProducer::Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
+                          uint64_t ticket, std::chrono::milliseconds timeout) {
+  auto* const client = impl_->client.get();
+  const int64_t timestamp_ms = timestamp ? timestamp->value : 0;  // 0: now
+  // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
+  if (++impl_->since_poll >= 100) Poll();
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto error = rd_kafka_producev(
+        client, RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
+        RD_KAFKA_V_TIMESTAMP(timestamp_ms),
+        RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
+      return kafka::FailWith(error, "produce to " + impl_->options.topic);
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Fail(Code::kUnavailable, "produce to " + impl_->options.topic + ": the queue stays full");
+    }
+    rd_kafka_poll(client, 10);
+  }
+}
+
+void BulkProducer::Poll() {
+  impl_->since_poll = 0;
+  rd_kafka_poll(impl_->client.get(), 0);
+}
+
+Status BulkProducer::Flush(std::chrono::milliseconds timeout) {
+  const auto error = rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(error, "flush " + impl_->options.topic);
+  return kafka::ProducerHealth(impl_->client.get());
+}
+
+uint64_t BulkProducer::delivered_total() const { return impl_->delivered; }
+uint64_t BulkProducer::failed_total() const { return impl_->failed; }
+std::string BulkProducer::last_failure() const { return impl_->last_failure; }
+
+}  // namespace seen

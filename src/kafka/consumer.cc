@@ -1,0 +1,228 @@
+#include "kafka/consumer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "kafka/consumer_impl.h"
+#include "kafka/topic_config.h"
+
+namespace seen {
+namespace {
+
+constexpr int kBackoffVersion = 0x020200ff;  // fetch.queue.backoff.ms came with librdkafka 2.2
+
+// librdkafka counts key and value bytes only; its operation and message structures come on top.
+constexpr uint64_t kMessageOverheadBytes = 384;
+
+ClientSettings ConsumerDefaults() {
+  return {{"isolation.level", "read_committed"},
+          {"fetch.min.bytes", "1"},
+          {"fetch.wait.max.ms", "100"},
+          {"fetch.error.backoff.ms", "50"},
+          {"check.crcs", "true"}};
+}
+
+ClientSettings ConsumerImposed(const Consumer::Options& options) {
+  const auto workers = static_cast<uint64_t>(options.workers);
+  // Half for what waits in the workers' queues, the rest for responses under way and being read.
+  const uint64_t queue_bytes = options.fetch_bytes_max / 2 / workers;
+  const uint64_t queue_kbytes = std::clamp<uint64_t>(queue_bytes / 1024, 256, 2'000'000);
+  const uint64_t queue_messages =
+      std::clamp<uint64_t>(queue_bytes / (kMessageOverheadBytes + 128), 1'000, 1'000'000);
+  const uint64_t response_bytes = std::clamp<uint64_t>(options.fetch_bytes_max / 4, 1 << 20, 50 << 20);
+  ClientSettings imposed = {{"group.id", options.group_id},
+                            {"partition.assignment.strategy", "range"},
+                            {"enable.auto.commit", "false"},
+                            {"enable.auto.offset.store", "false"},
+                            {"auto.offset.reset", "error"},
+                            {"enable.partition.eof", "true"},
+                            {"queued.max.messages.kbytes", std::to_string(queue_kbytes)},
+                            {"queued.min.messages", std::to_string(queue_messages)},
+                            {"fetch.max.bytes", std::to_string(response_bytes)}};
+  if (!options.instance_id.empty()) imposed["group.instance.id"] = options.instance_id;
+  if (rd_kafka_version() >= kBackoffVersion) imposed["fetch.queue.backoff.ms"] = "2";
+  return imposed;
+}
+
+void OnQueueFilled(rd_kafka_t*, void* opaque) {
+  auto& worker = *static_cast<ConsumerWorker*>(opaque);
+  const std::lock_guard lock(worker.wake_mutex);
+  worker.awake = true;
+  worker.wake.notify_one();
+}
+
+}  // namespace
+
+Status Consumer::Impl::Start() {
+  Check(options.workers > 0, "a consumer has workers");
+  auto conf = kafka::MakeConf(options.brokers, ConsumerDefaults(), options.client, ConsumerImposed(options));
+  if (!conf) return Fail(std::move(conf.error()));
+  rd_kafka_conf_set_opaque(conf->get(), this);
+  rd_kafka_conf_set_rebalance_cb(
+      conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t kind, rd_kafka_topic_partition_list_t* partitions,
+                      void* opaque) { static_cast<Impl*>(opaque)->OnRebalance(kind, partitions); });
+  rd_kafka_conf_set_offset_commit_cb(conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t error,
+                                                     rd_kafka_topic_partition_list_t*, void* opaque) {
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR__NO_OFFSET) return;
+    static_cast<Impl*>(opaque)->commits_failed.fetch_add(1);
+    if (kafka::MayLog("commit failed")) {
+      log::Warning("group commit failed", {{"error", rd_kafka_err2str(error)}});
+    }
+  });
+  rd_kafka_conf_set_error_cb(conf->get(), [](rd_kafka_t*, int error, const char* text, void* opaque) {
+    static_cast<Impl*>(opaque)->NoteProblem(static_cast<rd_kafka_resp_err_t>(error), text);
+  });
+  auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
+  if (!made) return Fail(std::move(made.error()));
+  client = std::move(*made);
+  rd_kafka_poll_set_consumer(client.get());
+  for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
+    auto worker = std::make_unique<ConsumerWorker>(i);
+    worker->queue.reset(rd_kafka_queue_new(client.get()));
+    worker->messages.resize(options.batch_records_max);
+    rd_kafka_queue_cb_event_enable(worker->queue.get(), OnQueueFilled, worker.get());
+    workers.push_back(std::move(worker));
+  }
+  const kafka::PartitionList topics(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(topics.get(), options.topic.c_str(), RD_KAFKA_PARTITION_UA);
+  if (const auto error = rd_kafka_subscribe(client.get(), topics.get());
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return kafka::FailWith(error, "subscribe to \"" + options.topic + "\"");
+  }
+  return {};
+}
+
+void Consumer::Impl::Close() {
+  if (closed || !client) return;
+  closed = true;
+  rd_kafka_consumer_close(client.get());  // runs OnRebalance
+  for (auto& worker : workers) {
+    const std::lock_guard lock(worker->mutex);
+    for (auto& partition : worker->partitions) partition.queue.reset();
+    rd_kafka_queue_cb_event_enable(worker->queue.get(), nullptr, nullptr);
+    worker->queue.reset();
+  }
+  client.reset();
+}
+
+ConsumedPartition* Consumer::Impl::Find(int32_t partition) {
+  if (partition < 0) return nullptr;
+  auto& partitions = WorkerFor(partition).partitions;
+  const size_t index = static_cast<size_t>(partition) / workers.size();
+  return index < partitions.size() ? &partitions[index] : nullptr;
+}
+
+void Consumer::Impl::Answered() {
+  if (reachable.exchange(true)) return;
+  {
+    const std::lock_guard lock(problem_mutex);
+    problem.clear();
+  }
+  log::Info("brokers reachable", {{"brokers", options.brokers}});
+}
+
+void Consumer::Impl::NoteProblem(rd_kafka_resp_err_t error, const std::string& text) {
+  if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
+  const std::string name = rd_kafka_err2name(error);
+  {
+    const std::lock_guard lock(problem_mutex);
+    problem = name + ": " + text;
+  }
+  if (kafka::MayLog("consumer " + name)) {
+    log::Warning("kafka consumer waits", {{"error", name}, {"text", text}, {"brokers", options.brokers}});
+  }
+}
+
+Result<Watermarks> Consumer::Impl::QueryWatermarks(int32_t partition,
+                                                   std::chrono::milliseconds timeout) const {
+  Watermarks marks;
+  const auto error = rd_kafka_query_watermark_offsets(client.get(), options.topic.c_str(), partition,
+                                                      &marks.low, &marks.high, kafka::ToTimeout(timeout));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition));
+  }
+  return marks;
+}
+
+Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Consumer::~Consumer() { Close(); }
+
+Result<std::unique_ptr<Consumer>> Consumer::Open(const Options& options, RebalanceHandler& rebalance) {
+  auto impl = std::make_unique<Impl>(options, rebalance);
+  if (auto started = impl->Start(); !started) {
+    impl->Close();
+    return Fail(std::move(started.error()));
+  }
+  return std::unique_ptr<Consumer>(new Consumer(std::move(impl)));
+}
+
+Status Consumer::PollControl(std::chrono::milliseconds timeout) { return impl_->PollControl(timeout); }
+
+size_t Consumer::PollWorker(int worker, std::chrono::milliseconds timeout, WorkerHandler& handler) {
+  return impl_->PollWorker(*impl_->workers.at(static_cast<size_t>(worker)), timeout, handler);
+}
+
+int Consumer::WorkerOf(int32_t partition) const { return static_cast<int>(impl_->WorkerOf(partition)); }
+
+Status Consumer::Seek(int32_t partition, int64_t offset) {
+  Check(partition >= 0 && offset >= 0, "a seek goes to an offset of a partition");
+  auto& worker = impl_->WorkerFor(partition);
+  const std::lock_guard lock(worker.mutex);
+  auto* const state = impl_->Find(partition);
+  if (state == nullptr || !state->assigned) {
+    return Fail(Code::kNotFound, "seek: partition " + std::to_string(partition) + " isn't assigned");
+  }
+  if (state->notice_due) --worker.notices_due;
+  state->notice_due = false;
+  state->out_of_range = false;
+  state->seeking = true;
+  state->next_offset = offset;
+  ++state->epoch;
+  impl_->reassign = true;
+  return {};
+}
+
+Watermarks Consumer::CachedWatermarks(int32_t partition) const {
+  Watermarks marks;
+  if (rd_kafka_get_watermark_offsets(impl_->client.get(), impl_->options.topic.c_str(), partition, &marks.low,
+                                     &marks.high) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  return {std::max<int64_t>(marks.low, -1), std::max<int64_t>(marks.high, -1)};
+}
+
+Result<Watermarks> Consumer::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {
+  return impl_->QueryWatermarks(partition, timeout);
+}
+
+Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {
+  auto text = kafka::DescribeTopicConfig(impl_->client.get(), impl_->options.topic, "retention.ms", timeout);
+  if (!text) return Fail(std::move(text.error()));
+  if (!*text) return std::optional<int64_t>();
+  const long long value = std::strtoll((*text)->c_str(), nullptr, 10);
+  return value < 0 ? std::optional<int64_t>() : std::optional<int64_t>(value);
+}
+
+void Consumer::Commit(int32_t partition, int64_t offset) {
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(list.get(), impl_->options.topic.c_str(), partition)->offset = offset;
+  if (rd_kafka_commit(impl_->client.get(), list.get(), 1 /* asynchronous */) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    impl_->commits_failed.fetch_add(1);
+  }
+}
+
+void Consumer::Close() { impl_->Close(); }
+
+bool Consumer::brokers_reachable() const { return impl_->reachable; }
+
+std::string Consumer::last_problem() const {
+  const std::lock_guard lock(impl_->problem_mutex);
+  return impl_->problem;
+}
+
+uint64_t Consumer::commits_failed_total() const { return impl_->commits_failed; }
+uint64_t Consumer::records_stale_total() const { return impl_->records_stale; }
+
+}  // namespace seen

@@ -1,0 +1,258 @@
+// The consumer's control thread: rebalances, positions, brokers that are away.
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "kafka/consumer_impl.h"
+
+namespace seen {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSlice{50};       // how late a Seek or a retry may be noticed
+constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
+constexpr milliseconds kPendingWaitMax{5000};
+constexpr milliseconds kProbeInterval{1000};
+constexpr milliseconds kWakeInterval{10};  // see WakeFetchers
+constexpr milliseconds kLeadersInterval{30'000};
+constexpr int kBackoffVersion = 0x020200ff;
+
+}  // namespace
+
+Status Consumer::Impl::PollControl(milliseconds timeout) {
+  const auto deadline = SteadyClock::now() + timeout;
+  for (;;) {
+    if (closed) return Fail(Code::kUnavailable, "the consumer is closed");
+    const bool hurry = unheard || std::any_of(workers.begin(), workers.end(),
+                                              [](const auto& w) { return w->behind.load(); });
+    auto wait = std::chrono::duration_cast<milliseconds>(deadline - SteadyClock::now());
+    wait = std::clamp(wait, milliseconds(0), hurry ? kWakeInterval : kSlice);
+    const kafka::MessageHandle message(rd_kafka_consumer_poll(client.get(), kafka::ToTimeout(wait)));
+    if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      reassign = true;  // came before its queue was forwarded: read it again from the partition's position
+    } else if (message && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+      NoteProblem(message->err, rd_kafka_message_errstr(message.get()));
+    }
+    char text[512];
+    if (const auto fatal = rd_kafka_fatal_error(client.get(), text, sizeof text);
+        fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      std::string remedy = fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
+                               ? " (another process joined group \"" + options.group_id +
+                                     "\" with the same instance id \"" + options.instance_id +
+                                     "\": stop it, or set kafka.instance_id)"
+                               : "";
+      return Fail(Code::kRefused, std::string("kafka consumer: ") + text + remedy);
+    }
+    if (!failure) return failure;
+    OpenPending();
+    if (reassign.exchange(false)) ApplyAssignment();
+    ForwardUnheard();
+    WakeFetchers();
+    ProbeBrokers();
+    if (SteadyClock::now() >= deadline) return {};
+  }
+}
+
+std::vector<std::unique_lock<std::recursive_mutex>> Consumer::Impl::LockWorkers() {
+  std::vector<std::unique_lock<std::recursive_mutex>> locks;
+  locks.reserve(workers.size());
+  for (auto& worker : workers) locks.emplace_back(worker->mutex);
+  return locks;
+}
+
+void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
+                                 const rd_kafka_topic_partition_list_t* partitions) {
+  if (kind == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    Answered();
+    log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
+    for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
+    pending_wait = milliseconds(100);
+    pending_next = {};
+    leaders_asked = {};
+    OpenPending();
+    ApplyAssignment();  // librdkafka waits for it, whatever is still pending
+    return;
+  }
+  if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteProblem(kind, rd_kafka_err2str(kind));
+  Revoke(partitions);
+}
+
+void Consumer::Impl::Revoke(const rd_kafka_topic_partition_list_t* partitions) {
+  const bool lost = rd_kafka_assignment_lost(client.get()) != 0;
+  std::vector<int32_t> revoked;
+  {
+    const auto locks = LockWorkers();
+    for (int i = 0; partitions != nullptr && i < partitions->cnt; ++i) {
+      const int32_t partition = partitions->elems[i].partition;
+      auto* const state = Find(partition);
+      if (state == nullptr || !state->assigned) continue;
+      if (state->notice_due) --WorkerFor(partition).notices_due;
+      state->notice_due = false;
+      state->assigned = false;
+      ++state->epoch;
+      revoked.push_back(partition);
+    }
+  }
+  pending.clear();
+  log::Info("partitions revoked",
+            {{"partitions", revoked.size()}, {"lost", lost}, {"group", options.group_id}});
+  if (!revoked.empty()) rebalance.OnRevoked(revoked, lost);
+  rd_kafka_assign(client.get(), nullptr);
+}
+
+void Consumer::Impl::OpenPending() {
+  if (pending.empty() || SteadyClock::now() < pending_next) return;
+  int32_t partition_count = 0;
+  if (auto metadata = kafka::TopicMetadata(client.get(), options.topic, kQuestion)) {
+    partition_count = (*metadata)->topics[0].partition_cnt;
+  }
+  const kafka::PartitionList committed(rd_kafka_topic_partition_list_new(static_cast<int>(pending.size())));
+  for (const int32_t partition : pending) {
+    rd_kafka_topic_partition_list_add(committed.get(), options.topic.c_str(), partition);
+  }
+  bool opened = false;
+  if (partition_count > 0 && rd_kafka_committed(client.get(), committed.get(), kafka::ToTimeout(kQuestion)) ==
+                                 RD_KAFKA_RESP_ERR_NO_ERROR) {
+    auto timeout = kQuestion;
+    const auto asked = pending;
+    for (const int32_t partition : asked) {
+      int64_t start_offset = 0;
+      if (!OpenPartition(partition, partition_count, committed.get(), timeout, start_offset)) {
+        timeout = milliseconds(200);  // one partition without a leader mustn't keep the others waiting
+        continue;
+      }
+      const std::lock_guard lock(WorkerFor(partition).mutex);
+      auto& partitions = WorkerFor(partition).partitions;
+      const size_t index = static_cast<size_t>(partition) / workers.size();
+      if (partitions.size() <= index) partitions.resize(index + 1);
+      auto& state = partitions[index];
+      state.assigned = true;
+      state.out_of_range = state.seeking = false;
+      state.next_offset = start_offset;
+      ++state.epoch;
+      pending.erase(partition);
+      opened = true;
+    }
+  }
+  if (opened) reassign = true;
+  pending_next = SteadyClock::now() + pending_wait;
+  pending_wait = std::min(pending_wait * 2, kPendingWaitMax);
+}
+
+bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
+                                   const rd_kafka_topic_partition_list_t* committed, milliseconds timeout,
+                                   int64_t& start_offset) {
+  const auto hold = [&](const Error& error) {
+    if (error.code == Code::kUnavailable || error.code == Code::kNotFound) {
+      NoteProblem(RD_KAFKA_RESP_ERR__WAIT_COORD, error.message);
+      return false;
+    }
+    if (failure) failure = Fail(error);
+    return false;
+  };
+  auto marks = QueryWatermarks(partition, timeout);
+  if (!marks) return hold(marks.error());
+  Assignment assignment{partition, partition_count, *marks, std::nullopt};
+  for (int i = 0; i < committed->cnt; ++i) {
+    const auto& entry = committed->elems[i];
+    if (entry.partition != partition) continue;
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return hold({kafka::CodeOf(entry.err), rd_kafka_err2str(entry.err)});
+    if (entry.offset >= 0) assignment.committed_offset = entry.offset;
+  }
+  auto start = rebalance.OnAssigned(assignment);
+  if (!start) return hold(start.error());
+  start_offset = *start;
+  return true;
+}
+
+void Consumer::Impl::ApplyAssignment() {
+  const auto locks = LockWorkers();
+  reassign = false;
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(16));
+  for (size_t w = 0; w < workers.size(); ++w) {
+    auto& worker = *workers[w];
+    // What waits is of before: it will be fetched again. (librdkafka would drop it too, by its own version.)
+    for (;;) {
+      const auto count =
+          rd_kafka_consume_batch_queue(worker.queue.get(), 0, worker.messages.data(), worker.messages.size());
+      if (count <= 0) break;
+      for (ssize_t i = 0; i < count; ++i) rd_kafka_message_destroy(worker.messages[static_cast<size_t>(i)]);
+    }
+    for (size_t i = 0; i < worker.partitions.size(); ++i) {
+      auto& state = worker.partitions[i];
+      if (!state.assigned) continue;
+      const auto partition = static_cast<int32_t>(i * workers.size() + w);
+      if (!state.queue) {
+        state.queue.reset(rd_kafka_queue_get_partition(client.get(), options.topic.c_str(), partition));
+      }
+      if (state.queue) rd_kafka_queue_forward(state.queue.get(), worker.queue.get());
+      state.seeking = false;
+      state.heard = false;
+      rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), partition)->offset =
+          state.next_offset;
+    }
+  }
+  unheard = list->cnt > 0;
+  if (const auto error = rd_kafka_assign(client.get(), list.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    NoteProblem(error, "assign");
+    reassign = true;
+  }
+}
+
+// Stopping a partition's fetcher (which a new assignment begins with) undoes its queue's forwarding, some
+// time after rd_kafka_assign has returned; what is fetched then waits in the partition's own queue. So
+// forward again, which takes along what waits, until something has arrived. The end of the partition is
+// reported if nothing else is.
+void Consumer::Impl::ForwardUnheard() {
+  if (!unheard) return;
+  unheard = false;
+  for (auto& worker : workers) {
+    const std::lock_guard lock(worker->mutex);
+    for (auto& state : worker->partitions) {
+      if (!state.assigned || state.heard || !state.queue) continue;
+      rd_kafka_queue_forward(state.queue.get(), worker->queue.get());
+      unheard = true;
+    }
+  }
+}
+
+// Before 2.2 librdkafka's broker thread, having found the queue full, looks again only after up to a second,
+// unless something wakes it: a cheap request does.
+void Consumer::Impl::WakeFetchers() {
+  if (rd_kafka_version() >= kBackoffVersion || !reachable) return;
+  const auto now = SteadyClock::now();
+  if (now - fetchers_woken < kWakeInterval) return;
+  if (std::none_of(workers.begin(), workers.end(), [](const auto& w) { return w->behind.load(); })) return;
+  if (now - leaders_asked > kLeadersInterval) {
+    auto metadata = kafka::TopicMetadata(client.get(), options.topic, kQuestion);
+    leaders_asked = now;
+    if (metadata) {
+      partition_by_leader.clear();
+      std::set<int32_t> leaders;
+      const auto& topic = (*metadata)->topics[0];
+      for (int i = 0; i < topic.partition_cnt; ++i) {
+        if (topic.partitions[i].leader < 0 || !leaders.insert(topic.partitions[i].leader).second) continue;
+        partition_by_leader.push_back(topic.partitions[i].id);
+      }
+    }
+  }
+  for (const int32_t partition : partition_by_leader) {
+    if (!QueryWatermarks(partition, milliseconds(500))) leaders_asked = {};
+  }
+  fetchers_woken = SteadyClock::now();
+}
+
+void Consumer::Impl::ProbeBrokers() {
+  const auto now = SteadyClock::now();
+  if (reachable || now < probe_next) return;
+  probe_next = now + kProbeInterval;
+  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, milliseconds(200));
+  if (metadata || metadata.error().code == Code::kNotFound) Answered();
+  if (!metadata && metadata.error().code == Code::kNotFound) {
+    NoteProblem(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, metadata.error().message);
+  }
+}
+
+}  // namespace seen

@@ -1,0 +1,116 @@
+#pragma once
+// The consumer's state and which lock owns what. Internal to this room.
+//
+// Every message leaves librdkafka's queue under its worker's mutex. So the control thread, holding all
+// workers' mutexes, sees no message in flight between the queue and a handler, and can change assignment and
+// positions at once.
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "kafka/consumer.h"
+#include "kafka/rdkafka_handles.h"
+
+namespace seen {
+
+/// Guarded by its worker's mutex.
+struct ConsumedPartition {
+  bool assigned = false;
+  bool out_of_range = false;  // told or to be told; dropped until Seek
+  bool notice_due = false;    // OnOffsetOutOfRange hasn't been called yet
+  bool seeking = false;       // Seek was called; dropped until the control thread has applied it
+  bool heard = false;         // something has arrived since the assignment: its queue is forwarded
+  int64_t next_offset = 0;    // of the next record to deliver
+  uint64_t epoch = 0;         // counts assignments and seeks
+  kafka::QueueHandle queue;   // librdkafka's for this partition, forwarded to the worker's
+
+  // Of the poll under way.
+  std::vector<Record> records;
+  int64_t end_offset = -1;
+  uint64_t batch_epoch = 0;
+  bool in_batch = false;
+};
+
+struct ConsumerWorker {
+  explicit ConsumerWorker(size_t i) : index(i) {}
+  const size_t index;
+  // Recursive: a handler, which runs under it, may call Seek.
+  std::recursive_mutex mutex;
+  kafka::QueueHandle queue;                   // set once
+  std::vector<ConsumedPartition> partitions;  // index: partition / workers; mutex
+  std::vector<rd_kafka_message_t*> messages;  // mutex
+  std::vector<int32_t> batch;                 // partitions of the poll under way; mutex
+  size_t notices_due = 0;                     // mutex
+  std::atomic<bool> behind{false};            // the last poll was full
+
+  std::mutex wake_mutex;  // innermost: librdkafka signals under its queue's lock
+  std::condition_variable wake;
+  bool awake = false;  // wake_mutex
+};
+
+struct Consumer::Impl {
+  using SteadyClock = std::chrono::steady_clock;
+
+  Impl(Options given, RebalanceHandler& handler) : options(std::move(given)), rebalance(handler) {}
+
+  // consumer.cc
+  Status Start();
+  void Close();
+  Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const;
+  ConsumerWorker& WorkerFor(int32_t partition) { return *workers[WorkerOf(partition)]; }
+  size_t WorkerOf(int32_t partition) const { return static_cast<size_t>(partition) % workers.size(); }
+  /// The partition's worker's mutex is held. nullptr: never assigned.
+  ConsumedPartition* Find(int32_t partition);
+  void Answered();  // some broker answered
+  void NoteProblem(rd_kafka_resp_err_t error, const std::string& text);
+
+  // consumer_control.cc; the control thread
+  Status PollControl(std::chrono::milliseconds timeout);
+  void OnRebalance(rd_kafka_resp_err_t kind, const rd_kafka_topic_partition_list_t* partitions);
+  void OpenPending();
+  /// Asks for the start offset; false: not now.
+  bool OpenPartition(int32_t partition, int32_t partition_count,
+                     const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
+                     int64_t& start_offset);
+  void Revoke(const rd_kafka_topic_partition_list_t* partitions);
+  /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
+  void ApplyAssignment();
+  void ForwardUnheard();
+  void WakeFetchers();
+  void ProbeBrokers();
+  std::vector<std::unique_lock<std::recursive_mutex>> LockWorkers();
+
+  // consumer_worker.cc
+  size_t PollWorker(ConsumerWorker& worker, std::chrono::milliseconds timeout, WorkerHandler& handler);
+  void Sort(ConsumerWorker& worker, const rd_kafka_message_t& message);
+  void DeliverNotices(ConsumerWorker& worker, WorkerHandler& handler);
+
+  const Options options;
+  RebalanceHandler& rebalance;
+  std::vector<std::unique_ptr<ConsumerWorker>> workers;
+  kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
+
+  std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
+  std::atomic<bool> reachable{false};
+  std::atomic<uint64_t> commits_failed{0};
+  std::atomic<uint64_t> records_stale{0};
+  mutable std::mutex problem_mutex;
+  std::string problem;  // problem_mutex
+
+  // The control thread's own.
+  bool closed = false;
+  Status failure;             // comes out of PollControl
+  std::set<int32_t> pending;  // assigned by the group, OnAssigned hasn't given an offset yet
+  SteadyClock::time_point pending_next{};
+  std::chrono::milliseconds pending_wait{100};
+  bool unheard = false;
+  SteadyClock::time_point probe_next{};
+  SteadyClock::time_point fetchers_woken{};
+  SteadyClock::time_point leaders_asked{};
+  std::vector<int32_t> partition_by_leader;  // one of ours for each broker
+};
+
+}  // namespace seen

@@ -1,0 +1,48 @@
+#include "kafka/producing.h"
+
+#include <algorithm>
+
+namespace seen::kafka {
+namespace {
+
+// librdkafka calls this with the partition count of its latest metadata. `opaque` is the topic's.
+int32_t Partition(const rd_kafka_topic_t* topic, const void* key, size_t key_bytes, int32_t partitions,
+                  void* opaque, void* message_opaque) {
+  if (key == nullptr) {
+    return rd_kafka_msg_partitioner_random(topic, key, key_bytes, partitions, opaque, message_opaque);
+  }
+  const auto partitioner = static_cast<Partitioner>(reinterpret_cast<uintptr_t>(opaque));
+  return PartitionOf(partitioner, {static_cast<const char*>(key), key_bytes}, partitions);
+}
+
+}  // namespace
+
+ClientSettings ProducerDefaults(const ProducerQueue& queue) {
+  return {{"compression.codec", "lz4"}, {"linger.ms", std::to_string(queue.linger.count())}};
+}
+
+ClientSettings ProducerImposed(const ProducerQueue& queue) {
+  return {{"enable.idempotence", "true"},
+          {"acks", "all"},
+          {"message.timeout.ms", "0"},
+          {"queue.buffering.max.messages", "1000000"},
+          {"queue.buffering.max.kbytes",
+           std::to_string(std::clamp<uint64_t>(queue.bytes_max / 1024, 1, 2'097'151))}};
+}
+
+Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner) {
+  rd_kafka_topic_conf_t* const conf = rd_kafka_default_topic_conf_dup(client);
+  rd_kafka_topic_conf_set_partitioner_cb(conf, Partition);
+  rd_kafka_topic_conf_set_opaque(conf, reinterpret_cast<void*>(static_cast<uintptr_t>(partitioner)));
+  TopicHandle handle(rd_kafka_topic_new(client, topic.c_str(), conf));
+  if (!handle) return FailWith(rd_kafka_last_error(), "topic \"" + topic + "\"");
+  return handle;
+}
+
+Status ProducerHealth(rd_kafka_t* client) {
+  char text[512];
+  if (rd_kafka_fatal_error(client, text, sizeof text) == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return Fail(Code::kRefused, std::string("kafka producer: ") + text);
+}
+
+}  // namespace seen::kafka

@@ -1,0 +1,28 @@
+#pragma once
+// What the room's producers have in common. Internal to this room.
+
+#include <string>
+
+#include "kafka/rdkafka_handles.h"
+#include "model/partitioner.h"
+
+namespace seen::kafka {
+
+struct ProducerQueue {
+  uint64_t bytes_max = 0;
+  std::chrono::milliseconds linger{5};
+};
+
+/// Idempotent, acks=all, retried without end in time, its queue bounded in bytes. lz4 unless the client says
+/// otherwise.
+ClientSettings ProducerDefaults(const ProducerQueue& queue);
+ClientSettings ProducerImposed(const ProducerQueue& queue);
+
+/// Keyed messages go where `partitioner` says for the topic's real partition count, as librdkafka learns and
+/// refreshes it from metadata; without a key to random ones.
+Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner);
+
+/// kRefused once the idempotent producer can't go on.
+Status ProducerHealth(rd_kafka_t* client);
+
+}  // namespace seen::kafka

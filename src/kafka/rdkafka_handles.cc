@@ -1,0 +1,142 @@
+#include "kafka/rdkafka_handles.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "base/log.h"
+
+namespace seen::kafka {
+namespace {
+
+const ClientSettings& RoomDefaults() {
+  static const ClientSettings defaults = {
+      {"client.id", "seen"},
+      {"log.connection.close", "false"},
+      {"socket.keepalive.enable", "true"},
+      {"socket.nagle.disable", "true"},
+      // Bounds blocking questions (watermarks, committed offsets) too, which wait for it with a broker gone
+      // silent.
+      {"socket.timeout.ms", "10000"},
+      {"reconnect.backoff.ms", "50"},
+      {"reconnect.backoff.max.ms", "2000"},
+      {"topic.metadata.refresh.interval.ms", "60000"},
+  };
+  return defaults;
+}
+
+void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
+  const std::string_view kind = facility;
+  // Properties of the other role: one kafka.client serves consumers and producers.
+  if (kind == "CONFWARN") return;
+  if (level > 6 || !MayLog(std::string("librdkafka ") + facility)) return;
+  const auto severity = level <= 3   ? log::Level::kError
+                        : level <= 5 ? log::Level::kWarning
+                                     : log::Level::kInfo;
+  // A broker away is waited for: it is no error of this program.
+  const bool away = kind == "FAIL" || kind == "ERROR";
+  log::Write(away ? log::Level::kWarning : severity, "kafka client", {{"about", kind}, {"text", text}});
+}
+
+}  // namespace
+
+Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& role_defaults,
+                            const ClientSettings& client, const ClientSettings& imposed) {
+  ClientSettings merged = RoomDefaults();
+  for (const auto* layer : {&role_defaults, &client, &imposed}) {
+    for (const auto& [property, value] : *layer) merged[property] = value;
+  }
+  merged["bootstrap.servers"] = brokers;
+  ConfHandle conf(rd_kafka_conf_new());
+  for (const auto& [property, value] : merged) {
+    std::array<char, 512> reason{};
+    if (rd_kafka_conf_set(conf.get(), property.c_str(), value.c_str(), reason.data(), reason.size()) !=
+        RD_KAFKA_CONF_OK) {
+      return Fail(Code::kInvalidArgument, property + ": " + reason.data());
+    }
+  }
+  rd_kafka_conf_set_log_cb(conf.get(), OnLog);
+  return conf;
+}
+
+Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
+  std::array<char, 512> reason{};
+  rd_kafka_t* const client = rd_kafka_new(type, conf.get(), reason.data(), reason.size());
+  if (client == nullptr) return Fail(Code::kInvalidArgument, std::string("kafka client: ") + reason.data());
+  (void)conf.release();  // rd_kafka_new took it
+  return ClientHandle(client);
+}
+
+Code CodeOf(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+      return Code::kNotFound;
+    case RD_KAFKA_RESP_ERR__INVALID_ARG:
+    case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
+    case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
+    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return Code::kInvalidArgument;
+    case RD_KAFKA_RESP_ERR__FATAL:
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return Code::kRefused;
+    default:
+      return Code::kUnavailable;
+  }
+}
+
+tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what) {
+  return Fail(CodeOf(error), std::string(what) + ": " + rd_kafka_err2str(error));
+}
+
+Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
+                                     std::chrono::milliseconds timeout) {
+  const std::string what = "topic \"" + topic + "\"";
+  const TopicHandle handle(rd_kafka_topic_new(client, topic.c_str(), nullptr));
+  if (!handle) return FailWith(rd_kafka_last_error(), what);
+  const rd_kafka_metadata_t* raw = nullptr;
+  const auto error = rd_kafka_metadata(client, 0, handle.get(), &raw, ToTimeout(timeout));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, what);
+  MetadataHandle metadata(raw);
+  if (raw->topic_cnt != 1) return Fail(Code::kUnavailable, what + ": no metadata");
+  if (raw->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(raw->topics[0].err, what);
+  if (raw->topics[0].partition_cnt <= 0) return Fail(Code::kUnavailable, what + ": no partitions yet");
+  return metadata;
+}
+
+bool MayLog(std::string_view key) {
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    Clock::time_point next;
+    Clock::duration wait;
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Entry, std::less<>> entries;
+  const auto now = Clock::now();
+  const std::lock_guard lock(mutex);
+  const auto found = entries.find(key);
+  if (found == entries.end()) {
+    // Keys are few (facilities, error names); should they not be, forgetting costs a repeated line.
+    if (entries.size() > 1000) entries.clear();
+    entries.emplace(key, Entry{now + std::chrono::seconds(1), std::chrono::seconds(1)});
+    return true;
+  }
+  auto& entry = found->second;
+  if (now < entry.next) return false;
+  constexpr Clock::duration kWaitMax = std::chrono::minutes(5);
+  const bool quiet = now - entry.next > kWaitMax;
+  entry.wait = quiet ? Clock::duration(std::chrono::seconds(1)) : std::min(entry.wait * 2, kWaitMax);
+  entry.next = now + entry.wait;
+  return true;
+}
+
+}  // namespace seen::kafka

@@ -1,0 +1,66 @@
+#pragma once
+// Owning handles for librdkafka's C objects, and making configured clients. Internal to this room.
+
+#include <librdkafka/rdkafka.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kafka/client_settings.h"
+
+namespace seen::kafka {
+
+template <auto kDestroy>
+struct Destroyer {
+  template <typename T>
+  void operator()(T* object) const {
+    kDestroy(object);
+  }
+};
+
+using ConfHandle = std::unique_ptr<rd_kafka_conf_t, Destroyer<rd_kafka_conf_destroy>>;
+using ClientHandle = std::unique_ptr<rd_kafka_t, Destroyer<rd_kafka_destroy>>;
+using TopicHandle = std::unique_ptr<rd_kafka_topic_t, Destroyer<rd_kafka_topic_destroy>>;
+using QueueHandle = std::unique_ptr<rd_kafka_queue_t, Destroyer<rd_kafka_queue_destroy>>;
+using EventHandle = std::unique_ptr<rd_kafka_event_t, Destroyer<rd_kafka_event_destroy>>;
+using MessageHandle = std::unique_ptr<rd_kafka_message_t, Destroyer<rd_kafka_message_destroy>>;
+using HeadersHandle = std::unique_ptr<rd_kafka_headers_t, Destroyer<rd_kafka_headers_destroy>>;
+using PartitionList =
+    std::unique_ptr<rd_kafka_topic_partition_list_t, Destroyer<rd_kafka_topic_partition_list_destroy>>;
+using ErrorHandle = std::unique_ptr<rd_kafka_error_t, Destroyer<rd_kafka_error_destroy>>;
+struct MetadataDestroyer {
+  void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
+};
+using MetadataHandle = std::unique_ptr<const rd_kafka_metadata_t, MetadataDestroyer>;
+
+/// `brokers` and the properties, later maps over earlier ones: the room's defaults, `role_defaults`,
+/// `client`, `imposed`. Logging goes to base/log.h, with repetition held back. kInvalidArgument names the
+/// property.
+Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& role_defaults,
+                            const ClientSettings& client, const ClientSettings& imposed);
+
+/// kInvalidArgument: librdkafka refuses the combination of properties.
+Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf);
+
+/// What the caller should do about librdkafka's error: kUnavailable (brokers away, leaders moving), kNotFound
+/// (no such topic), kRefused (authorization, fencing), kInvalidArgument.
+Code CodeOf(rd_kafka_resp_err_t error);
+tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what);
+
+/// One topic's metadata with at least one partition, not created by asking. kNotFound, kUnavailable.
+Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
+                                     std::chrono::milliseconds timeout);
+
+inline int ToTimeout(std::chrono::milliseconds timeout) {
+  return static_cast<int>(timeout.count() < 0               ? 0
+                          : timeout.count() > 1'000'000'000 ? 1'000'000'000
+                                                            : timeout.count());
+}
+
+/// Holds back what repeats itself: each `key` at once, then after 1 s doubling to 5 min. Thread-safe.
+bool MayLog(std::string_view key);
+
+}  // namespace seen::kafka
