@@ -185,13 +185,13 @@ void HttpSession::Answer() {
   const auto& message = parser_->get();
   const HttpRequest request{View(message.method_string()), View(message.target()), message.body(),
                             View(message[http::field::content_type])};
-  if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
   HttpResponse response;
   try {
     response = shared_.handler(request);
   } catch (const std::exception& exception) {
     response = Problem(500, exception.what(), request.target);
   }
+  if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
   Give(response, request.method == "HEAD", started);
   parser_.reset();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);

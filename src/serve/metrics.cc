@@ -1,0 +1,328 @@
+#include "serve/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/log_budget.h"
+#include "serve/status_metrics.h"
+
+namespace seen {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Histogram;
+using prometheus::Labels;
+
+constexpr size_t kHoldReasonsMax = 16;  // the flow's reasons are constants, fewer than that
+
+std::vector<double> LatencyBoundsSeconds() {
+  std::vector<double> bounds;
+  for (const int64_t bound_ms : LatencyCounts::kBoundsMs)
+    bounds.push_back(static_cast<double>(bound_ms) / 1000.0);
+  return bounds;
+}
+
+const Histogram::BucketBoundaries kLatencyBounds = LatencyBoundsSeconds();
+const Histogram::BucketBoundaries kCheckpointBounds = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+                                                       1,    2.5,   5,    10,  30,   60};
+const Histogram::BucketBoundaries kHttpBounds = {0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
+                                                 0.01,    0.025,  0.05,   0.1,    0.25,  1,     5};
+
+/// Adds what was counted over a batch. A clock that runs ahead makes latencies negative: their sum must not
+/// be.
+void Observe(Histogram& histogram, const LatencyCounts& counts) {
+  const std::vector<double> increments(counts.counts().begin(), counts.counts().end());
+  if (std::all_of(increments.begin(), increments.end(), [](double n) { return n == 0; })) return;
+  histogram.ObserveMultiple(increments, static_cast<double>(std::max<int64_t>(0, counts.sum_ms())) / 1000.0);
+}
+
+std::string Text(int32_t number) { return std::to_string(number); }
+
+}  // namespace
+
+struct Metrics::Counted {
+  explicit Counted(const MetricsOptions& options);
+
+  struct PerFilter {
+    std::string name;
+    Counter* snapshots;
+    Counter* bytes;
+    Counter* failed;
+    Histogram* visible_to_published;
+    Histogram* event_to_published;
+  };
+  struct Http {
+    Counter* requests;
+    Histogram* duration;
+  };
+
+  Family<Counter>& Counters(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+  Counter& OneCounter(const char* name, const char* help) { return Counters(name, help).Add({}); }
+  Family<Histogram>& Histograms(const char* name, const char* help) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  }
+  const PerFilter& Of(FilterId filter) const {
+    const auto found = filters.find(filter);
+    Check(found != filters.end(), "a filter is named when the metrics are made");
+    return found->second;
+  }
+  PerFilter MakeFilter(const std::string& name);
+  std::string HoldReason(std::string_view reason);
+
+  prometheus::Registry registry;
+
+  Counter& records = OneCounter("seen_records_total", "Kafka records read from the input topic.");
+  Counter& input_bytes = OneCounter("seen_input_bytes_total", "Bytes of their keys and values.");
+  Counter& events = OneCounter("seen_events_total", "Exposures taken in; a batch event counts each item.");
+  Family<Counter>& rejected = Counters("seen_events_rejected_total",
+                                       "Records that could not be decoded and went to the dead letters.");
+  std::array<Counter*, kRejectReasons> rejected_for{};
+  Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
+  Counter& misrouted =
+      OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
+  Family<Counter>& lost = Counters("seen_lost_messages_total",
+                                   "Messages that retention deleted before they were read, since the start.");
+  Counter& user_keys_met = OneCounter("seen_user_keys_met_total", "Two user ids found to share a key.");
+  Histogram& record_to_visible =
+      Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
+          .Add({}, kLatencyBounds);
+  Histogram& exposed_to_visible =
+      Histograms("seen_exposed_to_visible_seconds", "From an event's exposed_at until look-ups see it.")
+          .Add({}, kLatencyBounds);
+
+  Family<Counter>& checkpoints = Counters("seen_checkpoints_total", "Checkpoints by result.");
+  Counter& checkpoints_ok = checkpoints.Add({{"result", "ok"}});
+  Counter& checkpoints_no_space = checkpoints.Add({{"result", "no_space"}});
+  Counter& checkpoints_failed = checkpoints.Add({{"result", "failed"}});
+  Counter& checkpoint_users =
+      OneCounter("seen_checkpoint_users_total", "Users whose state checkpoints wrote.");
+  Counter& checkpoint_bytes = OneCounter("seen_checkpoint_bytes_total", "Bytes that checkpoints wrote.");
+  Histogram& checkpoint_duration =
+      Histograms("seen_checkpoint_duration_seconds", "From freezing a tail until it is durable.")
+          .Add({}, kCheckpointBounds);
+
+  Family<Counter>& holds = Counters("seen_flow_holds_total", "Times that consumption was held back.");
+  Family<Counter>& held_seconds = Counters("seen_flow_held_seconds_total",
+                                           "How long consumption was held back, counted when it goes on.");
+  std::mutex holds_mutex;
+  std::set<std::string, std::less<>> hold_reasons;  // under holds_mutex
+
+  Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
+  Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
+  Family<Counter>& snapshots_failed =
+      Counters("seen_snapshots_failed_total", "Snapshots that were not delivered; they are sent again.");
+  Family<Histogram>& visible_to_published = Histograms(
+      "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
+  Family<Histogram>& event_to_published =
+      Histograms("seen_event_to_published_seconds",
+                 "From an event's Kafka timestamp until its snapshot is acknowledged.");
+  std::map<FilterId, PerFilter> filters;  // fixed after construction
+
+  Family<Counter>& http_requests = Counters("seen_http_requests_total", "HTTP answers by route and status.");
+  Family<Histogram>& http_duration =
+      Histograms("seen_http_request_duration_seconds", "From a request's last byte to its finished answer.");
+  std::mutex http_mutex;
+  std::map<std::pair<std::string_view, unsigned>, Http> http;  // under http_mutex; keys view constants
+
+  LogBudget rejected_budget;
+  LogBudget misrouted_budget;
+  LogBudget checkpoint_budget;
+  LogBudget flow_budget;
+  LogBudget snapshot_budget;
+  LogBudget user_keys_budget;
+};
+
+Metrics::Counted::Counted(const MetricsOptions& options) {
+  // What can happen starts at 0: a rate needs two samples.
+  for (size_t i = 0; i < kRejectReasons; ++i) {
+    rejected_for[i] =
+        &rejected.Add({{"reason", std::string(RejectReasonName(static_cast<RejectReason>(i)))}});
+  }
+  for (const auto& [id, name] : options.filters) filters.emplace(id, MakeFilter(name));
+}
+
+Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name) {
+  const Labels labels = {{"filter", name}};
+  return {name,
+          &snapshots.Add(labels),
+          &snapshot_bytes.Add(labels),
+          &snapshots_failed.Add(labels),
+          &visible_to_published.Add(labels, kLatencyBounds),
+          &event_to_published.Add(labels, kLatencyBounds)};
+}
+
+std::string Metrics::Counted::HoldReason(std::string_view reason) {
+  const std::lock_guard lock(holds_mutex);
+  if (hold_reasons.contains(reason)) return std::string(reason);
+  if (hold_reasons.size() >= kHoldReasonsMax) return "other";
+  return *hold_reasons.emplace(reason).first;
+}
+
+Metrics::Metrics(const MetricsOptions& options) : counted_(std::make_unique<Counted>(options)) {}
+Metrics::~Metrics() = default;
+
+std::string Metrics::Page(const DaemonStatus& status) {
+  for (const PartitionStatus& partition : status.partitions) {
+    counted_->lost.Add({{"partition", Text(partition.partition)}});
+  }
+  auto families = counted_->registry.Collect();
+  for (auto&& more : {StatusMetrics(status), ProcessMetrics()}) {
+    families.insert(families.end(), more.begin(), more.end());
+  }
+  std::ostringstream page;
+  prometheus::TextSerializer().Serialize(page, families);
+  return std::move(page).str();
+}
+
+void Metrics::HttpAnswered(std::string_view route, unsigned status, std::chrono::nanoseconds duration) {
+  Counted::Http http{};
+  {
+    const std::lock_guard lock(counted_->http_mutex);
+    auto found = counted_->http.find({route, status});
+    if (found == counted_->http.end()) {
+      const Labels labels = {{"route", std::string(route)}, {"code", std::to_string(status)}};
+      Counted::Http made{&counted_->http_requests.Add(labels),
+                         &counted_->http_duration.Add(labels, kHttpBounds)};
+      found = counted_->http.emplace(std::pair(route, status), made).first;
+    }
+    http = found->second;
+  }
+  http.requests->Increment();
+  http.duration->Observe(std::chrono::duration<double>(duration).count());
+}
+
+void Metrics::BatchApplied(const BatchReport& report) {
+  Counted& c = *counted_;
+  c.records.Increment(static_cast<double>(report.records));
+  c.input_bytes.Increment(static_cast<double>(report.bytes));
+  c.events.Increment(static_cast<double>(report.events));
+  c.too_old.Increment(static_cast<double>(report.too_old));
+  c.misrouted.Increment(static_cast<double>(report.misrouted));
+  for (size_t i = 0; i < kRejectReasons; ++i) {
+    if (report.rejected[i] > 0) c.rejected_for[i]->Increment(static_cast<double>(report.rejected[i]));
+  }
+  Observe(c.record_to_visible, report.record_to_visible);
+  Observe(c.exposed_to_visible, report.exposed_to_visible);
+}
+
+void Metrics::EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) {
+  if (!counted_->rejected_budget.Allow()) return;
+  log::Warning("event rejected", {{"reason", RejectReasonName(rejection.reason)},
+                                  {"detail", rejection.message},
+                                  {"partition", partition},
+                                  {"offset", offset},
+                                  {"lines_held_back", counted_->rejected_budget.TakeHeldBack()}});
+}
+
+void Metrics::EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) {
+  if (!counted_->misrouted_budget.Allow()) return;
+  log::Warning("event in another partition than its user's",
+               {{"partition", partition},
+                {"expected_partition", expected_partition},
+                {"offset", offset},
+                {"remedy", "key events by user id; set input.partitioner to what their producer uses"},
+                {"lines_held_back", counted_->misrouted_budget.TakeHeldBack()}});
+}
+
+void Metrics::RangeLost(int32_t partition, const LostRange& range) {
+  const int64_t messages = std::max<int64_t>(0, range.to - range.from);
+  counted_->lost.Add({{"partition", Text(partition)}}).Increment(static_cast<double>(messages));
+  log::Error(
+      "messages were deleted before they were read",
+      {{"partition", partition},
+       {"from_offset", range.from},
+       {"to_offset", range.to},
+       {"remedy", "lengthen the input topic's retention; POST /v1/lost-ranges/acknowledge once known"}});
+}
+
+void Metrics::CheckpointWritten(int32_t partition, const CheckpointReport& report) {
+  Counted& c = *counted_;
+  c.checkpoints_ok.Increment();
+  c.checkpoint_users.Increment(static_cast<double>(report.users));
+  c.checkpoint_bytes.Increment(static_cast<double>(report.bytes));
+  c.checkpoint_duration.Observe(std::chrono::duration<double>(report.duration).count());
+  log::Debug("checkpoint written", {{"partition", partition},
+                                    {"next_offset", report.next_offset},
+                                    {"users", report.users},
+                                    {"bytes", report.bytes},
+                                    {"marks_set", report.marks_set},
+                                    {"marks_cleared", report.marks_cleared},
+                                    {"duration_ms", report.duration.count()}});
+}
+
+void Metrics::CheckpointFailed(int32_t partition, const Error& error) {
+  Counted& c = *counted_;
+  (error.code == Code::kNoSpace ? c.checkpoints_no_space : c.checkpoints_failed).Increment();
+  if (!c.checkpoint_budget.Allow()) return;
+  log::Error("checkpoint failed", {{"partition", partition},
+                                   {"code", CodeName(error.code)},
+                                   {"error", error.message},
+                                   {"lines_held_back", c.checkpoint_budget.TakeHeldBack()}});
+}
+
+void Metrics::FlowHeld(int32_t partition, std::string_view reason) {
+  Counted& c = *counted_;
+  const Labels labels = {{"reason", c.HoldReason(reason)}};
+  c.holds.Add(labels).Increment();
+  c.held_seconds.Add(labels);
+  if (!c.flow_budget.Allow()) return;
+  log::Warning(
+      "consumption held back",
+      {{"partition", partition}, {"reason", reason}, {"lines_held_back", c.flow_budget.TakeHeldBack()}});
+}
+
+void Metrics::FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) {
+  Counted& c = *counted_;
+  c.held_seconds.Add({{"reason", c.HoldReason(reason)}})
+      .Increment(std::chrono::duration<double>(std::max(held, std::chrono::milliseconds(0))).count());
+  if (!c.flow_budget.Allow()) return;
+  log::Info("consumption goes on", {{"partition", partition},
+                                    {"reason", reason},
+                                    {"held_ms", held.count()},
+                                    {"lines_held_back", c.flow_budget.TakeHeldBack()}});
+}
+
+void Metrics::SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) {
+  const Counted::PerFilter& of = counted_->Of(filter);
+  of.snapshots->Increment(static_cast<double>(snapshots));
+  of.bytes->Increment(static_cast<double>(bytes));
+}
+
+void Metrics::SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+                                    const LatencyCounts& record_to_published) {
+  const Counted::PerFilter& of = counted_->Of(filter);
+  Observe(*of.visible_to_published, visible_to_published);
+  Observe(*of.event_to_published, record_to_published);
+}
+
+void Metrics::SnapshotsFailed(FilterId filter, uint64_t snapshots) {
+  const Counted::PerFilter& of = counted_->Of(filter);
+  of.failed->Increment(static_cast<double>(snapshots));
+  if (!counted_->snapshot_budget.Allow()) return;
+  log::Warning("snapshots not delivered; they are sent again",
+               {{"filter", of.name},
+                {"snapshots", snapshots},
+                {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
+}
+
+void Metrics::UserKeysMet(int32_t partition) {
+  counted_->user_keys_met.Increment();
+  if (!counted_->user_keys_budget.Allow()) return;
+  log::Error("two user ids share a key: the later is merged into the earlier's filter",
+             {{"partition", partition}, {"lines_held_back", counted_->user_keys_budget.TakeHeldBack()}});
+}
+
+}  // namespace seen

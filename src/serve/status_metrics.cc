@@ -1,0 +1,108 @@
+#include "serve/status_metrics.h"
+
+#include <functional>
+#include <string>
+
+namespace seen {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+ClientMetric Sample(MetricType type, double value) {
+  ClientMetric metric;
+  (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  return metric;
+}
+
+MetricFamily Whole(std::string name, std::string help, double value) {
+  return {std::move(name), std::move(help), MetricType::Gauge, {Sample(MetricType::Gauge, value)}};
+}
+
+/// One sample a partition; none where `value` gives none.
+MetricFamily PerPartition(const DaemonStatus& status, std::string name, std::string help, MetricType type,
+                          const std::function<std::optional<double>(const PartitionStatus&)>& value) {
+  MetricFamily family{std::move(name), std::move(help), type, {}};
+  for (const PartitionStatus& partition : status.partitions) {
+    const std::optional<double> sample = value(partition);
+    if (!sample) continue;
+    ClientMetric metric = Sample(type, *sample);
+    metric.label.push_back({"partition", std::to_string(partition.partition)});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
+std::optional<double> Seconds(const std::optional<TimeMs>& time) {
+  if (!time) return std::nullopt;
+  return static_cast<double>(time->value) / 1000.0;
+}
+
+double LostMessages(const PartitionStatus& partition) {
+  int64_t messages = 0;
+  for (const LostRange& range : partition.lost_ranges) messages += range.to - range.from;
+  return static_cast<double>(messages);
+}
+
+MetricFamily BuildInfo(const DaemonStatus& status) {
+  MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
+  family.metric[0].label.push_back({"version", status.version});
+  return family;
+}
+
+}  // namespace
+
+std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
+  using P = const PartitionStatus&;
+  using Value = std::optional<double>;
+  const auto gauge = [&](std::string name, std::string help, const std::function<Value(P)>& value) {
+    return PerPartition(status, std::move(name), std::move(help), MetricType::Gauge, value);
+  };
+  const auto counter = [&](std::string name, std::string help, const std::function<Value(P)>& value) {
+    return PerPartition(status, std::move(name), std::move(help), MetricType::Counter, value);
+  };
+  const auto number = [](auto value) { return Value(static_cast<double>(value)); };
+
+  std::vector<MetricFamily> families = {
+      BuildInfo(status),
+      Whole("seen_ready", "1 while /readyz answers 200.", status.ready ? 1 : 0),
+      Whole("seen_brokers_reachable", "1 while a Kafka broker can be reached.",
+            status.brokers_reachable ? 1 : 0),
+      Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
+            status.partitions_total),
+      gauge("seen_partition_ready", "1 while look-ups of the partition's users are answered.",
+            [&](P p) { return number(p.state == "ready" ? 1 : 0); }),
+      gauge("seen_partition_time_seconds",
+            "Greatest Kafka timestamp read from the partition, since the epoch.",
+            [&](P p) { return Seconds(p.partition_time); }),
+      gauge("seen_consumer_lag_messages", "Messages in the partition that are not read yet.",
+            [&](P p) { return number(p.lag_messages); }),
+      gauge("seen_retention_headroom_seconds",
+            "Until the oldest unread message is deleted by retention; absent where nothing is unread.",
+            [](P p) { return p.retention_headroom_s; }),
+      gauge("seen_lost_messages_unacknowledged",
+            "Messages that retention deleted before they were read, until acknowledged.",
+            [](P p) { return Value(LostMessages(p)); }),
+      gauge("seen_tail_bytes", "Memory of the changes since the last checkpoint.",
+            [&](P p) { return number(p.tail_bytes); }),
+      gauge("seen_snapshot_marks_outstanding",
+            "Users whose snapshot is not acknowledged yet (an upper bound).",
+            [&](P p) { return number(p.marks_outstanding); }),
+      gauge("seen_checkpoint_last_time_seconds", "When the last checkpoint was written, since the epoch.",
+            [](P p) { return Seconds(p.last_checkpoint_at); }),
+      gauge("seen_store_bytes", "The partition's state on disk.", [&](P p) { return number(p.store.bytes); }),
+      gauge("seen_store_level0_files", "Files of the store's level 0.",
+            [&](P p) { return number(p.store.level0_files); }),
+      gauge("seen_store_compaction_pending_bytes", "What compaction still has to rewrite (an estimate).",
+            [&](P p) { return number(p.store.compaction_pending_bytes); }),
+      counter("seen_store_block_cache_hits_total", "Blocks found in the store's cache.",
+              [&](P p) { return number(p.store.block_cache_hits); }),
+      counter("seen_store_block_cache_misses_total", "Blocks read from disk.",
+              [&](P p) { return number(p.store.block_cache_misses); }),
+  };
+  std::erase_if(families, [](const MetricFamily& family) { return family.metric.empty(); });
+  return families;
+}
+
+}  // namespace seen

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "flow/query_port.h"
+
+namespace seen {
+
+/// A daemon with one filter, "home", whose user "u1" (and any other id that is asked for) has seen `seen`.
+class FakeQuery : public QueryPort {
+ public:
+  std::optional<Error> error;  // answered instead
+  std::set<std::string, std::less<>> seen = {"a", "7"};
+  DaemonStatus status;
+  mutable std::string user_asked;
+  mutable std::vector<std::string> also_asked;
+  int acknowledged = 0;
+
+  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    return SnapshotAnswer{kAsOf, std::string("SEEN\0\xff\r\n", 8)};
+  }
+  Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
+                              std::span<const std::string_view> items,
+                              std::span<const std::string_view> also_seen) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    also_asked.assign(also_seen.begin(), also_seen.end());
+    std::set<std::string_view> known(also_seen.begin(), also_seen.end());
+    UnseenAnswer answer{kAsOf, {}};
+    for (uint32_t i = 0; i < items.size(); ++i) {
+      if (!seen.contains(items[i]) && known.insert(items[i]).second) answer.unseen.push_back(i);
+    }
+    return answer;
+  }
+  Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    UserAnswer answer;
+    answer.as_of = kAsOf;
+    answer.partition = 3;
+    answer.items = 2;
+    answer.bytes = 40;
+    answer.segments = {{"exposed", Day{20'000}, 2, 0, 86'399, 31, true}};
+    return answer;
+  }
+  DaemonStatus GetStatus() const override { return status; }
+  void AcknowledgeLostRanges() override { ++acknowledged; }
+
+  static constexpr AsOf kAsOf{{1'763'700'000'123}, 17};
+
+ private:
+  std::optional<Error> Refusal(std::string_view filter, std::string_view user_id) const {
+    user_asked = user_id;
+    if (error) return error;
+    if (filter != "home") return Error{Code::kNotFound, "no filter named \"" + std::string(filter) + "\""};
+    return std::nullopt;
+  }
+};
+
+/// Every field set, and two partitions that differ in what is optional.
+inline DaemonStatus BusyStatus() {
+  DaemonStatus status;
+  status.version = "0.1.0";
+  status.brokers = "127.0.0.1:9092";
+  status.brokers_reachable = true;
+  status.instance_id = "host-1";
+  status.topic = "exposures";
+  status.partitions_total = 2;
+  status.started_at = {1'763'000'000'000};
+  status.ready = true;
+  PartitionStatus ready;
+  ready.partition = 0;
+  ready.state = "ready";
+  ready.next_offset = 100;
+  ready.checkpoint_offset = 90;
+  ready.low_watermark = 0;
+  ready.high_watermark = 117;
+  ready.lag_messages = 17;
+  ready.partition_time = {1'763'700'000'123};
+  ready.retention_headroom_s = 3600.5;
+  ready.tail_bytes = 4096;
+  ready.marks_outstanding = 5;
+  ready.misrouted = 2;
+  ready.misrouted_last = {42, 1, "user-\xe6\x97"};  // cut within a character
+  ready.lost_ranges = {{10, 20, {1'763'600'000'000}}};
+  ready.last_checkpoint_at = TimeMs{1'763'699'999'000};
+  ready.last_checkpoint = {90, 7, 2048, 3, 1, std::chrono::milliseconds(12)};
+  ready.store = {1'000'000, 4, 5000, 900, 100};
+  PartitionStatus opening;
+  opening.partition = 1;
+  opening.state = "opening";
+  opening.reason = "partition 1 is being opened";
+  status.partitions = {ready, opening};
+  return status;
+}
+
+}  // namespace seen

@@ -1,0 +1,245 @@
+#include "serve/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "serve/unseen_body.h"
+#include "unit/serve/fake_query.h"
+
+namespace seen {
+namespace {
+
+using nlohmann::json;
+
+class RoutesTest : public testing::Test {
+ protected:
+  HttpResponse Ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+    return routes_.Handle({method, target, body, "application/json"});
+  }
+  HttpResponse Get(std::string_view target) { return Ask("GET", target); }
+  static std::string Header(const HttpResponse& response, std::string_view name) {
+    for (const auto& [n, value] : response.headers) {
+      if (n == name) return value;
+    }
+    return "(none)";
+  }
+  /// The document, checked to be the one RFC 9457 asks for.
+  static json ProblemOf(const HttpResponse& response) {
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    const json problem = json::parse(response.body);
+    EXPECT_EQ(problem.at("type"), "about:blank");
+    EXPECT_EQ(problem.at("status"), response.status);
+    EXPECT_EQ(problem.at("title"), std::string(ReasonPhrase(response.status)));
+    EXPECT_FALSE(problem.at("detail").get<std::string>().empty());
+    return problem;
+  }
+
+  FakeQuery query_;
+  Readiness readiness_{true, ""};
+  Routes routes_{query_, [] { return std::string("seen_ready 1\n"); }, [this] { return readiness_; }};
+};
+
+TEST_F(RoutesTest, GiveASnapshotsBytesAsTheyAre) {
+  for (const auto* method : {"GET", "HEAD"}) {
+    const HttpResponse response = Ask(method, "/v1/filters/home/users/u1");
+    EXPECT_EQ(response.status, 200U);
+    EXPECT_EQ(response.content_type, "application/octet-stream");
+    EXPECT_EQ(response.body, std::string("SEEN\0\xff\r\n", 8));
+    EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17");
+    EXPECT_EQ(response.route, "/v1/filters/{filter}/users/{user}");
+  }
+}
+
+TEST_F(RoutesTest, DecodeUserIds) {
+  const std::string longest(512, 'x');
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"u1", "u1"},         {"a%2Fb", "a/b"},   {"a%2Fb%2Funseen", "a/b/unseen"},
+      {"%E7%94%A8", "用"},  {"100%25", "100%"}, {"a+b", "a+b"},
+      {"a%20b?x=1", "a b"}, {longest, longest}, {"a%3Fb", "a?b"},
+      {"unseen", "unseen"}, {"%2e%2E", ".."},
+  };
+  for (const auto& [encoded, user_id] : cases) {
+    EXPECT_EQ(Get("/v1/filters/home/users/" + encoded).status, 200U) << encoded;
+    EXPECT_EQ(query_.user_asked, user_id);
+  }
+}
+
+TEST_F(RoutesTest, RefuseBadUserIds) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "user id: empty; it has 1 to 512 bytes"},
+      {"/unseen", "user id: empty; it has 1 to 512 bytes"},
+      {"%", "user id: bad percent-encoding at byte 0"},
+      {"a%2", "user id: bad percent-encoding at byte 1"},
+      {"a%zz", "user id: bad percent-encoding at byte 1"},
+      {"%ff", "user id: not UTF-8 once percent-decoded"},
+      {"\xff", "user id: not UTF-8 once percent-decoded"},
+      {"%ED%A0%80/unseen", "user id: not UTF-8 once percent-decoded"},
+      {std::string(513, 'x'), "user id: 513 bytes; it has 1 to 512 bytes"},
+      {std::string(513, 'x') + "/segments", "user id: 513 bytes; it has 1 to 512 bytes"},
+  };
+  for (const auto& [user, detail] : cases) {
+    const std::string target = "/v1/filters/home/users/" + user;
+    const HttpResponse response =
+        Ask(user.ends_with("unseen") ? "POST" : "GET", target, R"({"items":["a"]})");
+    EXPECT_EQ(response.status, 400U) << user;
+    EXPECT_TRUE(ProblemOf(response)["detail"].get<std::string>().starts_with(detail)) << response.body;
+  }
+  EXPECT_EQ(Get("/v1/filters/%zz/users/u1").status, 400U);
+}
+
+TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
+  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u1/unseen",
+                                    R"({"items":["z","a",7,8,"z","c","b"],"also_seen":["c"]})");
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(json::parse(response.body), json::parse(R"({"unseen":["z","8","b"]})"));
+  EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17");
+  EXPECT_EQ(query_.also_asked, std::vector<std::string>{"c"});
+}
+
+TEST_F(RoutesTest, RefuseABadQuestionWithThePathOfTheElement) {
+  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u%201/unseen", R"({"items":["z",{}]})");
+  EXPECT_EQ(response.status, 400U);
+  const json problem = ProblemOf(response);
+  EXPECT_EQ(problem["detail"], "$.items[1]: expected a string or an integer, found an object");
+  EXPECT_EQ(problem["instance"], "/v1/filters/home/users/u%201/unseen");
+}
+
+TEST_F(RoutesTest, ShowAUsersSegments) {
+  const HttpResponse response = Get("/v1/filters/home/users/u%201/segments");
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17");
+  EXPECT_EQ(json::parse(response.body), json::parse(R"({
+    "filter": "home", "user_id": "u 1", "partition": 3, "partition_time_ms": 1763700000123, "lag_messages": 17,
+    "items": 2, "bytes": 40, "removals": 0,
+    "segments": [{"kind": "exposed", "day": "2024-10-04", "items": 2, "first_at_ms": 1728000000000,
+                  "last_at_ms": 1728086399000, "bytes": 31, "in_window": true}]})"));
+}
+
+TEST_F(RoutesTest, MapTheErrorsOfTheFlowToStatuses) {
+  const std::vector<std::pair<Code, unsigned>> cases = {
+      {Code::kNotFound, 404}, {Code::kInvalidArgument, 400}, {Code::kUnavailable, 503},
+      {Code::kCorrupt, 500},  {Code::kMalformed, 400},       {Code::kNoSpace, 503},
+      {Code::kRefused, 503}};
+  for (const auto& [code, status] : cases) {
+    query_.error = Error{code, "partition 3 is catching up: 12000 messages behind"};
+    for (const std::string page : {"", "/segments", "/unseen"}) {
+      const HttpResponse response =
+          Ask(page == "/unseen" ? "POST" : "GET", "/v1/filters/home/users/u1" + page, R"({"items":["a"]})");
+      EXPECT_EQ(response.status, status) << CodeName(code) << page;
+      EXPECT_EQ(ProblemOf(response)["detail"], query_.error->message);
+      EXPECT_EQ(Header(response, "Retry-After"), status == 503 ? "1" : "(none)");
+      EXPECT_EQ(response.route, "/v1/filters/{filter}/users/{user}" + page);
+    }
+  }
+}
+
+TEST_F(RoutesTest, SayThatAFilterIsUnknown) {
+  const HttpResponse response = Get("/v1/filters/nope/users/u1");
+  EXPECT_EQ(response.status, 404U);
+  EXPECT_EQ(ProblemOf(response)["detail"], "no filter named \"nope\"");
+}
+
+TEST_F(RoutesTest, HaveNoOtherPages) {
+  for (const std::string target :
+       {"/nope", "/v1", "/v1/", "/v1/filters/home/users", "/v1/filters/home", "/v1/filters/home/users/u1/",
+        "//", "/v1/filters/home/users/u1/unseen/x", "/healthz/", "/metricsx", "/Healthz", "*", "", "x", "?",
+        "/v1/status/%2f"}) {
+    const HttpResponse response = Get(target);
+    EXPECT_EQ(response.status, 404U) << target;
+    EXPECT_EQ(response.route, kRouteNone);
+    ProblemOf(response);
+  }
+}
+
+TEST_F(RoutesTest, NameTheMethodsThatAreAllowed) {
+  struct Case {
+    std::string method, target, allow;
+  };
+  const std::vector<Case> cases = {
+      {"POST", "/", "GET, HEAD"},
+      {"DELETE", "/v1/status", "GET, HEAD"},
+      {"OPTIONS", "/metrics", "GET, HEAD"},
+      {"get", "/healthz", "GET, HEAD"},  // methods are case-sensitive
+      {"PUT", "/v1/filters/home/users/u1", "GET, HEAD"},
+      {"GET", "/v1/filters/home/users/u1/unseen", "POST"},
+      {"HEAD", "/v1/lost-ranges/acknowledge", "POST"},
+  };
+  for (const Case& c : cases) {
+    const HttpResponse response = Ask(c.method, c.target);
+    EXPECT_EQ(response.status, 405U) << c.target;
+    EXPECT_EQ(Header(response, "Allow"), c.allow) << c.target;
+    ProblemOf(response);
+  }
+  EXPECT_EQ(query_.acknowledged, 0);
+}
+
+TEST_F(RoutesTest, TakeTargetsInAbsoluteForm) {
+  EXPECT_EQ(Get("http://127.0.0.1:8080/healthz").status, 200U);
+  EXPECT_EQ(Get("http://127.0.0.1:8080").body, Get("/").body);
+  EXPECT_EQ(Get("http://127.0.0.1:8080?x").body, Get("/").body);
+  EXPECT_EQ(Get("/healthz?verbose").status, 200U);
+}
+
+TEST_F(RoutesTest, TellHealthAndReadinessApart) {
+  readiness_ = {false, "no broker reachable at 127.0.0.1:9092"};
+  EXPECT_EQ(Get("/healthz").status, 200U);
+  const HttpResponse response = Get("/readyz");
+  EXPECT_EQ(response.status, 503U);
+  EXPECT_EQ(Header(response, "Retry-After"), "1");
+  EXPECT_EQ(ProblemOf(response)["detail"], readiness_.reason);
+  readiness_ = {true, ""};
+  EXPECT_EQ(Get("/readyz").status, 200U);
+  EXPECT_EQ(Get("/readyz").body, "ready\n");
+}
+
+TEST_F(RoutesTest, ServeMetricsAndTheListOfPages) {
+  EXPECT_EQ(Get("/metrics").content_type, "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_EQ(Get("/metrics").body, "seen_ready 1\n");
+  EXPECT_NE(Get("/").body.find("/v1/filters/{filter}/users/{user}/unseen"), std::string::npos);
+}
+
+TEST_F(RoutesTest, AcknowledgeLostRanges) {
+  EXPECT_EQ(Ask("POST", "/v1/lost-ranges/acknowledge").status, 200U);
+  EXPECT_EQ(query_.acknowledged, 1);
+}
+
+TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
+  query_.status = BusyStatus();
+  const HttpResponse response = Get("/v1/status");
+  EXPECT_EQ(response.status, 200U);
+  const json status = json::parse(response.body);
+  json expected = json::parse(R"({
+    "version": "0.1.0", "ready": true, "not_ready_reason": "", "started_at_ms": 1763000000000,
+    "brokers": "127.0.0.1:9092", "embedded_kafka": false, "brokers_reachable": true, "instance_id": "host-1",
+    "topic": "exposures", "partitions_total": 2,
+    "partitions": [{
+      "partition": 0, "state": "ready", "reason": "", "next_offset": 100, "checkpoint_offset": 90,
+      "low_watermark": 0, "high_watermark": 117, "lag_messages": 17, "partition_time_ms": 1763700000123,
+      "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "misrouted": 2,
+      "misrouted_last": {"offset": 42, "expected_partition": 1},
+      "lost_ranges": [{"from_offset": 10, "to_offset": 20, "messages": 10, "noticed_at_ms": 1763600000000}],
+      "last_checkpoint_at_ms": 1763699999000,
+      "last_checkpoint": {"next_offset": 90, "users": 7, "bytes": 2048, "marks_set": 3, "marks_cleared": 1,
+                          "duration_ms": 12},
+      "store": {"bytes": 1000000, "level0_files": 4, "compaction_pending_bytes": 5000, "block_cache_hits": 900,
+                "block_cache_misses": 100}
+    }, {
+      "partition": 1, "state": "opening", "reason": "partition 1 is being opened", "next_offset": 0,
+      "checkpoint_offset": 0, "low_watermark": null, "high_watermark": null, "lag_messages": 0,
+      "partition_time_ms": 0, "retention_headroom_s": null, "tail_bytes": 0, "marks_outstanding": 0,
+      "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "last_checkpoint_at_ms": null,
+      "last_checkpoint": null,
+      "store": {"bytes": 0, "level0_files": 0, "compaction_pending_bytes": 0, "block_cache_hits": 0,
+                "block_cache_misses": 0}
+    }]})");
+  json& example = expected["partitions"][0]["misrouted_last"];
+  example["user_id_start"] = "user-\xEF\xBF\xBD";
+  example["remedy"] = status["partitions"][0]["misrouted_last"]["remedy"];
+  EXPECT_NE(example["remedy"].get<std::string>().find("input.partitioner"), std::string::npos);
+  EXPECT_EQ(status, expected) << json::diff(expected, status).dump(2);
+}
+
+}  // namespace
+}  // namespace seen

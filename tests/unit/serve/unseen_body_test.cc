@@ -1,0 +1,113 @@
+#include "serve/unseen_body.h"
+
+#include <gtest/gtest.h>
+
+namespace seen {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+Ids Owned(std::span<const std::string_view> views) { return {views.begin(), views.end()}; }
+
+TEST(UnseenQuestion, TakesStringsAndIntegers) {
+  const auto question = ParseUnseenQuestion(
+      R"( {"items": ["a", 7, -3, 18446744073709551615, -9223372036854775808, "a", "é\n", "\u7528"], "also_seen": [1, "c"]} )");
+  ASSERT_TRUE(question) << question.error().message;
+  EXPECT_EQ(Owned(question->items()),
+            (Ids{"a", "7", "-3", "18446744073709551615", "-9223372036854775808", "a", "é\n", "用"}));
+  EXPECT_EQ(Owned(question->also_seen()), (Ids{"1", "c"}));
+}
+
+TEST(UnseenQuestion, MayLeaveListsEmptyAndComeInAnyOrder) {
+  for (const auto* body : {R"({"items":[]})", R"({"also_seen":[],"items":[]})"}) {
+    const auto question = ParseUnseenQuestion(body);
+    ASSERT_TRUE(question) << question.error().message;
+    EXPECT_TRUE(question->items().empty());
+    EXPECT_TRUE(question->also_seen().empty());
+  }
+}
+
+TEST(UnseenQuestion, StaysValidWhenMovedAndCopied) {
+  auto question = ParseUnseenQuestion(R"({"items":["abc"]})");
+  ASSERT_TRUE(question);
+  const UnseenQuestion copy = *question;
+  const UnseenQuestion moved = std::move(*question);
+  question = ParseUnseenQuestion(R"({"items":[]})");
+  EXPECT_EQ(copy.items()[0], "abc");
+  EXPECT_EQ(moved.items()[0], "abc");
+}
+
+TEST(UnseenQuestion, NamesThePathOfWhatIsWrong) {
+  const std::string long_id(513, 'x');
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "body: not JSON: "},
+      {"{", "body: not JSON: "},
+      {"{}x", "body: not JSON: "},
+      {R"({"items":["a",]})", "body: not JSON: "},
+      {R"({"items":["a"]} {})", "body: not JSON: "},
+      {R"({"items":[NaN]})", "body: not JSON: "},
+      {R"({"items":[01]})", "body: not JSON: "},
+      {"{\"items\":[\"\xff\"]}", "body: not JSON: "},
+      {"{\"items\":[\"a\nb\"]}", "body: not JSON: "},
+      {R"({"items":["\ud800"]})", "body: not JSON: "},
+      {"[]", "$: expected an object such as {\"items\":[\"a\",\"b\"]}, found an array"},
+      {"null", "$: expected an object such as {\"items\":[\"a\",\"b\"]}, found null"},
+      {"\"a\"", "$: expected an object such as {\"items\":[\"a\",\"b\"]}, found a string"},
+      {"3.5", "$: expected an object such as {\"items\":[\"a\",\"b\"]}, found a number"},
+      {"{}", "$.items: missing"},
+      {R"({"also_seen":["a"]})", "$.items: missing"},
+      {R"({"items":null})", "$.items: expected an array of item ids, found null"},
+      {R"({"items":"a"})", "$.items: expected an array of item ids, found a string"},
+      {R"({"items":{"a":1}})", "$.items: expected an array of item ids, found an object"},
+      {R"({"items":[],"also_seen":true})", "$.also_seen: expected an array of item ids, found a boolean"},
+      {R"({"items":["a",null]})", "$.items[1]: expected a string or an integer, found null"},
+      {R"({"items":["a","b",["c"]]})", "$.items[2]: expected a string or an integer, found an array"},
+      {R"({"items":[{"item_id":"a"}]})", "$.items[0]: expected a string or an integer, found an object"},
+      {R"({"items":[1.5]})",
+       "$.items[0]: expected a string or an integer, found a number with a fraction or exponent"},
+      {R"({"items":[1e3]})",
+       "$.items[0]: expected a string or an integer, found a number with a fraction or exponent"},
+      {R"({"items":[18446744073709551616]})", "$.items[0]: an integer beyond 64 bits; send it as a string"},
+      {R"({"items":[""]})", "$.items[0]: empty; an item id has 1 to 512 bytes"},
+      {R"({"items":["a"],"also_seen":["b",")" + long_id + R"("]})",
+       "$.also_seen[1]: 513 bytes; an item id has 1 to 512 bytes"},
+      {R"({"items":[],"items":[]})", "$.items: given twice"},
+      {R"({"item":[]})", "$: unknown key \"item\"; the nearest known one is \"items\""},
+      {R"({"items":[],"alsoSeen":[]})",
+       "$: unknown key \"alsoSeen\"; the nearest known one is \"also_seen\""},
+      {R"({"":1})", "$: unknown key \"\"; the nearest known one is \"items\""},
+  };
+  for (const auto& [body, message] : cases) {
+    const auto question = ParseUnseenQuestion(body);
+    ASSERT_FALSE(question) << body;
+    EXPECT_EQ(question.error().code, Code::kInvalidArgument);
+    EXPECT_TRUE(question.error().message.starts_with(message)) << body << "\n" << question.error().message;
+  }
+}
+
+TEST(UnseenQuestion, BoundsEachListAndTheDepth) {
+  const auto body = [](size_t items) {
+    std::string text = R"({"items":[)";
+    for (size_t i = 0; i < items; ++i) text += (i > 0 ? "," : "") + std::to_string(i);
+    return text + "]}";
+  };
+  const auto full = ParseUnseenQuestion(body(kUnseenItemsMax));
+  ASSERT_TRUE(full) << full.error().message;
+  EXPECT_EQ(full->items().size(), kUnseenItemsMax);
+  const auto over = ParseUnseenQuestion(body(kUnseenItemsMax + 1));
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().message, "$.items: more than 20000 items; split the request");
+  EXPECT_FALSE(ParseUnseenQuestion(R"({"items":)" + std::string(1'000'000, '[')));
+  EXPECT_FALSE(ParseUnseenQuestion(std::string(1'000'000, '{')));
+}
+
+TEST(UnseenAnswer, IsJsonWhateverTheIdsHold) {
+  const std::vector<std::string_view> items = {"a", "\"quoted\\\"", "line\nfeed", "用"};
+  const std::vector<uint32_t> all = {0, 1, 2, 3};
+  EXPECT_EQ(WriteUnseenAnswer(items, all),
+            "{\"unseen\":[\"a\",\"\\\"quoted\\\\\\\"\",\"line\\nfeed\",\"用\"]}\n");
+  EXPECT_EQ(WriteUnseenAnswer(items, {}), "{\"unseen\":[]}\n");
+}
+
+}  // namespace
+}  // namespace seen
