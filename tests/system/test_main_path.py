@@ -67,8 +67,9 @@ def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, daemon, topic_name
         oracle.add(user, "n1", now)
         oracle.add(user, "商品/2", now)
         oracle.add(user, "18446744073709551615", now)
-        records.append((user, '{"user_id":%s,"exposed_at":%d,"scene":"s","items":["n1",{"item_id":"商品/2","position":4},'
-                              '18446744073709551615]}' % ("5" if user == "5" else '"%s"' % user, now)))
+        user_id = user if user == "5" else f'"{user}"'  # an integer is its decimal string
+        records.append((user, '{"user_id":%s,"exposed_at":%d,"scene":"s","items":["n1",{"item_id":"商品/2",'
+                              '"position":4},18446744073709551615]}' % (user_id, now)))
     topics.produce(topic_name, records)
     seend.wait_at_rest()
     oracle.check_http(seend)

@@ -1,0 +1,53 @@
+"""seend --embedded-kafka: to try things with no broker at all."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from hashes import fingerprint
+from oracle import event
+from places import SOURCE, now_ms, wait_until
+from snapshot_reader import read_snapshot, render
+
+
+@pytest.fixture
+def embedded(daemon, topic_name):
+    seend = daemon(topic_name, {"input": {"partitioner": "crc32"}})
+    del seend.config["kafka"]["brokers"]
+    return seend.start("--embedded-kafka", timeout_s=40)
+
+
+def test_kcat_produces_to_it_and_reads_the_filters(embedded, topic_name):
+    brokers = embedded.status()["brokers"]
+    assert embedded.status()["embedded_kafka"] and re.fullmatch(r"127\.0\.0\.1:\d+", brokers)
+    assert brokers in embedded.log(), "the address is printed"
+    now = now_ms()
+    lines = "".join(f"user-{i % 5}\t{event(f'user-{i % 5}', f'item-{i}', now)}\n" for i in range(500))
+    subprocess.run(["kcat", "-b", brokers, "-t", topic_name, "-P", "-K", "\t"], input=lines, text=True, check=True,
+                   timeout=60)
+    items = [f"item-{i}" for i in range(500)]
+    mine = [f"item-{i}" for i in range(500) if i % 5 == 3]
+    wait_until(lambda: embedded.unseen("user-3", items) == [i for i in items if i not in set(mine)],
+               "all of it is seen")
+    wait_until(lambda: all(s["marks_outstanding"] == 0 for s in embedded.partition_status().values()), "published")
+
+    def last_published():
+        read = subprocess.run(["kcat", "-b", brokers, "-t", f"{topic_name}-filters", "-C", "-e", "-q", "-f", "%k\n"],
+                              capture_output=True, timeout=60, check=True, text=True)
+        return set(read.stdout.split()) == {f"user-{i}" for i in range(5)}
+    wait_until(last_published, "kcat reads a filter of every user", every_s=0.5)
+    snapshot = read_snapshot(embedded.snapshot("user-3"))
+    assert snapshot.payload == render({fingerprint(i) for i in mine}, len(snapshot.payload) // 32)
+    assert embedded.metric_sum("seen_events_misrouted_total") == 0
+
+
+def test_the_demo_checks_what_it_shows(tmp_path):
+    """scripts/demo.sh with short settings: exit 0 only if every check held."""
+    demo = SOURCE / "scripts" / "demo.sh"
+    settings = {"DEMO_SECONDS": "3", "DEMO_RATE": "5000", "SEEN_BUILD_DIR": os.environ.get("SEEN_BUILD_DIR", "")}
+    done = subprocess.run(["bash", str(demo)], capture_output=True, text=True, timeout=180, cwd=SOURCE,
+                          env={**os.environ, **{k: v for k, v in settings.items() if v}})
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "60,000" in done.stdout + done.stderr

@@ -1,0 +1,116 @@
+"""HTTP by real sockets: answers, limits and what is said while catching up."""
+
+import json
+import socket
+
+import pytest
+
+from http_json import user_path
+from load import Load, one_by_one
+from oracle import Oracle
+from places import wait_until
+
+
+@pytest.fixture
+def asked(topics, daemon, topic_name):
+    """A ready daemon where user u has seen item a."""
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", "a")]))
+    seend.wait_caught_up()
+    return seend
+
+
+def raw(seend, data, wait_s=5):
+    """Sends bytes, returns all that comes until the other side closes or falls silent."""
+    host, port = seend.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
+        connection.sendall(data)
+        received = b""
+        try:
+            while chunk := connection.recv(65_536):
+                received += chunk
+        except TimeoutError:
+            pass
+        return received
+
+
+@pytest.mark.parametrize("method, path, body, status", [
+    ("GET", "/healthz", None, 200),
+    ("GET", "/nothing", None, 404),
+    ("GET", "/v1/filters/nope/users/u", None, 404),
+    ("GET", "/v1/filters/default/users/", None, 400),
+    ("GET", "/v1/filters/default/users/%zz", None, 400),
+    ("GET", "/v1/filters/default/users/" + "x" * 513, None, 400),
+    ("DELETE", "/v1/status", None, 405),
+    ("GET", user_path("u") + "/unseen", None, 405),
+    ("POST", user_path("u") + "/unseen", b"", 400),
+    ("POST", user_path("u") + "/unseen", b'{"items":"a"}', 400),
+    ("POST", user_path("u") + "/unseen", b'{"itmes":["a"]}', 400),
+    ("POST", user_path("u") + "/unseen", json.dumps({"items": [""]}).encode(), 400),
+    ("POST", user_path("u") + "/unseen", json.dumps({"items": ["x"] * 20_001}).encode(), 400),
+    ("POST", user_path("u") + "/unseen", b" " * (5 << 20), 413),
+])
+def test_errors_are_problem_documents(asked, method, path, body, status):
+    answer = asked.http.request(method, path, body)
+    assert answer.status == status, answer.text
+    if status >= 400:
+        assert answer.headers["Content-Type"].startswith("application/problem+json")
+        assert answer.json()["status"] == status and answer.json()["detail"]
+
+
+def test_twenty_thousand_items_are_answered_exactly(asked):
+    items = [f"i{n}" for n in range(19_999)]
+    assert asked.unseen("u", ["a", *items]) == items
+
+
+def test_pipelined_requests_are_answered_in_order(asked):
+    one = f"GET {user_path('u')}/segments HTTP/1.1\r\nHost: x\r\n\r\n"
+    two = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    received = raw(asked, (one * 3 + two).encode())
+    assert received.count(b"HTTP/1.1 200") == 4
+    assert received.index(b'"segments"') < received.rindex(b"alive")
+
+
+def test_headers_without_end_are_refused(asked):
+    received = raw(asked, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 100_000 + b"\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 431"), received[:100]
+    assert asked.get("/healthz").status == 200
+
+
+def test_what_is_not_http_is_refused(asked):
+    received = raw(asked, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10 + b"\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 400"), received[:100]
+    assert asked.get("/healthz").status == 200
+
+
+def test_a_head_request_has_the_length_and_no_body(asked):
+    whole = asked.http.get(user_path("u"))
+    head = asked.http.request("HEAD", user_path("u"))
+    assert head.status == 200 and head.body == b"" and int(head.headers["Content-Length"]) == len(whole.body)
+
+
+def test_users_get_503_with_the_reason_while_their_partition_catches_up(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=1)
+    load = Load(chance, users=20_000)
+    load.send(topics, topic_name, 400_000)
+    seend = daemon(topic_name, {"http": {"ready_lag_messages": 1}})
+    user = load.oracle.users()[0]
+    refused, retry_after = [], None
+    seend.start(ready=False)
+
+    def answered():
+        nonlocal retry_after
+        answer = seend.get(user_path(user))
+        if answer is None:
+            return False
+        if answer.status == 503:
+            retry_after = int(answer.headers["Retry-After"])
+            refused.append(answer.json()["detail"])
+            assert seend.get("/healthz").status == 200
+        return answer.status == 200
+    wait_until(answered, "the user is answered", timeout_s=60, every_s=0.02)
+    assert refused and retry_after > 0
+    assert any("catch" in detail for detail in refused), set(refused)
+    seend.wait_caught_up()
+    load.oracle.check_http(seend, users=load.oracle.users()[:50])
