@@ -5,8 +5,8 @@
     tests/run.py unit simulation       some parts (see PARTS below)
     tests/run.py unit -k Delta         only tests whose name contains `Delta`
 
-Output of what passes is kept in build/test-logs, of what fails printed. Exit status 0 only if something ran and
-nothing failed.
+Output of what passes is kept in build/test-logs, of what fails printed. Exit status 0 only if something ran
+and nothing failed.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -25,9 +26,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 JOBS = len(os.sched_getaffinity(0))
 PARTS = ["rules", "unit", "simulation", "asan-ubsan", "tsan", "system"]
-PRESETS = {"unit": "release", "simulation": "release", "system": "release", "asan-ubsan": "asan-ubsan", "tsan": "tsan"}
+PRESETS = {part: part if part in ("asan-ubsan", "tsan") else "release" for part in PARTS if part != "rules"}
 LIMIT_S = {"build": 1800, "binary": 900, "rules": 60, "system": 2400}
 OUTPUT_LINES_MAX = 200
+PYTEST_OUTCOME = re.compile(r"tests/\S+::.* (PASSED|FAILED|SKIPPED|ERROR)\b")
 
 
 @dataclasses.dataclass
@@ -47,7 +49,7 @@ class Counts:
 
 
 def run(command, log, limit_s, environment=None, on_line=None):
-    """Runs a command with its output in `log`; returns its status, or None when it was ended at the time limit."""
+    """Runs a command with its output in `log`; returns its status, None if it was ended at the time limit."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as output:
         process = subprocess.Popen(
@@ -122,7 +124,8 @@ def build(preset):
     """Configures and builds; a success counts nothing."""
     counts = Counts()
     start, log = time.monotonic(), LOGS / f"build-{preset}.log"
-    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, "--parallel", JOBS]):
+    compile_all = ["cmake", "--build", "--preset", preset, "--parallel", JOBS]
+    for command in (["cmake", "--preset", preset], compile_all):
         if run(command, log, LIMIT_S["build"]) != 0:
             counts.failed = 1
             break
@@ -188,14 +191,14 @@ def google_tests(preset, binaries, words):
 
 def binaries_of(preset, simulation):
     """The test binaries of a build; the simulations (`test_simulation*`) are a part of their own."""
-    found = sorted(p for p in (ROOT / "build" / preset).glob("test_*") if p.is_file() and os.access(p, os.X_OK))
-    return [p for p in found if p.name.startswith("test_simulation") == simulation]
+    files = sorted(p for p in (ROOT / "build" / preset).glob("test_*") if p.is_file() and os.access(p, os.X_OK))
+    return [p for p in files if p.name.startswith("test_simulation") == simulation]
 
 
 def rules(_):
-    counts = Counts()
-    counts.add(step("include rule, self-test", [sys.executable, "tests/include_rule.py", "--self-test"], LIMIT_S["rules"]))
-    counts.add(step("include rule", [sys.executable, "tests/include_rule.py"], LIMIT_S["rules"]))
+    command = [sys.executable, "tests/include_rule.py"]
+    counts = step("include rule, self-test", [*command, "--self-test"], LIMIT_S["rules"])
+    counts.add(step("include rule", command, LIMIT_S["rules"]))
     return counts
 
 
@@ -212,16 +215,18 @@ def system(words):
         return Counts()
     log, result = LOGS / "system.log", LOGS / "system.xml"
     result.unlink(missing_ok=True)
-    command = [system_python(), "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--junitxml={result}", folder]
+    command = [system_python(), "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15"]
+    command += [f"--junitxml={result}", folder]
     if words:
         command += ["-k", words]
 
     def progress(line):
-        if " PASSED" in line or " FAILED" in line or " SKIPPED" in line or " ERROR" in line:
+        if PYTEST_OUTCOME.match(line):
             say(f"       {line.rstrip()}")
 
     start = time.monotonic()
-    status = run(command, log, LIMIT_S["system"], {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}, progress)
+    environment = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    status = run(command, log, LIMIT_S["system"], environment, progress)
     counts = count_pytest(result)
     no_test_matched = 5
     if status != 0 and counts.failed == 0 and not (words and status == no_test_matched):
@@ -230,9 +235,11 @@ def system(words):
 
 
 def system_python():
-    """The interpreter for which the distribution's Kafka client is installed, whichever this script runs under."""
+    """An interpreter for which the distribution's Kafka client is installed."""
     for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import confluent_kafka, pytest"], capture_output=True, check=False).returncode == 0:
+        command = [python, "-c", "import confluent_kafka, pytest"]
+        probe = subprocess.run(command, capture_output=True, check=False)
+        if probe.returncode == 0:
             return python
     return sys.executable
 
@@ -255,7 +262,8 @@ def count_pytest(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     parser.add_argument("-k", dest="words", default="", help="only tests whose name contains this")
     parser.add_argument("--no-build", action="store_true", help="take the binaries as they are")
