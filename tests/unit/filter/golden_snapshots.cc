@@ -34,7 +34,7 @@ GoldenSnapshot Made(std::string file, std::string note, std::vector<std::string>
 }
 
 SnapshotMeta Meta(double rate = 0.01) {
-  return {SnapshotFormat::kSplitBlockBloom, 0, {1763700000123}, {20384}, 3, 123456789, rate};
+  return {SnapshotFormat::kSplitBlockBloom, 0, {1763700000123}, {20383}, 3, 123456789, rate};
 }
 
 template <typename T>
