@@ -1,0 +1,41 @@
+#pragma once
+// Options that subcommands share, and how their errors end the program.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kafka/client_settings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace seen {
+
+struct KafkaOptions {
+  std::string brokers = "127.0.0.1:9092";
+  std::string topic = "exposures";
+  std::vector<std::string> client;  // KEY=VALUE
+  std::string partitioner = "murmur2";
+
+  Result<ClientSettings> Settings() const;
+};
+
+struct DaemonOptions {
+  std::string http = "http://127.0.0.1:8080";
+  std::string filter = "default";
+};
+
+void AddKafkaOptions(CLI::App& app, KafkaOptions& options);
+void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
+void AddDaemonOptions(CLI::App& app, DaemonOptions& options);
+
+/// Prints "seenctl: <message>" to standard error; what main() returns for it.
+int ExitWith(const Error& error);
+
+/// Set by the first SIGINT or SIGTERM once CatchInterrupts was called; a second one ends the program at once.
+void CatchInterrupts();
+bool Interrupted();
+
+}  // namespace seen

@@ -1,0 +1,121 @@
+#include "tools/daemon_client.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::json;
+
+// RFC 9457: what went wrong is in "detail" or "title".
+Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
+  std::string words;
+  const Json problem = Json::parse(answer.body, nullptr, false);
+  if (problem.is_object()) {
+    for (const char* field : {"detail", "title"}) {
+      if (words.empty() && problem.contains(field) && problem[field].is_string()) words = problem[field];
+    }
+  }
+  const Code code = answer.status == 404                          ? Code::kNotFound
+                    : answer.status >= 400 && answer.status < 500 ? Code::kInvalidArgument
+                                                                  : Code::kUnavailable;
+  return {code, fmt::format("{}: {}{}{}", target, answer.status, words.empty() ? "" : ": ", words)};
+}
+
+Result<HttpAnswer> Expect200(std::string_view target, Result<HttpAnswer> answer) {
+  if (answer && answer->status != 200) return Fail(ProblemOf(target, *answer));
+  return answer;
+}
+
+Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
+  if (!answer) return Fail(answer.error());
+  Json json = Json::parse(answer->body, nullptr, false);
+  if (!json.is_object())
+    return Fail(Code::kMalformed, fmt::format("{}: the answer is not a JSON object", target));
+  return json;
+}
+
+std::string UserPath(std::string_view filter, std::string_view user_id) {
+  return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
+}
+
+DaemonSummary Summarise(const Json& json) {
+  DaemonSummary summary;
+  summary.brokers = json.value("brokers", "");
+  summary.topic = json.value("topic", "");
+  summary.embedded_kafka = json.value("embedded_kafka", false);
+  summary.ready = json.value("ready", false);
+  summary.not_ready_reason = json.value("not_ready_reason", "");
+  summary.partitions_total = json.value("partitions_total", 0);
+  summary.next_offsets.assign(static_cast<size_t>(std::max(summary.partitions_total, 0)), -1);
+  summary.watermarks_known = true;
+  for (const Json& partition : json.value("partitions", Json::array())) {
+    const auto number = partition.value("partition", size_t{0});
+    if (number < summary.next_offsets.size())
+      summary.next_offsets[number] = partition.value("next_offset", int64_t{-1});
+    summary.partitions_ready += partition.value("state", "") == "ready" ? 1 : 0;
+    summary.lag_messages += partition.value("lag_messages", uint64_t{0});
+    summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
+    summary.misrouted += partition.value("misrouted", uint64_t{0});
+    if (!partition.contains("high_watermark") || partition["high_watermark"].is_null())
+      summary.watermarks_known = false;
+  }
+  return summary;
+}
+
+}  // namespace
+
+Result<DaemonClient> DaemonClient::Make(std::string_view base) {
+  auto http = HttpClient::Make(base);
+  if (!http) return Fail(http.error());
+  return DaemonClient(std::move(*http));
+}
+
+Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id) {
+  const std::string target = UserPath(filter, user_id);
+  auto answer = Expect200(target, http_.Get(target));
+  if (!answer) return Fail(answer.error());
+  return std::move(answer->body);
+}
+
+Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
+                                                      std::span<const std::string> items,
+                                                      std::span<const std::string> also_seen) {
+  const std::string target = UserPath(filter, user_id) + "/unseen";
+  Json question = {{"items", items}};
+  if (!also_seen.empty()) question["also_seen"] = also_seen;
+  std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto answer = ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));
+  if (!answer) return Fail(answer.error());
+  std::vector<std::string> unseen;
+  for (const Json& item : answer->value("unseen", Json::array())) {
+    if (!item.is_string()) return Fail(Code::kMalformed, target + ": unseen: an entry is not a string");
+    unseen.push_back(item);
+  }
+  return unseen;
+}
+
+Result<Json> DaemonClient::Segments(std::string_view filter, std::string_view user_id) {
+  const std::string target = UserPath(filter, user_id) + "/segments";
+  return ParseBody(target, Expect200(target, http_.Get(target)));
+}
+
+Result<DaemonSummary> DaemonClient::Status() {
+  const auto json = ParseBody("/v1/status", Expect200("/v1/status", http_.Get("/v1/status")));
+  if (!json) return Fail(json.error());
+  try {
+    return Summarise(*json);
+  } catch (const Json::exception& error) {
+    return Fail(Code::kMalformed, fmt::format("/v1/status: {}", error.what()));
+  }
+}
+
+Result<std::string> DaemonClient::MetricsPage() {
+  auto answer = Expect200("/metrics", http_.Get("/metrics"));
+  if (!answer) return Fail(answer.error());
+  return std::move(answer->body);
+}
+
+}  // namespace seen

@@ -1,0 +1,54 @@
+#pragma once
+// The daemon's HTTP pages as functions.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/http_client.h"
+
+namespace seen {
+
+/// What seenctl needs of GET /v1/status.
+struct DaemonSummary {
+  std::string brokers;
+  std::string topic;
+  bool embedded_kafka = false;
+  bool ready = false;
+  std::string not_ready_reason;
+  int32_t partitions_total = 0;
+  int32_t partitions_ready = 0;
+  uint64_t lag_messages = 0;
+  uint64_t marks_outstanding = 0;
+  uint64_t misrouted = 0;
+  bool watermarks_known = false;      // of every partition: before that a lag of 0 means nothing
+  std::vector<int64_t> next_offsets;  // by partition; -1: not this daemon's
+};
+
+/// One thread. Errors: kNotFound (404), kUnavailable (no answer, 503), kInvalidArgument (other 4xx), with the
+/// daemon's own words.
+class DaemonClient {
+ public:
+  static Result<DaemonClient> Make(std::string_view base);
+
+  /// Snapshot bytes; an unknown user's are a valid empty filter.
+  Result<std::string> Snapshot(std::string_view filter, std::string_view user_id);
+  /// Of `items`, those not seen, in order, each once. At most 20,000 items.
+  Result<std::vector<std::string>> Unseen(std::string_view filter, std::string_view user_id,
+                                          std::span<const std::string> items,
+                                          std::span<const std::string> also_seen = {});
+  /// The daemon's JSON about a user's segments, as it is.
+  Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
+  Result<DaemonSummary> Status();
+  Result<std::string> MetricsPage();
+
+ private:
+  explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}
+  HttpClient http_;
+};
+
+}  // namespace seen

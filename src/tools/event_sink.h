@@ -1,0 +1,31 @@
+#pragma once
+// Where generate sends its events: a topic, or standard output as JSON lines.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kafka/bulk_producer.h"
+#include "tools/common_options.h"
+
+namespace seen {
+
+/// One thread.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual Status Send(std::string_view user_id, std::string_view event) = 0;
+  /// Ends the stream: all of it has arrived, or an error.
+  virtual Status Finish() = 0;
+};
+
+std::unique_ptr<EventSink> MakeStdoutSink();
+Result<std::unique_ptr<EventSink>> MakeTopicSink(const KafkaOptions& options);
+
+/// Waits until `producer` has delivered everything, for as long as some of it still gets through.
+Status FlushAll(BulkProducer& producer);
+
+}  // namespace seen

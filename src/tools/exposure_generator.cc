@@ -1,0 +1,93 @@
+#include "tools/exposure_generator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/exposure_writer.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kSessionsAtOnce = 1024;
+constexpr std::array<std::string_view, 4> kScenes = {"home_feed", "video_tab", "search_more", "related"};
+constexpr uint64_t kRanksMax = uint64_t{1} << 32;
+
+template <size_t N>
+void WriteHex(char letter, uint64_t value, std::array<char, N>& out) {
+  out[0] = letter;
+  for (size_t i = N - 1; i > 0; --i, value >>= 4) out[i] = "0123456789abcdef"[value & 15];
+}
+
+// Ranks become ids by a bijection of 32 bits (an odd multiplier), so that an id doesn't tell how popular it
+// is.
+uint32_t Scramble(uint64_t rank, uint32_t odd) { return static_cast<uint32_t>(rank) * odd; }
+
+template <size_t N>
+std::string_view View(const std::array<char, N>& id) {
+  return {id.data(), id.size()};
+}
+
+}  // namespace
+
+Status ExposureGenerator::Validate(const GeneratorOptions& options) {
+  const auto range = [](std::string_view name, auto value, auto low, auto high) {
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {} is outside {} to {}", name, value, low, high));
+  };
+  if (options.users < 1 || options.users > kRanksMax) return range("--users", options.users, 1, kRanksMax);
+  if (options.items < 1 || options.items > kRanksMax) return range("--items", options.items, 1, kRanksMax);
+  if (options.items_per_event < 1 || options.items_per_event > kSessionItemsMax)
+    return range("--batch", options.items_per_event, 1, kSessionItemsMax);
+  if (!(options.user_skew > 0 && options.user_skew <= 3))
+    return range("--user-skew", options.user_skew, "above 0", 3);
+  if (!(options.item_skew > 0 && options.item_skew <= 3))
+    return range("--item-skew", options.item_skew, "above 0", 3);
+  return {};
+}
+
+ExposureGenerator::ExposureGenerator(const GeneratorOptions& options)
+    : options_(options),
+      random_(options.seed),
+      user_rank_(options.users, options.user_skew),
+      item_rank_(options.items, options.item_skew),
+      sessions_(std::min<uint64_t>(kSessionsAtOnce, options.users)) {}
+
+void ExposureGenerator::Begin(Session& session) {
+  WriteHex('u', Scramble(user_rank_(random_), 0x9e3779b1u), session.user);
+  WriteHex('r', random_.Next(), session.request);
+  session.scene = random_.Below(kScenes.size());
+  session.length = kSessionItemsMin + random_.Below(kSessionItemsMax - kSessionItemsMin + 1);
+  session.shown = 0;
+  for (uint32_t i = 0; i < session.length; ++i) {
+    Id& item = session.items[i];
+    for (int attempt = 0; attempt < 8; ++attempt) {  // a page doesn't show an item twice
+      WriteHex('n', Scramble(item_rank_(random_), 0x85ebca6bu), item);
+      if (std::find(session.items.begin(), session.items.begin() + i, item) == session.items.begin() + i)
+        break;
+    }
+  }
+}
+
+ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at) {
+  Session& session = sessions_[random_.Below(static_cast<uint32_t>(sessions_.size()))];
+  if (session.shown == session.length) Begin(session);
+  const uint32_t first = session.shown;
+  const uint32_t count = std::min(options_.items_per_event, session.length - first);
+  session.shown += count;
+
+  const ExposureFields fields{.user_id = View(session.user),
+                              .exposed_at = exposed_at,
+                              .scene = kScenes[session.scene],
+                              .position = first + 1,
+                              .request_id = View(session.request)};
+  if (options_.items_per_event == 1) {
+    WriteExposure(fields, View(session.items[first]), payload_);
+  } else {
+    std::array<std::string_view, kSessionItemsMax> ids;
+    for (uint32_t i = 0; i < count; ++i) ids[i] = View(session.items[first + i]);
+    WriteBatchExposure(fields, std::span(ids.data(), count), payload_);
+  }
+  return {.user_id = fields.user_id, .payload = payload_, .items = count};
+}
+
+}  // namespace seen

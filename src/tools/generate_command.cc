@@ -1,0 +1,220 @@
+// generate: a realistic stream of exposures, or a file of real ones sent as if they were new.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "decode/event_decoder.h"
+#include "model/day.h"
+#include "tools/calendar.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/event_sink.h"
+#include "tools/exposure_generator.h"
+#include "tools/line_reader.h"
+#include "tools/progress.h"
+#include "tools/rate_limiter.h"
+#include "tools/time_shift.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kEventBytesMax = size_t{64} << 20;
+
+struct GenerateOptions {
+  KafkaOptions kafka;
+  GeneratorOptions stream;
+  std::string from;
+  std::string until;  // --until: the last moment, for bytes that don't depend on when it runs
+  double rate = 0;
+  double seconds = 0;
+  double days = 0;
+  uint64_t events = 0;
+  bool shift_to_now = false;
+  bool to_stdout = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct Sent {
+  uint64_t events = 0;
+  uint64_t exposures = 0;
+  uint64_t bytes = 0;
+  uint64_t rejected = 0;
+};
+
+bool TimeIsUp(const GenerateOptions& options, Instant start) {
+  return options.seconds > 0 &&
+         std::chrono::duration<double>(SystemClock().Now() - start).count() >= options.seconds;
+}
+
+/// When event number `event` was: now, or spread evenly over the days that end at `until`.
+TimeMs ExposedAt(const GenerateOptions& options, TimeMs until, uint64_t event, TimeMs now) {
+  if (options.days > 0) {
+    const double part = static_cast<double>(event + 1) / static_cast<double>(options.events);
+    return {until.value - static_cast<int64_t>(options.days * static_cast<double>(kMsPerDay) * (1 - part))};
+  }
+  if (options.until.empty()) return now;
+  // A fixed end: as if sent at the asked rate (or 1,000 a second) and finished then.
+  const double ms_per_event = 1000 / (options.rate > 0 ? options.rate : 1000);
+  return {until.value - static_cast<int64_t>(ms_per_event * static_cast<double>(options.events - event - 1))};
+}
+
+Result<Sent> SendSynthetic(const GenerateOptions& options, TimeMs until, EventSink& sink,
+                           Progress& progress) {
+  ExposureGenerator generator(options.stream);
+  RateLimiter limiter(options.rate);
+  const Instant start = SystemClock().Now();
+  TimeMs now = SystemClock().WallNow();
+  Sent sent;
+  for (; options.events == 0 || sent.events < options.events; ++sent.events) {
+    if (sent.events % 64 == 0) {  // the clock costs as much as an event
+      if (Interrupted() || TimeIsUp(options, start)) break;
+      now = SystemClock().WallNow();
+    }
+    if (options.rate > 0) {
+      limiter.Wait();
+      now = SystemClock().WallNow();
+    }
+    const auto event = generator.Next(ExposedAt(options, until, sent.events, now));
+    if (auto status = sink.Send(event.user_id, event.payload); !status) return Fail(status.error());
+    sent.exposures += event.items;
+    sent.bytes += event.payload.size();
+    progress.Update(sent.events + 1);
+  }
+  return sent;
+}
+
+Result<Sent> SendFile(const GenerateOptions& options, TimeMs until, EventSink& sink, Progress& progress) {
+  int64_t shift_ms = 0;
+  if (options.shift_to_now) {
+    const auto last = LastExposure(options.from);
+    if (!last) return Fail(last.error());
+    shift_ms = until.value - last->value;
+  }
+  auto lines = LineReader::Open(options.from);
+  if (!lines) return Fail(lines.error());
+  EventDecoder decoder(kEventBytesMax);
+  RateLimiter limiter(options.rate);
+  const Instant start = SystemClock().Now();
+  Sent sent;
+  std::string_view line;
+  while ((options.events == 0 || sent.events < options.events) && !Interrupted() &&
+         !TimeIsUp(options, start)) {
+    const auto more = lines->Next(line);
+    if (!more) return Fail(more.error());
+    if (!*more) break;
+    std::string shifted;
+    if (options.shift_to_now) {
+      auto result = ShiftExposure(line, shift_ms);
+      if (result) shifted = std::move(*result);
+    }
+    const std::string_view payload = options.shift_to_now ? shifted : line;
+    const auto event = decoder.Decode(payload);
+    if (!event) {
+      if (sent.rejected++ == 0) {
+        fmt::print(stderr, "seenctl: {}: line {} is left out: {}\n", options.from, lines->line_number(),
+                   event.error().message);
+      }
+      continue;
+    }
+    limiter.Wait();
+    if (auto status = sink.Send(event->user_id, payload); !status) return Fail(status.error());
+    ++sent.events;
+    sent.exposures += event->items.size();
+    sent.bytes += payload.size();
+    progress.Update(sent.events);
+  }
+  return sent;
+}
+
+Status CheckOptions(const GenerateOptions& options) {
+  if (auto status = ExposureGenerator::Validate(options.stream); !status) return status;
+  if (!options.from.empty()) {
+    if (options.from == "-" && options.shift_to_now) {
+      return Fail(Code::kInvalidArgument, "--from: -: --shift-to-now reads a file twice; give a file");
+    }
+    return {};
+  }
+  if (options.shift_to_now) return Fail(Code::kInvalidArgument, "--shift-to-now: it is about --from FILE");
+  if ((options.days > 0 || !options.until.empty()) && options.events == 0) {
+    return Fail(Code::kInvalidArgument,
+                "--events: 0: --days and --until need to know how many events to spread");
+  }
+  return {};
+}
+
+int RunGenerate(const GenerateOptions& options) {
+  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
+  TimeMs until = SystemClock().WallNow();
+  if (!options.until.empty()) {
+    const auto parsed = ParseTime("--until", options.until, until);
+    if (!parsed) return ExitWith(parsed.error());
+    until = *parsed;
+  }
+  Result<std::unique_ptr<EventSink>> sink =
+      options.to_stdout ? MakeStdoutSink() : MakeTopicSink(options.kafka);
+  if (!sink) return ExitWith(sink.error());
+  CatchInterrupts();
+  const Instant start = SystemClock().Now();
+  Progress progress("generate", options.from.empty() ? options.events : 0, "events",
+                    options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  const auto sent = options.from.empty() ? SendSynthetic(options, until, **sink, progress)
+                                         : SendFile(options, until, **sink, progress);
+  if (!sent) return ExitWith(sent.error());
+  if (auto status = (*sink)->Finish(); !status) return ExitWith(status.error());
+  progress.Finish();
+  const double seconds = std::chrono::duration<double>(SystemClock().Now() - start).count();
+  if (options.json) {
+    const nlohmann::ordered_json result = {{"events", sent->events},
+                                           {"exposures", sent->exposures},
+                                           {"bytes", sent->bytes},
+                                           {"rejected", sent->rejected},
+                                           {"seconds", seconds}};
+    fmt::print(options.to_stdout ? stderr : stdout, "{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr, "{} events with {} exposures, {}, in {:.1f} s{}\n", WithThousands(sent->events),
+               WithThousands(sent->exposures), WithByteUnit(sent->bytes), seconds,
+               sent->rejected > 0 ? fmt::format("; {} lines left out", sent->rejected) : "");
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddGenerate(CLI::App& root) {
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App* app =
+      root.add_subcommand("generate", "send a realistic stream of exposures, or a file of real ones");
+  AddKafkaOptions(*app, options->kafka);
+  AddPartitionerOption(*app, options->kafka);
+  app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
+  app->add_option("--events", options->events, "how many; 0: until --seconds or Ctrl-C")
+      ->capture_default_str();
+  app->add_option("--seconds", options->seconds, "how long; 0: no limit")->check(CLI::NonNegativeNumber);
+  app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--users", options->stream.users, "users there are")->capture_default_str();
+  app->add_option("--items", options->stream.items, "items there are")->capture_default_str();
+  app->add_option("--user-skew", options->stream.user_skew, "Zipf exponent of users")->capture_default_str();
+  app->add_option("--item-skew", options->stream.item_skew, "Zipf exponent of items")->capture_default_str();
+  app->add_option("--batch", options->stream.items_per_event, "items an event, over 1: the batch form")
+      ->capture_default_str();
+  app->add_option("--seed", options->stream.seed, "same seed, same users and items")->capture_default_str();
+  app->add_option("--days", options->days, "spread --events over so many days instead of now")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--until", options->until, "time of the last event instead of now (with --events)");
+  app->add_option("--from", options->from,
+                  "send this file of exposures, JSON lines, also .gz; - is standard input");
+  app->add_flag("--shift-to-now", options->shift_to_now,
+                "with --from: move all times so that the last is now");
+  app->add_flag("--json", options->json, "print the result as JSON");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options] { return RunGenerate(*options); }};
+}
+
+}  // namespace seen

@@ -1,0 +1,46 @@
+#pragma once
+// A small keep-alive HTTP/1.1 client for the daemon's pages. No TLS.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace seen {
+
+struct HttpAnswer {
+  unsigned status = 0;
+  std::string body;
+  std::string content_type;
+  std::string as_of;  // the Seen-As-Of header
+};
+
+/// Percent-encodes what may not stand in a path segment (RFC 3986, unreserved characters stay).
+std::string PercentEncode(std::string_view text);
+
+/// Waits for its answers. One thread; make one per thread. The connection is opened at the first request and
+/// again where the daemon has closed it.
+class HttpClient {
+ public:
+  /// `base`: http://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument otherwise.
+  static Result<HttpClient> Make(std::string_view base,
+                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000));
+  ~HttpClient();
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+
+  /// `target`: path with query. Any status is an answer; kUnavailable: there was none (names the address).
+  Result<HttpAnswer> Get(std::string_view target);
+  Result<HttpAnswer> PostJson(std::string_view target, std::string body);
+
+ private:
+  struct Connection;
+  explicit HttpClient(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace seen

@@ -1,0 +1,71 @@
+#include "tools/snapshot_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "filter/snapshot.h"
+#include "tools/calendar.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+std::string_view FormatName(SnapshotFormat format) {
+  switch (format) {
+    case SnapshotFormat::kSplitBlockBloom:
+      return "split_block_bloom";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
+                                                std::span<const std::string> test_ids) {
+  const auto snapshot = SnapshotView::Parse(bytes);
+  if (!snapshot) return Fail(snapshot.error());
+  const SnapshotMeta& meta = snapshot->meta();
+  nlohmann::ordered_json about = {
+      {"format", FormatName(meta.format)},
+      {"items", meta.item_count},
+      {"false_positive_rate", meta.false_positive_rate},
+      {"horizon", DayText(meta.horizon)},
+      {"as_of", TimeText(meta.as_of)},
+      {"as_of_ms", meta.as_of.value},
+      {"partition", meta.partition},
+      {"input_offset", meta.input_offset},
+      {"bytes", bytes.size()},
+      {"filter_bytes", snapshot->payload().size()},
+  };
+  if (meta.item_count > 0) {
+    about["bits_per_item"] =
+        static_cast<double>(snapshot->payload().size()) * 8 / static_cast<double>(meta.item_count);
+  }
+  if (!test_ids.empty()) {
+    auto& tests = about["tests"] = nlohmann::ordered_json::object();
+    for (const std::string& id : test_ids) tests[id] = snapshot->MightContain(id);
+  }
+  return about;
+}
+
+std::string SnapshotText(const nlohmann::ordered_json& about) {
+  std::string text = fmt::format(
+      "{}, {} items, {} ({} of filter{}), false-positive rate {}\n"
+      "counts exposures from {} on; as of {}: partition {} below offset {}\n",
+      about["format"].get<std::string>(), WithThousands(about["items"].get<uint64_t>()),
+      WithByteUnit(about["bytes"].get<uint64_t>()), WithByteUnit(about["filter_bytes"].get<uint64_t>()),
+      about.contains("bits_per_item")
+          ? fmt::format(", {:.2f} bits an item", about["bits_per_item"].get<double>())
+          : std::string(),
+      about["false_positive_rate"].get<double>(), about["horizon"].get<std::string>(),
+      about["as_of"].get<std::string>(), about["partition"].get<int32_t>(),
+      about["input_offset"].get<int64_t>());
+  if (about.contains("tests")) {
+    for (const auto& [id, might] : about["tests"].items())
+      text += fmt::format("{}: {}\n", id, might.get<bool>() ? "seen, or a false positive" : "not seen");
+  }
+  return text;
+}
+
+}  // namespace seen
