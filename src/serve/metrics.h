@@ -14,7 +14,6 @@
 namespace seen {
 
 struct MetricsOptions {
-  std::string version;                      // of this build
   std::map<FilterId, std::string> filters;  // names, for the `filter` label
 };
 

@@ -1,0 +1,221 @@
+#include "serve/metrics.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "unit/serve/fake_query.h"
+
+namespace seen {
+namespace {
+
+using namespace std::chrono_literals;
+
+MetricsOptions Options() { return {.filters = {{1, "home"}, {2, "video"}}}; }
+
+/// The value of a sample by its whole name with labels in the order written; NaN if there is none.
+double Value(const std::string& page, const std::string& sample) {
+  const size_t at = ("\n" + page).find("\n" + sample + " ");
+  if (at == std::string::npos) return std::nan("");
+  return std::atof(page.c_str() + at + sample.size() + 1);
+}
+
+/// Everything happens once.
+void ReportAll(Metrics& metrics) {
+  BatchReport batch;
+  batch.records = 10;
+  batch.bytes = 1500;
+  batch.events = 12;
+  batch.too_old = 2;
+  batch.misrouted = 1;
+  batch.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 3;
+  batch.record_to_visible.Add(4, 10);
+  batch.record_to_visible.Add(1'000'000, 1);
+  batch.exposed_to_visible.Add(-60'000, 12);  // phones' clocks run ahead
+  metrics.BatchApplied(batch);
+  metrics.EventRejected({RejectReason::kNotJson, "", "not a JSON document"}, 0, 41);
+  metrics.EventMisrouted(0, 1, 42);
+  metrics.CheckpointWritten(0, {100, 7, 2048, 3, 1, 30ms});
+  metrics.CheckpointFailed(0, {Code::kNoSpace, "the disk is full"});
+  metrics.CheckpointFailed(0, {Code::kCorrupt, "broken"});
+  metrics.FlowHeld(0, "level_0");
+  metrics.FlowResumed(0, "level_0", 1500ms);
+  metrics.SnapshotsSent(1, 5, 5000);
+  LatencyCounts latency;
+  latency.Add(900, 5);
+  metrics.SnapshotsAcknowledged(1, latency, latency);
+  metrics.SnapshotsFailed(2, 4);
+  metrics.UserKeysMet(0);
+  metrics.HttpAnswered("/v1/status", 200, 150us);
+  metrics.HttpAnswered("/v1/status", 200, 150us);
+  metrics.HttpAnswered("none", 404, 10us);
+}
+
+std::string FullPage() {
+  Metrics metrics(Options());
+  ReportAll(metrics);
+  metrics.RangeLost(3, {10, 25, {}});
+  return metrics.Page(BusyStatus());
+}
+
+TEST(Metrics, CountWhatIsReported) {
+  const std::string page = FullPage();
+  const std::vector<std::pair<std::string, double>> samples = {
+      {"seen_records_total", 10},
+      {"seen_input_bytes_total", 1500},
+      {"seen_events_total", 12},
+      {"seen_events_too_old_total", 2},
+      {"seen_events_misrouted_total", 1},
+      {"seen_events_rejected_total{reason=\"not_json\"}", 3},
+      {"seen_events_rejected_total{reason=\"too_large\"}", 0},
+      {"seen_user_keys_met_total", 1},
+      {"seen_lost_messages_total{partition=\"3\"}", 15},
+      {"seen_lost_messages_total{partition=\"0\"}", 0},
+      {"seen_event_to_visible_seconds_bucket{le=\"0.003\"}", 0},
+      {"seen_event_to_visible_seconds_bucket{le=\"0.005\"}", 10},
+      {"seen_event_to_visible_seconds_bucket{le=\"300\"}", 10},
+      {"seen_event_to_visible_seconds_bucket{le=\"+Inf\"}", 11},
+      {"seen_event_to_visible_seconds_count", 11},
+      {"seen_event_to_visible_seconds_sum", 1000.04},
+      {"seen_exposed_to_visible_seconds_count", 12},
+      {"seen_exposed_to_visible_seconds_sum", 0},
+      {"seen_checkpoints_total{result=\"ok\"}", 1},
+      {"seen_checkpoints_total{result=\"no_space\"}", 1},
+      {"seen_checkpoints_total{result=\"failed\"}", 1},
+      {"seen_checkpoint_users_total", 7},
+      {"seen_checkpoint_bytes_total", 2048},
+      {"seen_checkpoint_duration_seconds_sum", 0.03},
+      {"seen_flow_holds_total{reason=\"level_0\"}", 1},
+      {"seen_flow_held_seconds_total{reason=\"level_0\"}", 1.5},
+      {"seen_snapshots_total{filter=\"home\"}", 5},
+      {"seen_snapshots_total{filter=\"video\"}", 0},
+      {"seen_snapshot_bytes_total{filter=\"home\"}", 5000},
+      {"seen_snapshots_failed_total{filter=\"video\"}", 4},
+      {"seen_event_to_published_seconds_count{filter=\"home\"}", 5},
+      {"seen_visible_to_published_seconds_sum{filter=\"home\"}", 4.5},
+  };
+  for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
+  EXPECT_TRUE(std::regex_search(
+      page,
+      std::regex(
+          R"re(seen_http_requests_total\{(route="/v1/status",code="200"|code="200",route="/v1/status")\} 2)re")));
+}
+
+TEST(Metrics, ShowTheStatusAsGauges) {
+  Metrics metrics(Options());
+  std::string page = metrics.Page(BusyStatus());
+  const std::vector<std::pair<std::string, double>> samples = {
+      {"seen_build_info{version=\"0.1.0\"}", 1},
+      {"seen_ready", 1},
+      {"seen_brokers_reachable", 1},
+      {"seen_input_partitions", 2},
+      {"seen_partition_ready{partition=\"0\"}", 1},
+      {"seen_partition_ready{partition=\"1\"}", 0},
+      {"seen_consumer_lag_messages{partition=\"0\"}", 17},
+      {"seen_partition_time_seconds{partition=\"0\"}", 1763700000.123},
+      {"seen_retention_headroom_seconds{partition=\"0\"}", 3600.5},
+      {"seen_lost_messages_unacknowledged{partition=\"0\"}", 10},
+      {"seen_tail_bytes{partition=\"0\"}", 4096},
+      {"seen_snapshot_marks_outstanding{partition=\"0\"}", 5},
+      {"seen_checkpoint_last_time_seconds{partition=\"0\"}", 1763699999},
+      {"seen_store_bytes{partition=\"0\"}", 1e6},
+      {"seen_store_level0_files{partition=\"0\"}", 4},
+      {"seen_store_compaction_pending_bytes{partition=\"0\"}", 5000},
+      {"seen_store_block_cache_hits_total{partition=\"0\"}", 900},
+      {"seen_store_block_cache_misses_total{partition=\"0\"}", 100},
+  };
+  for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
+  EXPECT_TRUE(std::isnan(Value(page, "seen_retention_headroom_seconds{partition=\"1\"}")));
+  EXPECT_GT(Value(page, "process_resident_memory_bytes"), 1e6);
+  EXPECT_GT(Value(page, "process_start_time_seconds"), 1.7e9);
+  EXPECT_GT(Value(page, "process_open_fds"), 2);
+
+  DaemonStatus without = BusyStatus();
+  without.partitions.clear();
+  page = metrics.Page(without);
+  EXPECT_EQ(page.find("seen_store_bytes"), std::string::npos)
+      << "a partition that is gone takes its gauges with it";
+}
+
+TEST(Metrics, BoundTheReasonsOfHolds) {
+  Metrics metrics(Options());
+  for (int i = 0; i < 100; ++i) metrics.FlowHeld(0, "reason " + std::to_string(i));
+  const std::string page = metrics.Page({});
+  EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"other\"}"), 100 - 16);
+}
+
+TEST(Metrics, AreCountedFromManyThreads) {
+  Metrics metrics(Options());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&metrics] {
+      for (int i = 0; i < 50; ++i) {
+        ReportAll(metrics);
+        if (i % 10 == 0) metrics.Page(BusyStatus());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const std::string page = metrics.Page(BusyStatus());
+  EXPECT_EQ(Value(page, "seen_events_total"), 12 * 200);
+  EXPECT_EQ(Value(page, "seen_event_to_visible_seconds_count"), 11 * 200);
+  EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"level_0\"}"), 200);
+}
+
+std::set<std::string> Exported() {
+  std::set<std::string> names;
+  std::istringstream page(FullPage());
+  for (std::string line; std::getline(page, line);) {
+    std::istringstream words(line);
+    std::string hash, keyword, name, type;
+    words >> hash >> keyword >> name >> type;
+    if (hash == "#" && keyword == "TYPE") names.insert(name + " " + type);
+  }
+  return names;
+}
+
+TEST(Metrics, AreAllDocumentedAndNoOthers) {
+  std::set<std::string> documented;
+  std::ifstream file(SEEN_SOURCE_DIR "/docs/METRICS.md");
+  ASSERT_TRUE(file);
+  const std::regex row(R"(^\| `((?:seen|process)_[a-z0-9_]+)` \| (counter|gauge|histogram) \|.*)");
+  for (std::string line; std::getline(file, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, row)) documented.insert(match[1].str() + " " + match[2].str());
+  }
+  EXPECT_EQ(Exported(), documented);
+}
+
+TEST(Metrics, KeepToTheNamingRules) {
+  for (const std::string& metric : Exported()) {
+    const bool counter = metric.ends_with(" counter");
+    EXPECT_EQ(metric.find("_total ") != std::string::npos, counter) << metric;
+    EXPECT_EQ(metric.find("_ms"), std::string::npos) << metric;
+  }
+}
+
+TEST(Metrics, PassPromtoolsLint) {
+  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
+  const std::string path = testing::TempDir() + "/seen-metrics-" + std::to_string(getpid()) + ".txt";
+  std::ofstream(path) << FullPage();
+  FILE* promtool = popen(("promtool check metrics < " + path + " 2>&1").c_str(), "r");
+  ASSERT_NE(promtool, nullptr);
+  std::string output;
+  std::array<char, 4096> bytes{};
+  while (const size_t n = fread(bytes.data(), 1, bytes.size(), promtool)) output.append(bytes.data(), n);
+  EXPECT_EQ(pclose(promtool), 0) << output;
+  EXPECT_EQ(output, "");
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace seen
