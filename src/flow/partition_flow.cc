@@ -164,12 +164,21 @@ bool PartitionFlow::ApplyRecord(const Record& record, BatchReport& report) {
   }
   report.events += event.items.size();
   exposed_.push_back(event.exposed_at);
-  if ((published_filters_ & filters) != 0 && slot.dirty_batch != batch_number_) {
-    slot.dirty_batch = batch_number_;
-    dirty_slots_.push_back(&slot);
-    dirty_.push_back({slot.key, static_cast<FilterMask>(published_filters_ & filters), record.timestamp});
-  }
+  NoteDirty(slot, static_cast<FilterMask>(published_filters_ & filters), record.timestamp);
   return true;
+}
+
+void PartitionFlow::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
+  if (filters == 0) return;
+  if (slot.dirty_batch == batch_number_) {
+    // Its earlier records of this batch may have been too old for some of the filters.
+    dirty_[slot.dirty_index].filters = static_cast<FilterMask>(dirty_[slot.dirty_index].filters | filters);
+    return;
+  }
+  slot.dirty_batch = batch_number_;
+  slot.dirty_index = static_cast<uint32_t>(dirty_.size());
+  dirty_slots_.push_back(&slot);
+  dirty_.push_back({slot.key, filters, record_timestamp});
 }
 
 bool PartitionFlow::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {

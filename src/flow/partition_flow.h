@@ -112,6 +112,7 @@ class PartitionFlow {
 
   Status CheckAnchor(const Record& record);
   bool ApplyRecord(const Record& record, BatchReport& report);
+  void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
   void NoteMisrouted(const Record& record, const Event& event, int32_t expected);
   Tails GetTails() const;

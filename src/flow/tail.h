@@ -30,7 +30,8 @@ class Tail {
     UserKey key;
     std::string_view user_id;          // in the tail's arena
     std::atomic<uint32_t> newest{0};   // entry number + 1; 0: none yet
-    uint32_t dirty_batch = 0;          // writer only: the last batch that touched it
+    uint32_t dirty_batch = 0;          // writer only: the last batch that touched it,
+    uint32_t dirty_index = 0;          // and its place among that batch's dirty users
     FilterMask deferred = 0;           // writer only: filters whose publication was left to a mark
     bool ids_met = false;              // writer only: two ids came under this key
   };

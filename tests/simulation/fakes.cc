@@ -1,0 +1,82 @@
+#include "simulation/fakes.h"
+
+#include "base/check.h"
+
+namespace seen::sim {
+
+class FakeStore::Writer final : public CheckpointWriter {
+ public:
+  Writer(FakeStore& store, const Position& position, StoreFault fault)
+      : store_(store), next_(store.durable_), fault_(fault) {
+    next_.position = position;
+  }
+  Status AddDelta(const UserRef& user, std::string_view encoded) override {
+    Check(!last_delta_ || *last_delta_ < user, "deltas must ascend");
+    Check(!last_mark_, "deltas come before marks");
+    last_delta_ = user;
+    if (fault_ == StoreFault::kAddFails) return Fail(Code::kUnavailable, "injected");
+    auto later = DecodeDelta(encoded);
+    Check(later.has_value(), "the flow wrote what can't be decoded");
+    std::string& stored = next_.deltas[user];
+    Delta composed = stored.empty() ? *later : Compose(*DecodeDelta(stored), *later, {});
+    if (const auto horizon = store_.horizons_.find(user.filter); horizon != store_.horizons_.end()) {
+      Expire(composed, horizon->second);
+    }
+    stored.clear();
+    EncodeDelta(composed, stored);
+    return {};
+  }
+  Status SetMark(const UserRef& user) override { return Mark(user), next_.marks.insert(user), Status{}; }
+  Status ClearMark(const UserRef& user) override { return Mark(user), next_.marks.erase(user), Status{}; }
+  Status Commit() override {
+    if (fault_ == StoreFault::kCommitFails) return Fail(Code::kUnavailable, "injected");
+    if (fault_ == StoreFault::kNoSpace) return Fail(Code::kNoSpace, "injected");
+    store_.durable_ = std::move(next_);
+    return {};
+  }
+
+ private:
+  void Mark(const UserRef& user) {
+    Check(!last_mark_ || *last_mark_ < user, "marks must ascend, each user once");
+    last_mark_ = user;
+  }
+  FakeStore& store_;
+  DurableState next_;
+  StoreFault fault_;
+  std::optional<UserRef> last_delta_;
+  std::optional<UserRef> last_mark_;
+};
+
+Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Position& position) {
+  const StoreFault fault = std::exchange(fault_, StoreFault::kNone);
+  if (fault == StoreFault::kBeginFails) return Fail(Code::kUnavailable, "injected");
+  return std::make_unique<Writer>(*this, position, fault);
+}
+
+void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
+  std::deque<Delivery> late;
+  std::set<std::string> waiting;  // a user's snapshots stay in order
+  std::deque<Delivery> now;
+  now.swap(in_flight_);
+  for (Delivery& delivery : now) {
+    const std::string user = std::to_string(delivery.filter) + "/" + delivery.user_id;
+    if (!deliver_all && (waiting.contains(user) || random_() % 3 == 0)) {
+      waiting.insert(user);
+      late.push_back(std::move(delivery));
+      continue;
+    }
+    const bool delivered = deliver_all || static_cast<int>(random_() % 100) >= fail_percent;
+    if (delivered) topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
+    acknowledge(delivery.ticket, delivered);
+  }
+  in_flight_.insert(in_flight_.begin(), std::make_move_iterator(late.begin()), std::make_move_iterator(late.end()));
+}
+
+void FakeSnapshotTopic::Crash() {
+  for (Delivery& delivery : in_flight_) {
+    if (random_() % 2 == 0) topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
+  }
+  in_flight_.clear();
+}
+
+}  // namespace seen::sim

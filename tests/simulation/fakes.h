@@ -1,0 +1,164 @@
+#pragma once
+// The flow's ports, faked: a virtual clock, a store whose commits may fail or be the last thing that happens, and
+// sinks whose deliveries come late, out of order, not at all, or just before a crash that hides them.
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "flow/log_port.h"
+#include "flow/reporter.h"
+#include "flow/store_port.h"
+#include "model/delta.h"
+
+namespace seen::sim {
+
+class VirtualClock final : public Clock {
+ public:
+  TimeMs WallNow() const override { return {wall_ms_}; }
+  Instant Now() const override { return Instant(std::chrono::milliseconds(monotonic_ms_)); }
+  void Advance(int64_t ms) { wall_ms_ += ms, monotonic_ms_ += ms; }
+  void SetWall(int64_t ms) { wall_ms_ = ms; }
+
+ private:
+  int64_t wall_ms_ = 1'763'700'000'000;
+  int64_t monotonic_ms_ = 1'000'000;
+};
+
+/// What survives a crash of a fake store: a value, changed by Commit alone.
+struct DurableState {
+  std::optional<Position> position;
+  std::map<UserRef, std::string> deltas;
+  std::set<UserRef> marks;
+};
+
+/// What the next checkpoint meets. Set by the simulation, taken once.
+enum class StoreFault { kNone, kBeginFails, kAddFails, kCommitFails, kNoSpace };
+
+class FakeStore final : public PartitionStore {
+ public:
+  FakeStore(DurableState& durable, StoreFault& fault, uint32_t& level0_files)
+      : durable_(durable), fault_(fault), level0_files_(level0_files) {}
+
+  Result<std::optional<Position>> ReadPosition() const override { return durable_.position; }
+  Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
+  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
+    out.clear();
+    const auto found = durable_.deltas.find(user);
+    if (found == durable_.deltas.end()) return false;
+    out = found->second;
+    return true;
+  }
+  Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
+    std::vector<UserRef> page;
+    auto at = after ? durable_.marks.upper_bound(*after) : durable_.marks.begin();
+    for (; at != durable_.marks.end() && page.size() < limit; ++at) page.push_back(*at);
+    return page;
+  }
+  void SetHorizon(FilterId filter, Day horizon) override { horizons_[filter] = horizon; }
+  uint32_t Level0Files() const override { return level0_files_; }
+  StoreFigures Figures() const override { return {}; }
+
+ private:
+  class Writer;
+  DurableState& durable_;
+  StoreFault& fault_;
+  uint32_t& level0_files_;
+  std::map<FilterId, Day> horizons_;
+};
+
+/// A compacted topic and the deliveries under way to it.
+class FakeSnapshotTopic final : public SnapshotSink {
+ public:
+  explicit FakeSnapshotTopic(std::mt19937_64& random) : random_(random) {}
+
+  bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) override {
+    if (in_flight_.size() >= 20) return false;
+    in_flight_.push_back({filter, std::string(user_id), std::string(snapshot), ticket});
+    ++sent_total;
+    return true;
+  }
+  /// Acknowledges some of what is under way, in order a user; some deliveries fail.
+  void PollAcknowledgements(const Acknowledge& acknowledge) override;
+  /// The process is gone: what was under way did or didn't arrive, and nobody hears of it.
+  void Crash();
+
+  std::map<std::pair<FilterIndex, std::string>, std::string> topic;
+  uint64_t sent_total = 0;
+  int fail_percent = 5;
+  bool deliver_all = false;
+
+ private:
+  struct Delivery {
+    FilterIndex filter;
+    std::string user_id;
+    std::string snapshot;
+    uint64_t ticket;
+  };
+  std::mt19937_64& random_;
+  std::deque<Delivery> in_flight_;
+};
+
+class FakeDeadLetters final : public DeadLetterSink {
+ public:
+  explicit FakeDeadLetters(std::mt19937_64& random) : random_(random) {}
+
+  bool TrySend(const DeadLetter& letter) override {
+    if (in_flight_.size() >= 10) return false;
+    in_flight_.insert(letter.record->offset);
+    return true;
+  }
+  int64_t OldestUnacknowledged(int32_t) const override { return in_flight_.empty() ? -1 : *in_flight_.begin(); }
+  void Forget(int32_t) override { in_flight_.clear(); }
+
+  void DeliverSome() {
+    std::erase_if(in_flight_, [&](int64_t offset) { return Deliver(offset, random_() % 3 == 0); });
+  }
+  void DeliverAll() {
+    std::erase_if(in_flight_, [&](int64_t offset) { return Deliver(offset, true); });
+  }
+  void Crash() {
+    for (const int64_t offset : in_flight_) Deliver(offset, random_() % 2 == 0);
+    in_flight_.clear();
+  }
+
+  std::set<int64_t> topic;  // source offsets
+
+ private:
+  bool Deliver(int64_t offset, bool arrives) {
+    if (arrives) topic.insert(offset);
+    return arrives;
+  }
+  std::mt19937_64& random_;
+  std::set<int64_t> in_flight_;
+};
+
+/// Sums what was reported.
+class CountingReporter final : public Reporter {
+ public:
+  void BatchApplied(const BatchReport& report) override { batches += 1, events += report.events, too_old += report.too_old; }
+  void EventRejected(const Rejection&, int32_t, int64_t) override { ++rejected; }
+  void EventMisrouted(int32_t, int32_t, int64_t) override { ++misrouted; }
+  void RangeLost(int32_t, const LostRange&) override { ++ranges_lost; }
+  void CheckpointWritten(int32_t, const CheckpointReport& report) override {
+    ++checkpoints, marks_set += report.marks_set, marks_cleared += report.marks_cleared;
+  }
+  void CheckpointFailed(int32_t, const Error&) override { ++checkpoints_failed; }
+  void FlowHeld(int32_t, std::string_view) override {}
+  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
+  void SnapshotsSent(FilterIndex, uint64_t snapshots, uint64_t) override { sent += snapshots; }
+  void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
+  void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }
+  void UserKeysMet(int32_t) override { ++keys_met; }
+
+  uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0, checkpoints = 0,
+           marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0, send_failures = 0, keys_met = 0;
+};
+
+}  // namespace seen::sim

@@ -1,0 +1,69 @@
+// Seeded worlds on the fake store. One seed again: SEEN_SEED=123 test_simulation --gtest_filter='Simulation.*'
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "simulation/world.h"
+
+namespace seen::sim {
+namespace {
+
+class FakeDisk final : public Disk {
+ public:
+  std::unique_ptr<PartitionStore> Open() override {
+    return std::make_unique<FakeStore>(durable_, fault_, level0_files_);
+  }
+  void Crash() override {}
+  void Inject(StoreFault fault) override { fault_ = fault; }
+  void SetLevel0Files(uint32_t files) override { level0_files_ = files; }
+
+ private:
+  DurableState durable_;
+  StoreFault fault_ = StoreFault::kNone;
+  uint32_t level0_files_ = 1;
+};
+
+std::vector<uint64_t> Seeds(uint64_t count) {
+  if (const char* one = std::getenv("SEEN_SEED")) return {std::strtoull(one, nullptr, 10)};
+  std::vector<uint64_t> seeds(count);
+  for (uint64_t i = 0; i < count; ++i) seeds[i] = i + 1;
+  return seeds;
+}
+
+TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
+  std::map<Step, int> crashes;
+  uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
+  const auto seeds = Seeds(2'000);
+  for (const uint64_t seed : seeds) {
+    FakeDisk disk;
+    WorldShape shape;
+    shape.crash_percent = seed % 4 == 0 ? 0 : static_cast<int>(seed % 12);
+    shape.retention = seed % 3 == 0;
+    World world(seed, disk, shape);
+    const std::string problem = world.Run();
+    ASSERT_EQ(problem, "") << "SEEN_SEED=" << seed << " replays it";
+    for (const auto& [step, times] : world.crashes_after()) crashes[step] += times;
+    checkpoints += world.reporter().checkpoints;
+    failed += world.reporter().checkpoints_failed;
+    rejected += world.reporter().rejected;
+    lost += world.reporter().ranges_lost;
+    sent += world.reporter().sent;
+    too_old += world.reporter().too_old;
+    send_failures += world.reporter().send_failures;
+  }
+  if (seeds.size() == 1) return;
+  // The worlds must have been interesting.
+  for (int step = 0; step < static_cast<int>(Step::kCount); ++step) {
+    EXPECT_GT(crashes[static_cast<Step>(step)], 50) << StepName(static_cast<Step>(step));
+  }
+  EXPECT_GT(checkpoints, 1'000u);
+  EXPECT_GT(failed, 100u);
+  EXPECT_GT(rejected, 1'000u);
+  EXPECT_GT(lost, 50u);
+  EXPECT_GT(sent, 10'000u);
+  EXPECT_GT(too_old, 100u);
+  EXPECT_GT(send_failures, 100u);
+}
+
+}  // namespace
+}  // namespace seen::sim

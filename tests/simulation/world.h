@@ -1,0 +1,108 @@
+#pragma once
+// A seeded world of one partition: a log that grows, a flow that reads it, and a fate that crashes it anywhere.
+// Everything random comes from the seed: a failure is replayed by its number.
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "flow/partition_flow.h"
+#include "simulation/fakes.h"
+
+namespace seen::sim {
+
+/// The disk under the store: fake, or RocksDB over a file system that loses unsynced bytes.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual std::unique_ptr<PartitionStore> Open() = 0;
+  /// The machine lost power; the store has been destroyed or is about to be. Then Open() again.
+  virtual void Crash() = 0;
+  /// The next checkpoint meets `fault`.
+  virtual void Inject(StoreFault fault) = 0;
+  virtual void SetLevel0Files(uint32_t files) = 0;
+};
+
+enum class Step {
+  kGrowLog, kDeliver, kFreeze, kWriteFrozen, kStoreFault, kPublish, kAcknowledge, kScan, kDeadLetters, kTime,
+  kRead, kRetention, kLevel0, kCount
+};
+std::string_view StepName(Step step);
+
+struct WorldShape {
+  int steps = 600;
+  int crash_percent = 4;       // after any step
+  bool retention = true;
+  uint64_t tail_bytes_max = 200'000;
+};
+
+class World {
+ public:
+  World(uint64_t seed, Disk& disk, WorldShape shape);
+  ~World();
+
+  /// Random steps with crashes, then to rest: everything read, checkpointed, acknowledged. Returns what is wrong
+  /// (empty: nothing).
+  std::string Run();
+
+  const std::map<Step, int>& crashes_after() const { return crashes_after_; }
+  const CountingReporter& reporter() const { return reporter_; }
+
+ private:
+  struct LogRecord {
+    TimeMs timestamp;
+    std::string key, value;
+    bool null = false;
+    bool bad = false;
+    std::string user;
+    std::vector<std::string> items;
+    TimeMs exposed_at;
+  };
+  using Seen = std::map<uint32_t, int32_t>;  // fingerprint -> newest day
+
+  void Open();
+  void Crash();
+  void Do(Step step);
+  void GrowLog();
+  void Deliver(size_t records_max);
+  void WriteFrozen();
+  void Publish();
+  void Acknowledge();
+  void Scan();
+  std::string CheckUser(const std::string& user);
+  std::string CheckAtRest();
+  void ToRest();
+  std::string RandomBadValue();
+
+  /// What the user has seen by the records in [0, end) that were not lost, by the rules as written down.
+  Seen OracleOf(const std::string& user, size_t filter, int64_t end) const;
+  std::vector<Fingerprint> Expected(const Seen& seen, Day horizon) const;
+
+  std::mt19937_64 random_;
+  Disk& disk_;
+  const WorldShape shape_;
+  VirtualClock clock_;
+  CountingReporter reporter_;
+  FakeSnapshotTopic snapshots_;
+  FakeDeadLetters dead_letters_;
+  std::vector<FilterPolicy> filters_;
+
+  std::vector<LogRecord> log_;
+  int64_t low_ = 0;
+  int64_t read_max_ = 0;            // highest next offset ever: the state may hold up to here
+  std::set<int64_t> lost_;          // offsets that retention deleted before they were read
+  std::vector<std::string> users_;
+
+  std::unique_ptr<PartitionStore> store_;
+  std::unique_ptr<PartitionFlow> flow_;
+  int64_t fetch_ = 0;               // next offset the log delivers
+  std::map<Step, int> crashes_after_;
+  std::string problem_;
+};
+
+}  // namespace seen::sim
