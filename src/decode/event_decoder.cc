@@ -27,6 +27,12 @@ tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, st
   return tl::unexpected<Rejection>(Rejection{reason, field, std::move(message)});
 }
 
+/// The rejection in `failed`, for another type of result.
+template <typename T>
+tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
+  return tl::unexpected<Rejection>(failed.error());
+}
+
 /// The members this program reads. Of a name given twice the last one counts, as in most JSON libraries.
 struct Members {
   std::optional<dom::element> user_id, item_id, items, exposed_at, scene, position, request_id;
@@ -137,8 +143,9 @@ tl::expected<dom::object, Rejection> EventDecoder::Buffers::Parse(std::string_vi
   }
   // Whether simdjson skips a byte-order mark depends on its version: one is skipped here, two are no JSON.
   if (payload.starts_with(kByteOrderMark)) payload.remove_prefix(kByteOrderMark.size());
-  if (payload.empty() || payload.starts_with(kByteOrderMark))
-    return Reject(RejectReason::kNotJson, {}, "not JSON: empty");
+  if (payload.empty()) return Reject(RejectReason::kNotJson, {}, "not JSON: empty");
+  if (payload.starts_with(kByteOrderMark))
+    return Reject(RejectReason::kNotJson, {}, "not JSON: two byte-order marks");
 
   Reserve(payload.size());
   std::memcpy(json.data(), payload.data(), payload.size());
@@ -233,7 +240,7 @@ tl::expected<void, Rejection> EventDecoder::Buffers::AddItem(const dom::element&
   }
   const std::string_view field = is_object ? "item_id" : "items";
   const auto read = ReadId(*id, field, [&] { return path(is_object ? ".item_id" : ""); });
-  if (!read) return tl::unexpected<Rejection>(read.error());
+  if (!read) return Rejected(read);
   items.push_back({*read, FingerprintOf(*read)});
   return {};
 }
@@ -270,7 +277,7 @@ EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
 tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
   Buffers& buffers = *buffers_;
   const auto object = buffers.Parse(payload);
-  if (!object) return tl::unexpected<Rejection>(object.error());
+  if (!object) return Rejected(object);
   const Members members = MembersOf(*object);
 
   if (!members.user_id) return Reject(RejectReason::kMissingField, "user_id", "user_id: missing");
@@ -282,25 +289,23 @@ tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
 
   buffers.items.clear();
   buffers.digits.clear();
-  // Room for the user id and a single item id, before a view into it is taken; AddItems would move it.
+  // Room for the user id and a single item id, before there is a view into it.
   buffers.digits.reserve(2);
   if (members.items) {
-    if (auto added = buffers.AddItems(*members.items); !added)
-      return tl::unexpected<Rejection>(added.error());
+    if (auto added = buffers.AddItems(*members.items); !added) return Rejected(added);
   } else {
     const auto id = buffers.ReadId(*members.item_id, "item_id", [] { return "item_id"; });
-    if (!id) return tl::unexpected<Rejection>(id.error());
+    if (!id) return Rejected(id);
     buffers.items.push_back({*id, FingerprintOf(*id)});
   }
   const auto user_id = buffers.ReadId(*members.user_id, "user_id", [] { return "user_id"; });
-  if (!user_id) return tl::unexpected<Rejection>(user_id.error());
+  if (!user_id) return Rejected(user_id);
   const auto exposed_at = ReadExposedAt(members.exposed_at);
-  if (!exposed_at) return tl::unexpected<Rejection>(exposed_at.error());
-  for (const auto& checked :
-       {CheckNullable(members.scene, "scene", false), CheckNullable(members.position, "position", true),
-        CheckNullable(members.request_id, "request_id", false)}) {
-    if (!checked) return tl::unexpected<Rejection>(checked.error());
-  }
+  if (!exposed_at) return Rejected(exposed_at);
+  if (auto checked = CheckNullable(members.scene, "scene", false); !checked) return Rejected(checked);
+  if (auto checked = CheckNullable(members.position, "position", true); !checked) return Rejected(checked);
+  if (auto checked = CheckNullable(members.request_id, "request_id", false); !checked)
+    return Rejected(checked);
   return Event{*user_id, *exposed_at, buffers.items};
 }
 

@@ -102,6 +102,20 @@ __attribute__((target("avx2"))) void TestAvx2(const char* bytes, uint64_t blocks
 }
 #endif
 
+#if SEEN_AVX2
+__attribute__((target("avx2"))) bool TestOneAvx2(const char* bytes, uint64_t blocks,
+                                                 Fingerprint fingerprint) {
+  const uint64_t hash = HashOf(fingerprint);
+  const auto* block = reinterpret_cast<const __m256i*>(bytes + OffsetOf(hash, blocks));
+  return _mm256_testc_si256(_mm256_loadu_si256(block), MasksAvx2(hash)) != 0;
+}
+
+// Before it is set at the program's start it reads as kPortable, which is right too.
+const Kernel best_kernel = __builtin_cpu_supports("avx2") ? Kernel::kAvx2 : Kernel::kPortable;
+#else
+constexpr Kernel best_kernel = Kernel::kPortable;
+#endif
+
 uint64_t BlocksIn(size_t bytes) {
   Check(bytes >= kBlockBytes && bytes % kBlockBytes == 0,
         "a split-block Bloom filter is whole blocks, at least one");
@@ -110,14 +124,7 @@ uint64_t BlocksIn(size_t bytes) {
 
 }  // namespace
 
-Kernel BestKernel() {
-#if SEEN_AVX2
-  static const Kernel best = __builtin_cpu_supports("avx2") ? Kernel::kAvx2 : Kernel::kPortable;
-  return best;
-#else
-  return Kernel::kPortable;
-#endif
-}
+Kernel BestKernel() { return best_kernel; }
 
 void Insert(std::span<const Fingerprint> fingerprints, std::span<char> blocks, Kernel kernel) {
   const uint64_t count = BlocksIn(blocks.size());
@@ -129,9 +136,13 @@ void Insert(std::span<const Fingerprint> fingerprints, std::span<char> blocks, K
 }
 
 bool MightContain(std::string_view blocks, Fingerprint fingerprint, Kernel kernel) {
-  uint8_t answer = 0;
-  MightContainEach(blocks, {&fingerprint, 1}, {&answer, 1}, kernel);
-  return answer != 0;
+  const uint64_t count = BlocksIn(blocks.size());
+#if SEEN_AVX2
+  if (kernel == Kernel::kAvx2) return TestOneAvx2(blocks.data(), count, fingerprint);
+#endif
+  Check(kernel == Kernel::kPortable, "no such kernel in this build");
+  const uint64_t hash = HashOf(fingerprint);
+  return Portable::Test(blocks.data() + OffsetOf(hash, count), hash);
 }
 
 void MightContainEach(std::string_view blocks, std::span<const Fingerprint> fingerprints,
