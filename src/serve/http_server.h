@@ -22,7 +22,7 @@ struct HttpOptions {
   std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
                                                       // the client to take an answer
   std::chrono::milliseconds stop_timeout{2'000};      // what Stop() waits for requests under way
-  size_t connections_max = 4096;                      // 503 beyond
+  size_t connections_max = 1024;                      // 503 beyond
   size_t pipeline_max = 64;                           // answers gathered before they are written
 };
 

@@ -69,7 +69,7 @@ void HttpSession::Refuse() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
     Error ignored;
     self->socket_.non_blocking(true, ignored);
-    self->Reject(503, "too many connections; close idle ones or raise the limit");
+    self->Reject(503, "too many connections; close idle ones and try again");
     self->Write();
   });
 }

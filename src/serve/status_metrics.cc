@@ -71,7 +71,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
             status.brokers_reachable ? 1 : 0),
       Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
             status.partitions_total),
-      gauge("seen_partition_ready", "1 while look-ups of the partition's users are answered.",
+      gauge("seen_partition_ready", "1 while the partition is caught up and nothing holds it back.",
             [&](P p) { return number(p.state == "ready" ? 1 : 0); }),
       gauge("seen_partition_time_seconds",
             "Greatest Kafka timestamp read from the partition, since the epoch.",

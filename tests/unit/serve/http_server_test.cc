@@ -233,6 +233,44 @@ TEST_F(HttpServerTest, AnswersWhatCameBeforeABadRequest) {
   EXPECT_TRUE(client.SeesEnd());
 }
 
+TEST_F(HttpServerTest, SurvivesAnyBytes) {
+  Start({.header_bytes_max = 2048, .body_bytes_max = 2048, .request_timeout = 200ms});
+  const std::string good =
+      "POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "5; e=1\r\nhello\r\n0\r\nT: 1\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
+  std::mt19937 random(11);
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes = good;
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes) {
+      const size_t at = random() % bytes.size();
+      switch (random() % 4) {
+        case 0:
+          bytes[at] = static_cast<char>(random() % 256);
+          break;
+        case 1:
+          bytes.erase(at, 1 + random() % 5);
+          break;
+        case 2:
+          bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 40));
+          break;
+        default:
+          bytes.insert(at, 1, "\r\n:; 0"[random() % 6]);
+          break;
+      }
+    }
+    RawClient client(server_->port());
+    const size_t cut = random() % bytes.size();
+    client.Send(bytes.substr(0, cut));
+    client.Send(bytes.substr(cut));
+    client.FinishSending();
+    while (client.Receive()) {
+    }
+  }
+  RawClient client(server_->port());
+  client.Send(kGet);
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 200U);
+}
+
 TEST_F(HttpServerTest, LetsALargeUploadReadItsRefusal) {
   Start({.body_bytes_max = 100'000});
   RawClient client(server_->port());

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "serve/unseen_body.h"
 #include "unit/serve/fake_query.h"
@@ -198,6 +201,20 @@ TEST_F(RoutesTest, ServeMetricsAndTheListOfPages) {
   EXPECT_EQ(Get("/metrics").content_type, "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(Get("/metrics").body, "seen_ready 1\n");
   EXPECT_NE(Get("/").body.find("/v1/filters/{filter}/users/{user}/unseen"), std::string::npos);
+}
+
+TEST_F(RoutesTest, AreAllDocumented) {
+  std::ifstream file(SEEN_SOURCE_DIR "/docs/HTTP.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::istringstream list(Get("/").body);
+  size_t addresses = 0;
+  for (std::string method, address, rest; list >> method; std::getline(list, rest)) {
+    if (method != "GET" && method != "POST") continue;
+    list >> address;
+    ++addresses;
+    EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
+  }
+  EXPECT_EQ(addresses, 8U);
 }
 
 TEST_F(RoutesTest, AcknowledgeLostRanges) {
