@@ -71,7 +71,7 @@ Status Consumer::Impl::Start() {
     }
   });
   rd_kafka_conf_set_error_cb(conf->get(), [](rd_kafka_t*, int error, const char* text, void* opaque) {
-    static_cast<Impl*>(opaque)->NoteProblem(static_cast<rd_kafka_resp_err_t>(error), text);
+    static_cast<Impl*>(opaque)->NoteError(static_cast<rd_kafka_resp_err_t>(error), text);
   });
   auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
   if (!made) return Fail(std::move(made.error()));
@@ -122,16 +122,19 @@ void Consumer::Impl::Answered() {
   log::Info("brokers reachable", {{"brokers", options.brokers}});
 }
 
-void Consumer::Impl::NoteProblem(rd_kafka_resp_err_t error, const std::string& text) {
+void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& text) {
   if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
-  const std::string name = rd_kafka_err2name(error);
+  NoteProblem(rd_kafka_err2name(error), text);
+}
+
+void Consumer::Impl::NoteProblem(const std::string& name, const std::string& text) {
   {
     const std::lock_guard lock(problem_mutex);
     problem = name + ": " + text;
   }
   if (kafka::MayLog("consumer " + name)) {
-    log::Warning("kafka consumer waits", {{"error", name}, {"text", text}, {"brokers", options.brokers}});
+    log::Warning("kafka consumer waits", {{"why", name}, {"text", text}, {"brokers", options.brokers}});
   }
 }
 

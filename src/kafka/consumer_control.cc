@@ -32,7 +32,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       reassign = true;  // came before its queue was forwarded: read it again from the partition's position
     } else if (message && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-      NoteProblem(message->err, rd_kafka_message_errstr(message.get()));
+      NoteError(message->err, rd_kafka_message_errstr(message.get()));
     }
     char text[512];
     if (const auto fatal = rd_kafka_fatal_error(client.get(), text, sizeof text);
@@ -74,7 +74,7 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     ApplyAssignment();  // librdkafka waits for it, whatever is still pending
     return;
   }
-  if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteProblem(kind, rd_kafka_err2str(kind));
+  if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteError(kind, rd_kafka_err2str(kind));
   Revoke(partitions);
 }
 
@@ -145,7 +145,7 @@ bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
                                    int64_t& start_offset) {
   const auto hold = [&](const Error& error) {
     if (error.code == Code::kUnavailable || error.code == Code::kNotFound) {
-      NoteProblem(RD_KAFKA_RESP_ERR__WAIT_COORD, error.message);
+      NoteProblem("partition_not_ready", error.message);
       return false;
     }
     if (failure) failure = Fail(error);
@@ -196,7 +196,7 @@ void Consumer::Impl::ApplyAssignment() {
   }
   unheard = list->cnt > 0;
   if (const auto error = rd_kafka_assign(client.get(), list.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    NoteProblem(error, "assign");
+    NoteError(error, "assign");
     reassign = true;
   }
 }
@@ -251,7 +251,7 @@ void Consumer::Impl::ProbeBrokers() {
   const auto metadata = kafka::TopicMetadata(client.get(), options.topic, milliseconds(200));
   if (metadata || metadata.error().code == Code::kNotFound) Answered();
   if (!metadata && metadata.error().code == Code::kNotFound) {
-    NoteProblem(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, metadata.error().message);
+    NoteError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, metadata.error().message);
   }
 }
 

@@ -65,7 +65,9 @@ struct Consumer::Impl {
   /// The partition's worker's mutex is held. nullptr: never assigned.
   ConsumedPartition* Find(int32_t partition);
   void Answered();  // some broker answered
-  void NoteProblem(rd_kafka_resp_err_t error, const std::string& text);
+  /// What keeps the consumer from reading: shown by last_problem, logged with back-off.
+  void NoteError(rd_kafka_resp_err_t error, const std::string& text);
+  void NoteProblem(const std::string& name, const std::string& text);
 
   // consumer_control.cc; the control thread
   Status PollControl(std::chrono::milliseconds timeout);

@@ -69,7 +69,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR)
       records_stale.fetch_add(1, std::memory_order_relaxed);
     else if (state == nullptr)
-      NoteProblem(message.err, rd_kafka_message_errstr(&message));
+      NoteError(message.err, rd_kafka_message_errstr(&message));
     return;
   }
   state->heard = true;
@@ -103,8 +103,8 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       ++worker.notices_due;
     }
   } else {
-    NoteProblem(message.err, options.topic + "/" + std::to_string(message.partition) + ": " +
-                                 rd_kafka_message_errstr(&message));
+    NoteError(message.err, options.topic + "/" + std::to_string(message.partition) + ": " +
+                               rd_kafka_message_errstr(&message));
   }
 }
 

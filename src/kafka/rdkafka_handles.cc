@@ -29,7 +29,7 @@ const ClientSettings& RoomDefaults() {
 void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
   const std::string_view kind = facility;
   // Properties of the other role: one kafka.client serves consumers and producers.
-  if (kind == "CONFWARN") return;
+  if (kind == "CONFWARN" || kind == "AUTOCREATE") return;
   if (level > 6 || !MayLog(std::string("librdkafka ") + facility)) return;
   const auto severity = level <= 3   ? log::Level::kError
                         : level <= 5 ? log::Level::kWarning

@@ -1,0 +1,186 @@
+#include "kafka/consumer.h"
+
+#include "consumer_harness.h"
+
+namespace seen {
+namespace {
+
+class ConsumerTest : public BrokerTest {
+ protected:
+  static Consumer::Options OptionsFor(const std::string& topic, int workers = 2) {
+    Consumer::Options options;
+    options.brokers = Brokers();
+    options.topic = topic;
+    options.group_id = topic;
+    options.instance_id = "one";
+    options.workers = workers;
+    // The embedded broker waits for members that are gone nearly as long as their session.
+    options.client = {{"session.timeout.ms", "4000"}, {"heartbeat.interval.ms", "200"}};
+    return options;
+  }
+};
+
+TEST_F(ConsumerTest, StartsWhereItIsToldAndReportsTheEnd) {
+  const auto topic = NewTopic(3);
+  Produce(topic, 0, 300);
+  ConsumerHarness harness(OptionsFor(topic), {{1, 50}});
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 3; }));
+  harness.With([&](auto& h) {
+    int64_t total = 0;
+    for (int32_t partition = 0; partition < 3; ++partition) {
+      const auto& assignment = h.assignments_[partition];
+      EXPECT_EQ(assignment.partition_count, 3);
+      EXPECT_EQ(assignment.watermarks.low, 0);
+      EXPECT_EQ(assignment.committed_offset, std::nullopt);
+      EXPECT_EQ(h.ends_[partition], assignment.watermarks.high);
+      EXPECT_EQ(h.offsets_[partition].front(), partition == 1 ? 50 : 0);
+      EXPECT_EQ(h.offsets_[partition].back(), assignment.watermarks.high - 1);
+      EXPECT_EQ(h.consumer().WorkerOf(partition), partition % 2);
+      total += assignment.watermarks.high;
+    }
+    EXPECT_EQ(total, 300);
+  });
+  Produce(topic, 300, 30);
+  EXPECT_TRUE(Eventually([&] { return harness.records() == 280; }));
+  EXPECT_TRUE(harness.consumer().brokers_reachable());
+  const auto retention = harness.consumer().RetentionMs(2s);
+  ASSERT_TRUE(retention) << retention.error().message;
+  EXPECT_EQ(*retention, std::nullopt);
+  const auto marks = harness.consumer().QueryWatermarks(0, 2s);
+  ASSERT_TRUE(marks);
+  EXPECT_EQ(harness.consumer().CachedWatermarks(0).high, marks->high);
+  EXPECT_EQ(harness.consumer().records_stale_total(), 0u);
+}
+
+TEST_F(ConsumerTest, ComesBackWithItsInstanceIdAndFindsWhatItCommitted) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  const auto options = OptionsFor(topic);
+  {
+    ConsumerHarness harness(options);
+    ASSERT_TRUE(Eventually([&] { return harness.records() == 100; }));
+    harness.consumer().Commit(0, 17);
+    harness.Stop();
+    harness.With([](auto& h) { EXPECT_EQ(h.revoked_.size(), 2u); });
+    EXPECT_EQ(harness.consumer().commits_failed_total(), 0u);
+  }
+  ConsumerHarness harness(options, {{0, 17}});
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 2; }));
+  harness.With([](auto& h) {
+    EXPECT_EQ(h.assignments_[0].committed_offset, 17);
+    EXPECT_EQ(h.assignments_[1].committed_offset, std::nullopt);
+    EXPECT_EQ(h.offsets_[0].front(), 17);
+  });
+}
+
+TEST_F(ConsumerTest, DeliversNothingStaleAfterASeek) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 4000);
+  auto options = OptionsFor(topic, 1);
+  options.batch_records_max = 64;  // much waits in the queue when a handler seeks
+  ConsumerHarness harness(options);
+  int seeks = 0;
+  // The harness holds every record to be the one after the last, or the one sought.
+  harness.With([&](auto& h) {
+    h.on_batch_ = [&](const PartitionBatch& batch) {
+      if (batch.partition != 0 || batch.records.empty() || seeks >= 8 || batch.records.back().offset < 200)
+        return;
+      const int64_t target =
+          seeks % 2 == 0 ? 10 + seeks : 150 + seeks;  // backwards, then forwards or backwards
+      ++seeks;
+      h.next_[0] = target;
+      EXPECT_TRUE(h.consumer().Seek(0, target));
+    };
+  });
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 2; }, 20s));
+  harness.With([&](auto& h) {
+    EXPECT_EQ(seeks, 8);
+    EXPECT_EQ(h.next_[0] + h.next_[1], 4000);
+    EXPECT_GE(h.offsets_[0].size() + h.offsets_[1].size(), 4000u);
+  });
+  EXPECT_EQ(harness.consumer().Seek(5, 0).error().code, Code::kNotFound);
+}
+
+TEST_F(ConsumerTest, TellsOfAnOffsetThatIsNotInTheLog) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  ConsumerHarness harness(OptionsFor(topic), {{0, 1'000'000}});
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 2; }));
+  harness.With([](auto& h) {
+    ASSERT_EQ(h.out_of_range_.size(), 1u);
+    EXPECT_EQ(h.out_of_range_[0].partition, 0);
+    EXPECT_EQ(h.out_of_range_[0].wanted, 1'000'000);
+    EXPECT_EQ(h.out_of_range_[0].now, h.assignments_[0].watermarks);
+    EXPECT_EQ(h.offsets_[0].size() + h.offsets_[1].size(), 100u);
+  });
+}
+
+TEST_F(ConsumerTest, AsksAgainForAPartitionThatIsNotReadyWhileOthersGoOn) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  auto options = OptionsFor(topic);
+  ConsumerHarness harness(options);
+  harness.With([](auto& h) { h.unavailable_ = 3; });
+  ASSERT_TRUE(Eventually([&] { return harness.records() == 100; }));
+  harness.With([](auto& h) {
+    EXPECT_EQ(h.asked_[0] + h.asked_[1], 5);
+    EXPECT_TRUE(h.revoked_.empty());
+  });
+}
+
+TEST_F(ConsumerTest, StopsOnARefusal) {
+  const auto topic = NewTopic(1);
+  ConsumerHarness harness(OptionsFor(topic));
+  harness.With([](auto& h) { h.refusal_ = Error{Code::kRefused, "the topic was recreated"}; });
+  ASSERT_TRUE(Eventually([&] { return harness.With([](auto& h) { return h.failure_.has_value(); }); }));
+  harness.With([](auto& h) {
+    EXPECT_EQ(h.failure_->code, Code::kRefused);
+    EXPECT_EQ(h.failure_->message, "the topic was recreated");
+  });
+}
+
+TEST_F(ConsumerTest, SharesPartitionsWithASecondMemberAndTakesThemBack) {
+  const auto topic = NewTopic(4);
+  Produce(topic, 0, 400);
+  auto options = OptionsFor(topic);
+  ConsumerHarness first(options);
+  ASSERT_TRUE(Eventually([&] { return first.records() == 400; }));
+  options.instance_id = "two";
+  const auto owned = [](ConsumerHarness& harness) {
+    return harness.With([](auto& h) { return h.next_.size(); });
+  };
+  {
+    ConsumerHarness second(options);
+    ASSERT_TRUE(Eventually([&] { return owned(first) == 2 && owned(second) == 2; }));
+    ASSERT_TRUE(Eventually([&] { return second.ends() == 2; }));
+    second.Stop();
+  }
+  ASSERT_TRUE(Eventually([&] { return owned(first) == 4; }, 15s));
+}
+
+TEST_F(ConsumerTest, WaitsForBrokersThatAreAway) {
+  const auto topic = NewTopic(1);
+  Produce(topic, 0, 10);
+  ConsumerHarness harness(OptionsFor(topic));
+  ASSERT_TRUE(Eventually([&] { return harness.records() == 10; }));
+  Broker().SetReachable(false);
+  EXPECT_TRUE(Eventually([&] { return !harness.consumer().brokers_reachable(); }));
+  EXPECT_NE(harness.consumer().last_problem(), "");
+  Broker().SetReachable(true);
+  EXPECT_TRUE(Eventually([&] { return harness.consumer().brokers_reachable(); }));
+  Produce(topic, 10, 10);
+  EXPECT_TRUE(Eventually([&] { return harness.next(0) >= 20; }, 15s));
+}
+
+TEST_F(ConsumerTest, SaysWhichSettingIsWrong) {
+  auto options = OptionsFor("any");
+  options.client = {{"linger.ms", "soon"}};
+  ConsumerHarness* none = nullptr;
+  const auto consumer = Consumer::Open(options, *none);
+  ASSERT_FALSE(consumer);
+  EXPECT_EQ(consumer.error().code, Code::kInvalidArgument);
+  EXPECT_NE(consumer.error().message.find("linger.ms"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace seen

@@ -1,0 +1,124 @@
+#include "kafka/dead_letter_producer.h"
+
+// The reader of the room doesn't show headers: nothing else in the project needs them.
+#include <librdkafka/rdkafka.h>
+
+#include <map>
+
+#include "broker_fixture.h"
+
+namespace seen {
+namespace {
+
+struct Found {
+  std::string key, value;
+  bool value_is_null = false;
+  std::map<std::string, std::string> headers;
+};
+
+class DeadLetters : public BrokerTest {
+ protected:
+  static DeadLetterProducer::Options OptionsFor(const std::string& topic) {
+    DeadLetterProducer::Options options;
+    options.brokers = Brokers();
+    options.topic = topic;
+    options.source_topic = "exposures";
+    return options;
+  }
+  static std::vector<Found> Read(const std::string& topic, size_t count) {
+    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", Brokers().c_str(), nullptr, 0);
+    rd_kafka_conf_set(conf, "group.id", "x", nullptr, 0);
+    rd_kafka_t* const client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, nullptr, 0);
+    auto* const list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic.c_str(), 0)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_assign(client, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    std::vector<Found> found;
+    Eventually([&] {
+      rd_kafka_message_t* const message = rd_kafka_consumer_poll(client, 100);
+      if (message == nullptr) return false;
+      if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        auto& one = found.emplace_back();
+        one.key.assign(static_cast<const char*>(message->key), message->key_len);
+        one.value_is_null = message->payload == nullptr;
+        if (!one.value_is_null) one.value.assign(static_cast<const char*>(message->payload), message->len);
+        rd_kafka_headers_t* headers = nullptr;
+        rd_kafka_message_headers(message, &headers);
+        const char* name = nullptr;
+        const void* value = nullptr;
+        size_t bytes = 0;
+        for (size_t i = 0;
+             headers != nullptr && rd_kafka_header_get_all(headers, i, &name, &value, &bytes) == 0; ++i) {
+          one.headers[name] = std::string(static_cast<const char*>(value), bytes);
+        }
+      }
+      rd_kafka_message_destroy(message);
+      return found.size() >= count;
+    });
+    rd_kafka_consumer_close(client);
+    rd_kafka_destroy(client);
+    return found;
+  }
+};
+
+TEST_F(DeadLetters, CarryReasonAndOriginInHeaders) {
+  const auto topic = NewTopic(1);
+  const auto producer = DeadLetterProducer::Open(OptionsFor(topic)).value();
+  const Record bad{17, {1'700'000'000'000}, "u1", "{\"user_id\"", false};
+  const Record null{18, {1'700'000'000'001}, "u2", {}, true};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kMissingField, "item_id", ""}, 3, &bad}));
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNullValue, "", ""}, 3, &null}));
+  EXPECT_TRUE(producer->Flush(5s));
+  const auto found = Read(topic, 2);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].key, "u1");
+  EXPECT_EQ(found[0].value, "{\"user_id\"");
+  EXPECT_EQ(found[0].headers, (std::map<std::string, std::string>{{"reason", "missing_field"},
+                                                                  {"field", "item_id"},
+                                                                  {"source-topic", "exposures"},
+                                                                  {"source-partition", "3"},
+                                                                  {"source-offset", "17"}}));
+  EXPECT_TRUE(found[1].value_is_null);
+  EXPECT_FALSE(found[1].headers.contains("field"));
+}
+
+TEST_F(DeadLetters, AreCutToWhatTheTopicTakes) {
+  const auto topic = NewTopic(1);
+  auto options = OptionsFor(topic);
+  options.message_bytes_max = 10'000;
+  const auto producer = DeadLetterProducer::Open(options).value();
+  const std::string large(50'000, 'x');
+  const Record record{5, {1}, "u", large, false};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kTooLarge, "", ""}, 0, &record}));
+  EXPECT_TRUE(producer->Flush(5s));
+  const auto found = Read(topic, 1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].headers.at("truncated"), "50000");
+  EXPECT_GT(found[0].value.size(), 8'000u);
+  EXPECT_LT(found[0].value.size(), 10'000u);
+}
+
+TEST_F(DeadLetters, HoldTheOldestOffsetUntilAcknowledgedAndAreSentForEver) {
+  const auto topic = NewTopic(1);
+  const auto producer = DeadLetterProducer::Open(OptionsFor(topic)).value();
+  const Record first{40, {1}, "a", "1", false};
+  const Record second{41, {1}, "b", "2", false};
+  EXPECT_EQ(producer->OldestUnacknowledged(0), -1);
+  Broker().SetReachable(false);
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &second}));
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &first}));
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 1, &second}));
+  EXPECT_FALSE(producer->Flush(200ms));
+  EXPECT_EQ(producer->OldestUnacknowledged(0), 40);
+  EXPECT_EQ(producer->OldestUnacknowledged(1), 41);
+  producer->Forget(1);
+  EXPECT_EQ(producer->OldestUnacknowledged(1), -1);
+  Broker().SetReachable(true);
+  EXPECT_TRUE(producer->Flush(10s));
+  EXPECT_EQ(producer->OldestUnacknowledged(0), -1);
+  EXPECT_EQ(Read(topic, 3).size(), 3u);
+}
+
+}  // namespace
+}  // namespace seen

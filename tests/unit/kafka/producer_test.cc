@@ -1,0 +1,136 @@
+#include <map>
+#include <set>
+
+#include "broker_fixture.h"
+#include "kafka/admin.h"
+#include "kafka/reader.h"
+#include "kafka/snapshot_producer.h"
+
+namespace seen {
+namespace {
+
+class SnapshotProducerTest : public BrokerTest {
+ protected:
+  static SnapshotProducer::Options OptionsFor(const std::string& topic, Partitioner partitioner) {
+    SnapshotProducer::Options options;
+    options.brokers = Brokers();
+    options.topics = {{7, topic}};
+    options.partitioner = partitioner;
+    return options;
+  }
+};
+
+TEST_F(SnapshotProducerTest, AcknowledgesEachTicketOnceAndPutsKeysWhereTheInputHasThem) {
+  const auto topic = NewTopic(5);
+  const auto producer = SnapshotProducer::Open(OptionsFor(topic, Partitioner::kCrc32)).value();
+  std::multiset<uint64_t> delivered;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
+    EXPECT_TRUE(well);
+    delivered.insert(ticket);
+  };
+  const std::string bytes("\0snapshot\xff", 10);
+  for (uint64_t ticket = 0; ticket < 300; ++ticket) {
+    ASSERT_TRUE(producer->TrySend(7, "u" + std::to_string(ticket), bytes, ticket));
+  }
+  EXPECT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    return delivered.size() >= 300;
+  }));
+  EXPECT_EQ(producer->outstanding(), 0u);
+  for (uint64_t ticket = 0; ticket < 300; ++ticket) EXPECT_EQ(delivered.count(ticket), 1u);
+  EXPECT_TRUE(producer->Health());
+
+  PartitionReader::Options options;
+  options.brokers = Brokers();
+  options.topic = topic;
+  const auto reader = PartitionReader::Open(options, 5s).value();
+  size_t read = 0;
+  for (;;) {
+    const auto more = reader->Poll(200ms, [&](int32_t partition, std::span<const Record> records) {
+      for (const auto& record : records) {
+        EXPECT_EQ(PartitionOf(Partitioner::kCrc32, record.key, 5), partition);
+        EXPECT_EQ(record.value, bytes);
+        ++read;
+      }
+    });
+    ASSERT_TRUE(more);
+    if (!*more) break;
+  }
+  EXPECT_EQ(read, 300u);
+}
+
+TEST_F(SnapshotProducerTest, SaysFullInsteadOfGrowing) {
+  auto options = OptionsFor("any", Partitioner::kMurmur2);
+  options.brokers = "127.0.0.1:1";
+  options.queue_bytes_max = 100'000;
+  const auto producer = SnapshotProducer::Open(options).value();
+  const std::string bytes(10'000, 'x');
+  int sent = 0;
+  while (sent < 100 && producer->TrySend(7, "u", bytes, 1)) ++sent;
+  EXPECT_GE(sent, 8);
+  EXPECT_LE(sent, 11);
+}
+
+TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsNotDelivered) {
+  auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
+  options.client = {{"message.max.bytes", "1000"}};
+  const auto producer = SnapshotProducer::Open(options).value();
+  ASSERT_TRUE(producer->TrySend(7, "u", std::string(2000, 'x'), 42));
+  std::vector<std::pair<uint64_t, bool>> acknowledged;
+  producer->PollAcknowledgements(
+      [&](uint64_t ticket, bool well) { acknowledged.emplace_back(ticket, well); });
+  EXPECT_EQ(acknowledged, (std::vector<std::pair<uint64_t, bool>>{{42, false}}));
+}
+
+TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
+  const auto topic = NewTopic(1);
+  const auto producer = SnapshotProducer::Open(OptionsFor(topic, Partitioner::kMurmur2)).value();
+  uint64_t delivered = 0;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
+  ASSERT_TRUE(producer->TrySend(7, "u", "1", 1));
+  EXPECT_TRUE(producer->Flush(5s, acknowledge));
+  Broker().SetReachable(false);
+  ASSERT_TRUE(producer->TrySend(7, "u", "2", 2));
+  EXPECT_FALSE(producer->Flush(300ms, acknowledge));
+  EXPECT_EQ(delivered, 1u);
+  Broker().SetReachable(true);
+  EXPECT_TRUE(producer->Flush(10s, acknowledge));
+  EXPECT_EQ(delivered, 2u);
+}
+
+class AdminTest : public BrokerTest {};
+
+TEST_F(AdminTest, CountsPartitionsWithoutCreatingTopics) {
+  const auto topic = NewTopic(6);
+  const auto admin = Admin::Open(Brokers(), {}).value();
+  EXPECT_TRUE(admin->Ping(5s));
+  EXPECT_EQ(admin->PartitionCount(topic, 5s), 6);
+  for (int i = 0; i < 2; ++i) {
+    const auto missing = admin->PartitionCount("not-there", 5s);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code, Code::kNotFound);
+  }
+}
+
+TEST_F(AdminTest, WarnsOfAnotherPartitionCount) {
+  const auto topic = NewTopic(3);
+  const auto admin = Admin::Open(Brokers(), {}).value();
+  const auto same = admin->EnsureTopic({topic, 3, {{"cleanup.policy", "compact"}}}, 5s);
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->warning, "");
+  EXPECT_FALSE(same->created);
+  const auto other = admin->EnsureTopic({topic, 4, {}}, 5s);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->warning, "topic \"" + topic + "\" has 3 partitions, not 4");
+}
+
+TEST_F(AdminTest, SaysThatBrokersAreAway) {
+  const auto admin = Admin::Open("127.0.0.1:1", {}).value();
+  const auto count = admin->PartitionCount("any", 300ms);
+  ASSERT_FALSE(count);
+  EXPECT_EQ(count.error().code, Code::kUnavailable);
+  EXPECT_FALSE(admin->Ping(300ms));
+}
+
+}  // namespace
+}  // namespace seen
