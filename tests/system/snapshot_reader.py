@@ -14,12 +14,21 @@ Snapshot = collections.namedtuple(
 
 
 def read_snapshot(data):
-    (magic, version, form, hash_kind, flags, header_bytes, item_count, as_of_ms, horizon_day, partition,
+    """ValueError for whatever the page says to refuse, in its order."""
+    def refuse_unless(condition, what):
+        if not condition:
+            raise ValueError(f"snapshot: {what}")
+    refuse_unless(data[:4] == b"SEEN", "magic")
+    refuse_unless(len(data) >= HEADER.size, "cut off")
+    (_, version, form, hash_kind, flags, header_bytes, item_count, as_of_ms, horizon_day, partition,
      input_offset, rate, payload_bytes, checksum) = HEADER.unpack_from(data)
-    assert (magic, version, form, hash_kind, flags) == (b"SEEN", 1, 1, 1, 0), data[:8]
-    assert header_bytes >= HEADER.size and header_bytes + payload_bytes == len(data)
-    assert payload_bytes > 0 and payload_bytes % 32 == 0
-    assert checksum == xxh64(data[:52] + data[56:]) & 0xFFFFFFFF, "checksum"
+    refuse_unless(version == 1, "version")
+    refuse_unless(56 <= header_bytes <= 4096 and header_bytes % 8 == 0, "header_bytes")
+    refuse_unless(header_bytes + payload_bytes == len(data), "length")
+    refuse_unless(checksum == xxh64(data[:52] + data[56:]) & 0xFFFFFFFF, "checksum")
+    refuse_unless((form, hash_kind, flags) == (1, 1, 0), "format, hash or flags")
+    refuse_unless(payload_bytes > 0 and payload_bytes % 32 == 0, "payload_bytes")
+    refuse_unless(0 < rate <= 0.5, "false_positive_rate")
     return Snapshot(item_count, as_of_ms, horizon_day, partition, input_offset, rate, data[header_bytes:])
 
 

@@ -1,13 +1,13 @@
 """The second implementations that the other tests judge by agree with the world."""
 
-import pathlib
+import json
 import zlib
 
 import pytest
 
-from hashes import partition_of, xxh64
+from hashes import fingerprint, partition_of, xxh64
 from places import SOURCE
-from snapshot_reader import read_snapshot
+from snapshot_reader import might_contain, read_snapshot, render
 
 
 @pytest.mark.parametrize("data, expected", [  # xxHash's own sanity checks and published values
@@ -29,9 +29,20 @@ def test_users_map_to_the_partitions_that_producers_choose(partitioner, librdkaf
     assert zlib.crc32(b"123456789") == 0xCBF43926
 
 
-def test_golden_snapshots_are_read_by_the_page_alone():
-    golden = sorted(pathlib.Path(SOURCE / "schemas").rglob("*.snapshot"))
-    assert golden, "schemas/ has golden snapshots"
-    for path in golden:
-        snapshot = read_snapshot(path.read_bytes())
-        assert snapshot.payload, path
+GOLDEN = SOURCE / "tests" / "golden" / "snapshot"
+
+
+def test_golden_snapshots_are_read_and_refused_as_the_index_says():
+    index = json.loads((GOLDEN / "index.json").read_text())
+    for case in index["snapshots"]:
+        snapshot = read_snapshot((GOLDEN / case["file"]).read_bytes())
+        for field in ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate"):
+            assert getattr(snapshot, field) == case[field], case["file"]
+        assert all(might_contain(snapshot.payload, str(item)) for item in case["seen"])
+        assert not any(might_contain(snapshot.payload, str(item)) for item in case["unseen"])
+        blocks = len(snapshot.payload) // 32
+        if len(case["seen"]) == snapshot.item_count:
+            assert render({fingerprint(str(item)) for item in case["seen"]}, blocks) == snapshot.payload
+    for case in index["refused"]:
+        with pytest.raises(ValueError):
+            read_snapshot((GOLDEN / case["file"]).read_bytes())
