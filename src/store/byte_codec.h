@@ -1,0 +1,58 @@
+#pragma once
+// Little-endian fields of the store's own small values (position, descriptor).
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace seen {
+
+template <typename Integer>
+void PutLittleEndian(Integer value, std::string& out) {
+  auto bits = static_cast<std::make_unsigned_t<Integer>>(value);
+  for (size_t i = 0; i < sizeof(Integer); ++i) {
+    out.push_back(static_cast<char>(bits & 0xffu));
+    bits = static_cast<std::make_unsigned_t<Integer>>(static_cast<uint64_t>(bits) >> 8);
+  }
+}
+
+/// A u16 of its length, then the bytes. At most 65,535 of them.
+inline void PutText(std::string_view text, std::string& out) {
+  PutLittleEndian(static_cast<uint16_t>(text.size()), out);
+  out.append(text);
+}
+
+/// Reads fields until one doesn't fit; from then on everything reads as zero and Complete() is false.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view bytes) : left_(bytes) {}
+
+  template <typename Integer>
+  Integer Get() {
+    const std::string_view bytes = Take(sizeof(Integer));
+    uint64_t bits = 0;
+    for (size_t i = bytes.size(); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
+    return static_cast<Integer>(bits);
+  }
+  std::string GetText() { return std::string(Take(Get<uint16_t>())); }
+  bool ok() const { return ok_; }
+  /// Everything was there and nothing is left.
+  bool Complete() const { return ok_ && left_.empty(); }
+
+ private:
+  std::string_view Take(size_t count) {
+    if (!ok_ || count > left_.size()) {
+      ok_ = false;
+      return {};
+    }
+    const std::string_view taken = left_.substr(0, count);
+    left_.remove_prefix(count);
+    return taken;
+  }
+
+  std::string_view left_;
+  bool ok_ = true;
+};
+
+}  // namespace seen

@@ -1,0 +1,23 @@
+#pragma once
+// How RocksDB composes deltas, and how it forgets them.
+
+#include <rocksdb/compaction_filter.h>
+#include <rocksdb/merge_operator.h>
+
+#include <memory>
+
+#include "store/merge_rules.h"
+
+namespace seen {
+
+/// Operands and values are encoded deltas: decoded, composed in log order, expired at their filter's horizon.
+/// Expiry commutes with composition, so it doesn't matter which merges happen before it. What doesn't decode
+/// fails the merge, which RocksDB reports as corruption.
+std::shared_ptr<rocksdb::MergeOperator> MakeDeltaMergeOperator(std::shared_ptr<const MergeRules> rules);
+
+/// For values that no operand reaches any more: expires them, and drops what is empty then. Operands stay:
+/// the merge that folds them expires them.
+std::shared_ptr<rocksdb::CompactionFilterFactory> MakeExpiryFilterFactory(
+    std::shared_ptr<const MergeRules> rules);
+
+}  // namespace seen

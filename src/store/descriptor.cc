@@ -1,0 +1,120 @@
+#include "store/descriptor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "store/byte_codec.h"
+
+namespace seen {
+
+std::string EncodeDescriptor(const StoreDescriptor& descriptor) {
+  std::string out;
+  PutLittleEndian(kStoreVersion, out);
+  PutText(descriptor.identity.topic, out);
+  PutLittleEndian(descriptor.identity.partition, out);
+  PutLittleEndian(descriptor.identity.partition_count, out);
+  PutText(descriptor.identity.partitioner, out);
+  PutLittleEndian(static_cast<uint16_t>(descriptor.filters.size()), out);
+  for (const StoredFilter& filter : descriptor.filters) {
+    PutText(filter.name, out);
+    PutLittleEndian(filter.window_days, out);
+    PutLittleEndian(filter.limits.items_per_day_max, out);
+  }
+  return out;
+}
+
+Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
+  FieldReader reader(bytes);
+  const auto version = reader.Get<uint16_t>();
+  if (reader.ok() && version > kStoreVersion) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("the state has format version {}, this program knows versions up to {}: it was written "
+                    "by a newer seend. Run that version, or start with --rebuild to read the topic again "
+                    "from its earliest record",
+                    version, kStoreVersion));
+  }
+  StoreDescriptor descriptor;
+  descriptor.identity.topic = reader.GetText();
+  descriptor.identity.partition = reader.Get<int32_t>();
+  descriptor.identity.partition_count = reader.Get<int32_t>();
+  descriptor.identity.partitioner = reader.GetText();
+  const auto filters = reader.Get<uint16_t>();
+  for (uint32_t i = 0; i < filters && reader.ok(); ++i) {
+    StoredFilter filter;
+    filter.name = reader.GetText();
+    filter.window_days = reader.Get<int32_t>();
+    filter.limits.items_per_day_max = reader.Get<uint32_t>();
+    descriptor.filters.push_back(std::move(filter));
+  }
+  if (!reader.Complete() || version == 0) {
+    return Fail(Code::kCorrupt, fmt::format("descriptor: {} bytes that are not a descriptor", bytes.size()));
+  }
+  return descriptor;
+}
+
+Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected) {
+  if (stored.topic != expected.topic) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("the state was built from topic {}, the configuration says input.topic = {}: set "
+                    "input.topic back, or give the new topic a store.directory of its own, or start with "
+                    "--rebuild to read it from its earliest record",
+                    stored.topic, expected.topic));
+  }
+  if (stored.partition != expected.partition) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("the state is that of partition {}, not of partition {}: directories were mixed up; put "
+                    "them back, or start with --rebuild",
+                    stored.partition, expected.partition));
+  }
+  if (stored.partition_count != expected.partition_count) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("topic {} has {} partitions, the state was built when it had {}: users would map "
+                    "elsewhere, and what they saw before would not be found. Remedy: start with --rebuild, "
+                    "once every event in the topic has been produced with {} partitions (copy the events "
+                    "to a new topic if older ones must count)",
+                    expected.topic, expected.partition_count, stored.partition_count,
+                    expected.partition_count));
+  }
+  if (stored.partitioner != expected.partitioner) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("the state was built with input.partitioner = {}, the configuration says {}: users would "
+                    "map elsewhere. Remedy: set it back, or start with --rebuild if the producers did change",
+                    stored.partitioner, expected.partitioner));
+  }
+  return {};
+}
+
+std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
+                                      const std::vector<StoredFilter>& configured) {
+  std::vector<FilterId> ids;
+  for (const StoredFilter& filter : configured) {
+    const auto known = std::find_if(descriptor.filters.begin(), descriptor.filters.end(),
+                                    [&](const StoredFilter& stored) { return stored.name == filter.name; });
+    Check(descriptor.filters.size() < 65'535, "a store has at most 65,535 filters");
+    const auto id = static_cast<FilterId>(known - descriptor.filters.begin());
+    ids.push_back(id);
+    if (known == descriptor.filters.end()) {
+      descriptor.filters.push_back(filter);
+      continue;
+    }
+    if (filter.window_days > known->window_days) {
+      log::Warning("a filter's window grew: what was older is gone until it is read again with --rebuild",
+                   {{"filter", filter.name},
+                    {"partition", descriptor.identity.partition},
+                    {"window_days", filter.window_days},
+                    {"window_days_before", known->window_days}});
+    }
+    *known = filter;
+  }
+  return ids;
+}
+
+}  // namespace seen

@@ -1,0 +1,60 @@
+#pragma once
+// What a partition's store was made for, kept in the store itself: schemas/store.md, "Descriptor".
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+#include "model/delta.h"
+
+namespace seen {
+
+/// Raised when an older program would misread what a newer one wrote.
+inline constexpr uint16_t kStoreVersion = 1;
+
+/// A filter as the configuration names it.
+struct StoredFilter {
+  std::string name;
+  int32_t window_days = 0;
+  DeltaLimits limits;
+  friend bool operator==(const StoredFilter& a, const StoredFilter& b) {
+    return a.name == b.name && a.window_days == b.window_days &&
+           a.limits.items_per_day_max == b.limits.items_per_day_max;
+  }
+};
+
+/// What the state of a partition depends on beyond its records.
+struct StoreIdentity {
+  std::string topic;
+  int32_t partition = 0;
+  int32_t partition_count = 0;
+  std::string partitioner;  // PartitionerName
+  friend bool operator==(const StoreIdentity&, const StoreIdentity&) = default;
+};
+
+struct StoreDescriptor {
+  StoreIdentity identity;
+  /// Every filter the store ever held, its id its place: a filter taken out of the configuration keeps its id
+  /// and its bytes, and has them again when it comes back.
+  std::vector<StoredFilter> filters;
+  friend bool operator==(const StoreDescriptor&, const StoreDescriptor&) = default;
+};
+
+std::string EncodeDescriptor(const StoreDescriptor& descriptor);
+
+/// kRefused for a newer store version; kCorrupt for anything else EncodeDescriptor can't have written.
+Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes);
+
+/// kRefused, with the remedy, where `stored` was made for another topic, partition, partition count or
+/// partitioner.
+Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected);
+
+/// Gives the filters in `configured` their ids, in its order: known names keep theirs, new ones get the next.
+/// Brings their settings in `descriptor` up to date.
+std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
+                                      const std::vector<StoredFilter>& configured);
+
+}  // namespace seen

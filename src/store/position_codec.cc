@@ -1,0 +1,74 @@
+#include "store/position_codec.h"
+
+#include <algorithm>
+#include <span>
+
+#include "store/byte_codec.h"
+
+namespace seen {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+
+void PutRange(const LostRange& range, std::string& out) {
+  PutLittleEndian(range.from, out);
+  PutLittleEndian(range.to, out);
+  PutLittleEndian(range.noticed_at.value, out);
+}
+
+}  // namespace
+
+std::string EncodePosition(const Position& position) {
+  std::string out;
+  PutLittleEndian(kVersion, out);
+  PutLittleEndian(position.next_offset, out);
+  PutLittleEndian(position.partition_time.value, out);
+  PutLittleEndian(position.anchor.offset, out);
+  PutLittleEndian(position.anchor.timestamp.value, out);
+  PutLittleEndian(position.anchor.hash, out);
+
+  // Merging the oldest two until they fit is merging all that are too many into the first that stays.
+  const std::span<const LostRange> ranges = position.lost_ranges;
+  const size_t merged = ranges.size() > kLostRangesMax ? ranges.size() - kLostRangesMax + 1 : 0;
+  PutLittleEndian(static_cast<uint16_t>(ranges.size() - (merged > 0 ? merged - 1 : 0)), out);
+  if (merged > 0) {
+    LostRange all = ranges.front();
+    for (const LostRange& range : ranges.first(merged)) {
+      all.from = std::min(all.from, range.from);
+      all.to = std::max(all.to, range.to);
+      all.noticed_at = std::max(all.noticed_at, range.noticed_at);
+    }
+    PutRange(all, out);
+  }
+  for (const LostRange& range : ranges.subspan(merged)) PutRange(range, out);
+  return out;
+}
+
+Result<Position> DecodePosition(std::string_view bytes) {
+  FieldReader reader(bytes);
+  const auto version = reader.Get<uint8_t>();
+  if (reader.ok() && version != kVersion) {
+    return Fail(Code::kCorrupt, "position: version " + std::to_string(version) + " is not 1");
+  }
+  Position position;
+  position.next_offset = reader.Get<int64_t>();
+  position.partition_time = {reader.Get<int64_t>()};
+  position.anchor.offset = reader.Get<int64_t>();
+  position.anchor.timestamp = {reader.Get<int64_t>()};
+  position.anchor.hash = reader.Get<uint64_t>();
+  const auto ranges = reader.Get<uint16_t>();
+  for (uint32_t i = 0; i < ranges && reader.ok(); ++i) {
+    LostRange range;
+    range.from = reader.Get<int64_t>();
+    range.to = reader.Get<int64_t>();
+    range.noticed_at = {reader.Get<int64_t>()};
+    position.lost_ranges.push_back(range);
+  }
+  if (!reader.Complete() || ranges > kLostRangesMax) {
+    return Fail(Code::kCorrupt,
+                "position: " + std::to_string(bytes.size()) + " bytes that are not a position");
+  }
+  return position;
+}
+
+}  // namespace seen

@@ -1,0 +1,20 @@
+#pragma once
+// The value of the position record: schemas/store.md, "Position".
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+
+namespace seen {
+
+/// More than these are merged, the oldest two into one that spans both, so that the record stays small.
+inline constexpr size_t kLostRangesMax = 64;
+
+std::string EncodePosition(const Position& position);
+
+/// kCorrupt for anything EncodePosition can't have written.
+Result<Position> DecodePosition(std::string_view bytes);
+
+}  // namespace seen

@@ -1,0 +1,63 @@
+#include "store/rocks_checkpoint_writer.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "store/position_codec.h"
+#include "store/rocks_status.h"
+
+namespace seen {
+namespace {
+rocksdb::Slice SliceOf(const StoredUserKey& key) { return {key.data(), key.size()}; }
+}  // namespace
+
+RocksPartitionStore::Writer::Writer(Database& database)
+    : database_(database), file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options()) {
+  Check(!database_.has_writer.exchange(true), "one checkpoint at a time");
+}
+
+RocksPartitionStore::Writer::~Writer() {
+  if (!committed_) database_.RemoveIncomingFile();
+  database_.has_writer.store(false);
+}
+
+Status RocksPartitionStore::Writer::Written(const rocksdb::Status& status) const {
+  if (status.IsInvalidArgument()) {
+    return Fail(Code::kInvalidArgument,
+                database_.What("checkpoint: users must ascend, deltas before marks: ") + status.ToString());
+  }
+  return ToStatus(status, database_.What("checkpoint"));
+}
+
+Status RocksPartitionStore::Writer::Begin(const Position& position) {
+  rocksdb::Status status = file_.Open(database_.incoming_file());
+  if (status.ok()) status = file_.Put(rocksdb::Slice(PositionKey()), EncodePosition(position));
+  return Written(status);
+}
+
+Status RocksPartitionStore::Writer::AddDelta(const UserRef& user, std::string_view encoded_delta) {
+  if (!database_.rules().Knows(user.filter)) {
+    return Fail(Code::kInvalidArgument,
+                database_.What(fmt::format("checkpoint: no filter has id {}", user.filter)));
+  }
+  return Written(file_.Merge(SliceOf(KeyOf(Table::kDeltas, user)), rocksdb::Slice(encoded_delta)));
+}
+
+Status RocksPartitionStore::Writer::SetMark(const UserRef& user) {
+  return Written(file_.Put(SliceOf(KeyOf(Table::kMarks, user)), rocksdb::Slice()));
+}
+
+Status RocksPartitionStore::Writer::ClearMark(const UserRef& user) {
+  return Written(file_.Delete(SliceOf(KeyOf(Table::kMarks, user))));
+}
+
+Status RocksPartitionStore::Writer::Commit() {
+  Check(!committed_, "a checkpoint is committed once");
+  // The file is synced here, and once more with its entry in RocksDB's folder by the ingestion.
+  if (Status finished = Written(file_.Finish()); !finished) return finished;
+  if (Status ingested = database_.Ingest(database_.incoming_file()); !ingested) return ingested;
+  committed_ = true;
+  return {};
+}
+
+}  // namespace seen

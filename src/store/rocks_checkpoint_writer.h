@@ -1,0 +1,32 @@
+#pragma once
+
+#include <rocksdb/sst_file_writer.h>
+
+#include <string_view>
+
+#include "store/keys.h"
+#include "store/rocks_database.h"
+
+namespace seen {
+
+/// Writes the file of one checkpoint: position, deltas, marks, in the order of their keys.
+class RocksPartitionStore::Writer final : public CheckpointWriter {
+ public:
+  explicit Writer(Database& database);
+  ~Writer() override;
+
+  Status Begin(const Position& position);
+  Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
+  Status SetMark(const UserRef& user) override;
+  Status ClearMark(const UserRef& user) override;
+  Status Commit() override;
+
+ private:
+  Status Written(const rocksdb::Status& status) const;
+
+  Database& database_;
+  rocksdb::SstFileWriter file_;
+  bool committed_ = false;
+};
+
+}  // namespace seen

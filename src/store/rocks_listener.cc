@@ -1,0 +1,55 @@
+#include "store/rocks_listener.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "base/log.h"
+#include "base/log_budget.h"
+
+namespace seen {
+namespace {
+
+class RocksLogger final : public rocksdb::Logger {
+ public:
+  explicit RocksLogger(int32_t partition)
+      : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), partition_(partition) {}
+
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    Logv(rocksdb::InfoLogLevel::WARN_LEVEL, format, arguments);
+  }
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    // HEADER_LEVEL is above the errors: it lists the options at every open.
+    if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    if (!budget_.Allow()) return;
+    char text[512];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;
+    log::Write(write, "rocksdb", {{"partition", partition_}, {"message", static_cast<const char*>(text)}});
+  }
+
+ private:
+  const int32_t partition_;
+  LogBudget budget_;
+};
+
+}  // namespace
+
+void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) {
+  pending_.store(true, std::memory_order_release);
+  log::Error("the store stopped writing in the background",
+             {{"partition", partition_}, {"error", error->ToString()}});
+}
+
+void BackgroundErrors::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
+  if (!info.new_bg_error.ok()) return;
+  Clear();
+  log::Info("the store writes in the background again", {{"partition", partition_}});
+}
+
+std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition) {
+  return std::make_shared<RocksLogger>(partition);
+}
+
+}  // namespace seen

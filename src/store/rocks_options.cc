@@ -1,0 +1,109 @@
+#include "store/rocks_options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "store/delta_merge.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+constexpr uint64_t kDaySeconds = 86'400;
+
+int DefaultThreads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 4); }
+
+rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = resources.block_cache();
+  // Indexes and filters count against the one cache too; those of level 0 are asked by every read.
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // Most reads miss most of the level-0 files. 10 bits: 1% of them are looked into in vain.
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.whole_key_filtering = true;
+  // A value is a few hundred bytes to about 10 KB and read alone.
+  table.block_size = 8 * kKiB;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+  return table;
+}
+
+void SetLevels(rocksdb::Options& options) {
+  options.compaction_style = rocksdb::kCompactionStyleLevel;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.target_file_size_base = 64 * kMiB;
+  options.max_bytes_for_level_base = 256 * kMiB;
+  options.level0_file_num_compaction_trigger = 4;
+  // Ingestion isn't slowed by these; the flow waits on Level0Files instead.
+  options.level0_slowdown_writes_trigger = 1'000'000;
+  options.level0_stop_writes_trigger = 1'000'000;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  // Every file is rewritten once a day at least: what bounds how long expired bytes of a user who doesn't
+  // come back stay on disk.
+  options.periodic_compaction_seconds = kDaySeconds;
+  // Rice-coded gaps don't compress; keys share their prefixes already.
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kDisableCompressionOption;
+}
+
+void SetMemory(rocksdb::Options& options) {
+  // Memtables are never written: state comes in as files.
+  options.write_buffer_size = 64 * kKiB;
+  options.max_write_buffer_number = 2;
+  options.avoid_flush_during_shutdown = true;
+  options.avoid_flush_during_recovery = true;
+  options.max_open_files = 512;
+  options.compaction_readahead_size = 1 * kMiB;
+  options.writable_file_max_buffer_size = 1 * kMiB;
+  options.bytes_per_sync = 1 * kMiB;
+}
+
+}  // namespace
+
+StoreResources::StoreResources(uint64_t block_cache_bytes, int background_threads)
+    : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()) {
+  rocksdb::LRUCacheOptions cache;
+  cache.capacity = block_cache_bytes;
+  cache.strict_capacity_limit = false;
+  cache.high_pri_pool_ratio = 0.3;
+  block_cache_ = rocksdb::NewLRUCache(cache);
+}
+
+rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env,
+                              std::shared_ptr<const MergeRules> rules,
+                              std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
+  rocksdb::Options options;
+  options.env = env;
+  options.create_if_missing = true;
+  options.paranoid_checks = true;
+  options.merge_operator = MakeDeltaMergeOperator(rules);
+  options.compaction_filter_factory = MakeExpiryFilterFactory(std::move(rules));
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(resources)));
+  SetLevels(options);
+  SetMemory(options);
+  // The environment's threads are shared by all databases of the process: this bounds all of them together.
+  options.max_background_jobs = resources.background_threads() + 1;
+  options.max_subcompactions = 1;
+
+  options.info_log = MakeRocksLogger(partition);
+  options.listeners.push_back(std::move(errors));
+  options.statistics = rocksdb::CreateDBStatistics();
+  options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.skip_stats_update_on_db_open = true;  // opening must take well under a second
+  // A checkpoint is one record; a short manifest is soon read at the next open.
+  options.max_manifest_file_size = 16 * kMiB;
+  return options;
+}
+
+}  // namespace seen

@@ -1,0 +1,111 @@
+#include "store/rocks_partition_store.h"
+
+#include "base/check.h"
+#include "store/keys.h"
+#include "store/position_codec.h"
+#include "store/rocks_checkpoint_writer.h"
+#include "store/rocks_database.h"
+#include "store/rocks_status.h"
+
+namespace seen {
+namespace {
+
+uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
+  uint64_t value = 0;
+  return db.GetIntProperty(name, &value) ? value : 0;
+}
+
+}  // namespace
+
+RocksPartitionStore::RocksPartitionStore(std::unique_ptr<Database> database)
+    : database_(std::move(database)) {}
+RocksPartitionStore::~RocksPartitionStore() = default;
+
+Result<std::unique_ptr<RocksPartitionStore>> RocksPartitionStore::Open(StoreOptions options) {
+  auto database = std::make_unique<Database>(std::move(options));
+  if (Status opened = database->Open(); !opened) return Fail(opened.error());
+  return std::unique_ptr<RocksPartitionStore>(new RocksPartitionStore(std::move(database)));
+}
+
+const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return database_->filter_ids(); }
+
+Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
+  std::string value;
+  const rocksdb::Status read =
+      database_->db().Get(rocksdb::ReadOptions(), rocksdb::Slice(PositionKey()), &value);
+  if (read.IsNotFound()) return std::optional<Position>();
+  if (!read.ok()) return Fail(ToError(read, database_->What("can't read the position")));
+  auto position = DecodePosition(value);
+  if (!position) return Fail(Error{position.error().code, database_->What(position.error().message)});
+  return std::optional(std::move(*position));
+}
+
+Result<std::unique_ptr<CheckpointWriter>> RocksPartitionStore::BeginCheckpoint(const Position& position) {
+  if (Status resumed = database_->Resume(); !resumed) return Fail(resumed.error());
+  auto writer = std::make_unique<Writer>(*database_);
+  if (Status begun = writer->Begin(position); !begun) return Fail(begun.error());
+  return writer;
+}
+
+Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& out) const {
+  out.clear();
+  const StoredUserKey key = KeyOf(Table::kDeltas, user);
+  const rocksdb::Status read =
+      database_->db().Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &out);
+  if (read.ok()) return true;
+  out.clear();
+  if (read.IsNotFound()) return false;
+  return Fail(ToError(read, database_->What("can't read a user's state")));
+}
+
+Result<std::vector<UserRef>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
+                                                            size_t limit) const {
+  std::vector<UserRef> page;
+  const rocksdb::Slice end(EndOf(Table::kMarks));
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;  // each mark is met once; users' states must not make room for them
+  read.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> at(database_->db().NewIterator(read));
+  const StoredUserKey from = KeyOf(Table::kMarks, after.value_or(UserRef{}));
+  at->Seek(rocksdb::Slice(from.data(), from.size()));
+  if (after && at->Valid() && at->key() == rocksdb::Slice(from.data(), from.size())) at->Next();
+  for (; at->Valid() && page.size() < limit; at->Next()) {
+    const auto user = UserOf(Table::kMarks, {at->key().data(), at->key().size()});
+    if (!user) return Fail(Error{user.error().code, database_->What("marks: " + user.error().message)});
+    page.push_back(*user);
+  }
+  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read marks")));
+  return page;
+}
+
+void RocksPartitionStore::SetHorizon(FilterId filter, Day horizon) {
+  Check(database_->rules().Knows(filter), "a horizon is set for a filter of the store");
+  database_->rules().SetHorizon(filter, horizon);
+}
+
+uint32_t RocksPartitionStore::Level0Files() const {
+  std::string value;
+  if (!database_->db().GetProperty("rocksdb.num-files-at-level0", &value)) return 0;
+  return static_cast<uint32_t>(std::stoul(value));
+}
+
+StoreFigures RocksPartitionStore::Figures() const {
+  rocksdb::DB& db = database_->db();
+  const rocksdb::Statistics& statistics = *database_->rocks_options().statistics;
+  StoreFigures figures;
+  figures.bytes = PropertyOf(db, rocksdb::DB::Properties::kLiveSstFilesSize);
+  figures.level0_files = Level0Files();
+  figures.compaction_pending_bytes = PropertyOf(db, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  figures.block_cache_hits = statistics.getTickerCount(rocksdb::BLOCK_CACHE_HIT);
+  figures.block_cache_misses = statistics.getTickerCount(rocksdb::BLOCK_CACHE_MISS);
+  return figures;
+}
+
+Status RocksPartitionStore::CompactAll() {
+  rocksdb::CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  return ToStatus(database_->db().CompactRange(compact, nullptr, nullptr), database_->What("compaction"));
+}
+
+}  // namespace seen

@@ -1,0 +1,61 @@
+#pragma once
+// A partition's state in a RocksDB of its own. A checkpoint is a file of keys in order, ingested whole: there
+// is no write-ahead log and nothing goes through memtables. Formats: schemas/store.md.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+#include "store/descriptor.h"
+#include "store/store_resources.h"
+
+namespace rocksdb {
+class FileSystem;
+}
+
+namespace seen {
+
+struct StoreOptions {
+  std::string directory;  // a StoreDirectory's, held open for as long as the store is
+  StoreIdentity identity;
+  std::vector<StoredFilter> filters;  // in the configuration's order; names differ
+  StoreResources resources;
+  /// All files go through it; nullptr: the operating system's.
+  std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
+};
+
+class RocksPartitionStore final : public PartitionStore {
+ public:
+  /// Creates the store where missing. kRefused where its state doesn't fit `options` (with the remedy),
+  /// kCorrupt, kNoSpace, kUnavailable. Under a second for any size.
+  static Result<std::unique_ptr<RocksPartitionStore>> Open(StoreOptions options);
+  /// Waits for a compaction under way to stop; loses nothing that was committed.
+  ~RocksPartitionStore() override;
+
+  /// The filters' ids, in the configuration's order.
+  const std::vector<FilterId>& filter_ids() const;
+
+  Result<std::optional<Position>> ReadPosition() const override;
+  Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
+  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override;
+  Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
+  void SetHorizon(FilterId filter, Day horizon) override;
+  uint32_t Level0Files() const override;
+  StoreFigures Figures() const override;
+
+  /// Rewrites everything into one level: merged, expired, smallest. Takes as long as reading and writing it
+  /// all; reads and checkpoints go on meanwhile.
+  Status CompactAll();
+
+ private:
+  class Database;
+  class Writer;
+  explicit RocksPartitionStore(std::unique_ptr<Database> database);
+
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace seen

@@ -1,0 +1,142 @@
+#include "store/store_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace seen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPartitionPrefix = "partition-";
+// A partition on its way out: renamed first, so that a crash can't leave half a state under its own name.
+constexpr std::string_view kRemovedPrefix = "removed-";
+
+tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what, const fs::path& path) {
+  const bool full = code == std::errc::no_space_on_device;
+  return Fail(full ? Code::kNoSpace : Code::kUnavailable,
+              fmt::format("store.directory: {} {}: {}", what, path.string(), code.message()));
+}
+
+std::error_code LastError() { return {errno, std::generic_category()}; }
+
+std::error_code SyncDirectory(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return LastError();
+  const std::error_code code = ::fsync(descriptor) == 0 ? std::error_code{} : LastError();
+  ::close(descriptor);
+  return code;
+}
+
+// Each new folder's entry is made durable too.
+std::error_code CreateDirectories(const fs::path& path) {
+  std::error_code code;
+  if (path.empty() || fs::is_directory(path, code)) return {};
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (parent != path && (code = CreateDirectories(parent))) return code;
+  fs::create_directory(path, code);
+  return code ? code : SyncDirectory(parent);
+}
+
+std::optional<int32_t> PartitionNamed(std::string_view name) {
+  if (!name.starts_with(kPartitionPrefix)) return std::nullopt;
+  name.remove_prefix(kPartitionPrefix.size());
+  int32_t partition = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), partition);
+  if (error != std::errc{} || end != name.data() + name.size() || partition < 0) return std::nullopt;
+  if (name != std::to_string(partition)) return std::nullopt;
+  return partition;
+}
+
+std::string HolderOf(int lock) {
+  char text[32] = {};
+  const ssize_t length = ::pread(lock, text, sizeof text - 1, 0);
+  int64_t pid = 0;
+  if (length <= 0 || std::from_chars(text, text + length, pid).ec != std::errc{} || pid <= 0) {
+    return "another process";
+  }
+  return fmt::format("process {}", pid);
+}
+
+std::error_code RemoveLeftovers(const fs::path& directory) {
+  std::error_code code;
+  fs::remove_all(StoreDirectory::IncomingPath(directory.string()), code);
+  if (code) return code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, code)) {
+    if (!entry.path().filename().string().starts_with(kRemovedPrefix)) continue;
+    std::error_code removing;
+    fs::remove_all(entry.path(), removing);
+    if (removing) return removing;
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string StoreDirectory::PartitionPath(const std::string& directory, int32_t partition) {
+  return directory + "/" + std::string(kPartitionPrefix) + std::to_string(partition);
+}
+std::string StoreDirectory::IncomingPath(const std::string& directory) { return directory + "/incoming"; }
+
+Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& path) {
+  if (const std::error_code code = CreateDirectories(path)) return FailOf(code, "can't create", path);
+  const std::string lock_path = path + "/LOCK";
+  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock < 0) return FailOf(LastError(), "can't open", lock_path);
+  std::unique_ptr<StoreDirectory> directory(new StoreDirectory(path, lock));
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return FailOf(LastError(), "can't lock", lock_path);
+    return Fail(Code::kRefused,
+                fmt::format("store.directory: {} is in use by {}: stop it, or give this one a "
+                            "directory of its own",
+                            path, HolderOf(lock)));
+  }
+  // For the message above only: the lock is what counts.
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
+    return FailOf(LastError(), "can't write", lock_path);
+  }
+  if (const std::error_code code = RemoveLeftovers(path)) return FailOf(code, "can't clear", path);
+  return directory;
+}
+
+StoreDirectory::~StoreDirectory() { ::close(lock_); }
+
+Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {
+  std::vector<int32_t> partitions;
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, code)) {
+    if (const auto partition = PartitionNamed(entry.path().filename().string()))
+      partitions.push_back(*partition);
+  }
+  if (code) return FailOf(code, "can't list", path_);
+  std::sort(partitions.begin(), partitions.end());
+  return partitions;
+}
+
+Status StoreDirectory::RemovePartition(int32_t partition) const {
+  const fs::path from = PartitionPath(path_, partition);
+  const fs::path removed = fs::path(path_) / fmt::format("{}{}", kRemovedPrefix, partition);
+  std::error_code code;
+  fs::remove_all(removed, code);
+  if (code) return FailOf(code, "can't remove", removed);
+  fs::rename(from, removed, code);
+  if (code == std::errc::no_such_file_or_directory) return {};
+  if (code) return FailOf(code, "can't rename", from);
+  if ((code = SyncDirectory(path_))) return FailOf(code, "can't sync", path_);
+  fs::remove_all(removed, code);
+  if (code) return FailOf(code, "can't remove", removed);
+  return {};
+}
+
+}  // namespace seen

@@ -1,0 +1,43 @@
+#pragma once
+// store.directory: one daemon's, locked while it runs. Holds a RocksDB a partition.
+//
+//   LOCK             locked with flock; names the process that holds it
+//   incoming/        files of checkpoints being written; nothing in it outlives a restart
+//   partition-<n>/   RocksDB
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace seen {
+
+class StoreDirectory {
+ public:
+  /// Creates the directory where missing, takes its lock, removes what a crash left half-done. kRefused,
+  /// naming the process where it can be told, while another one holds the lock. kUnavailable where it can't
+  /// be made or written; kNoSpace.
+  static Result<std::unique_ptr<StoreDirectory>> Open(const std::string& path);
+  ~StoreDirectory();
+  StoreDirectory(const StoreDirectory&) = delete;
+  StoreDirectory& operator=(const StoreDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Ascending. Partitions that have a folder, whatever is in it.
+  Result<std::vector<int32_t>> PartitionsWithState() const;
+  /// Removes a partition's state wholly, or (after a crash) not at all; none is no error. It must not be
+  /// open.
+  Status RemovePartition(int32_t partition) const;
+
+  static std::string PartitionPath(const std::string& directory, int32_t partition);
+  static std::string IncomingPath(const std::string& directory);
+
+ private:
+  StoreDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  const std::string path_;
+  const int lock_;  // a file descriptor
+};
+
+}  // namespace seen
