@@ -96,7 +96,8 @@ Status Consumer::Impl::Start() {
 void Consumer::Impl::Close() {
   if (closed || !client) return;
   closed = true;
-  rd_kafka_consumer_close(client.get());  // runs OnRebalance
+  rd_kafka_consumer_close(client.get());  // runs OnRebalance, unless it was fenced
+  RevokeAll();
   for (auto& worker : workers) {
     const std::lock_guard lock(worker->mutex);
     for (auto& partition : worker->partitions) partition.queue.reset();

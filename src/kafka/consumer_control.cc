@@ -75,16 +75,19 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     return;
   }
   if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteError(kind, rd_kafka_err2str(kind));
-  Revoke(partitions);
+  std::vector<int32_t> revoked;
+  for (int i = 0; partitions != nullptr && i < partitions->cnt; ++i) {
+    revoked.push_back(partitions->elems[i].partition);
+  }
+  Revoke(revoked, rd_kafka_assignment_lost(client.get()) != 0);
+  rd_kafka_assign(client.get(), nullptr);
 }
 
-void Consumer::Impl::Revoke(const rd_kafka_topic_partition_list_t* partitions) {
-  const bool lost = rd_kafka_assignment_lost(client.get()) != 0;
+void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
   std::vector<int32_t> revoked;
   {
     const auto locks = LockWorkers();
-    for (int i = 0; partitions != nullptr && i < partitions->cnt; ++i) {
-      const int32_t partition = partitions->elems[i].partition;
+    for (const int32_t partition : partitions) {
       auto* const state = Find(partition);
       if (state == nullptr || !state->assigned) continue;
       if (state->notice_due) --WorkerFor(partition).notices_due;
@@ -95,10 +98,20 @@ void Consumer::Impl::Revoke(const rd_kafka_topic_partition_list_t* partitions) {
     }
   }
   pending.clear();
+  if (revoked.empty()) return;
   log::Info("partitions revoked",
             {{"partitions", revoked.size()}, {"lost", lost}, {"group", options.group_id}});
-  if (!revoked.empty()) rebalance.OnRevoked(revoked, lost);
-  rd_kafka_assign(client.get(), nullptr);
+  rebalance.OnRevoked(revoked, lost);
+}
+
+void Consumer::Impl::RevokeAll() {
+  std::vector<int32_t> all;
+  for (size_t w = 0; w < workers.size(); ++w) {
+    for (size_t i = 0; i < workers[w]->partitions.size(); ++i) {
+      all.push_back(static_cast<int32_t>(i * workers.size() + w));
+    }
+  }
+  Revoke(all, true);
 }
 
 void Consumer::Impl::OpenPending() {

@@ -77,7 +77,8 @@ struct Consumer::Impl {
   bool OpenPartition(int32_t partition, int32_t partition_count,
                      const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
                      int64_t& start_offset);
-  void Revoke(const rd_kafka_topic_partition_list_t* partitions);
+  void Revoke(std::span<const int32_t> partitions, bool lost);
+  void RevokeAll();  // at the end: what librdkafka didn't revoke was lost
   /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
   void ApplyAssignment();
   void ForwardUnheard();

@@ -28,6 +28,9 @@ Result<std::unique_ptr<EmbeddedBroker>> EmbeddedBroker::Start(const std::map<std
   impl->owner = std::move(*owner);
   impl->cluster.reset(rd_kafka_mock_cluster_new(impl->owner.get(), 1));
   if (!impl->cluster) return Fail(Code::kUnavailable, "embedded broker: can't listen on loopback");
+#if RD_KAFKA_VERSION >= 0x020600ff
+  rd_kafka_mock_group_initial_rebalance_delay_ms(impl->cluster.get(), 100);
+#endif
   std::unique_ptr<EmbeddedBroker> broker(new EmbeddedBroker(std::move(impl)));
   for (const auto& [topic, partitions] : topics) {
     if (auto created = broker->CreateTopic(topic, partitions); !created)

@@ -1,10 +1,16 @@
 #pragma once
 // librdkafka's mock cluster as a broker to try things on: `seend --embedded-kafka` and tests.
 //
-// Real TCP on loopback, in this process; kcat and any librdkafka client can talk to it (groups, static
-// members, idempotent producers, headers, codecs). It doesn't have: Java clients, CreateTopics,
-// DescribeConfigs, offsets-for-times (it answers the end), a port of choice (always an ephemeral one),
-// durability; and it keeps only the last 5 MB of a partition. A new group's first join takes 3 s.
+// Real TCP on loopback, in this process; kcat and any librdkafka client can talk to it (groups, idempotent
+// producers, headers, codecs). What it isn't:
+// - no Java clients, no CreateTopics, no DescribeConfigs, no offsets-for-times (it answers "none");
+// - it creates every topic somebody asks about, so none is ever missing;
+// - it keeps the last 5 MB of a partition, in memory;
+// - always an ephemeral port: librdkafka offers no other;
+// - static members are taken for dynamic ones: a consumer that comes back waits for its old self's session to
+// end. A
+//   group's first join takes 3 s (0.1 s from librdkafka 2.6 on), and a session.timeout.ms below that never
+//   joins.
 
 #include <cstdint>
 #include <map>

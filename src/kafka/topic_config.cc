@@ -17,8 +17,14 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
                                                        const std::string& name,
                                                        std::chrono::milliseconds timeout) {
   const std::string what = "configuration of topic \"" + topic + "\"";
+  const auto metadata = TopicMetadata(client, topic, timeout);
+  if (!metadata) return Fail(metadata.error());
   const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
   rd_kafka_AdminOptions_set_request_timeout(options.get(), ToTimeout(timeout), nullptr, 0);
+  // Any broker knows. Not asked to one, librdkafka waits for a controller, which the embedded broker doesn't
+  // have.
+  const int32_t leader = (*metadata)->topics[0].partitions[0].leader;
+  if (leader >= 0) rd_kafka_AdminOptions_set_broker(options.get(), leader, nullptr, 0);
   const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
   const QueueHandle queue(rd_kafka_queue_new(client));
   rd_kafka_ConfigResource_t* asked[] = {resource.get()};

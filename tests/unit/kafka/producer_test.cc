@@ -100,16 +100,19 @@ TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
 
 class AdminTest : public BrokerTest {};
 
-TEST_F(AdminTest, CountsPartitionsWithoutCreatingTopics) {
+TEST_F(AdminTest, CountsPartitions) {
   const auto topic = NewTopic(6);
   const auto admin = Admin::Open(Brokers(), {}).value();
   EXPECT_TRUE(admin->Ping(5s));
   EXPECT_EQ(admin->PartitionCount(topic, 5s), 6);
-  for (int i = 0; i < 2; ++i) {
-    const auto missing = admin->PartitionCount("not-there", 5s);
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code, Code::kNotFound);
-  }
+}
+
+TEST_F(AdminTest, TakesNoAnswerOnATopicsConfigurationForUnknown) {
+  const auto topic = NewTopic(1);
+  const auto admin = Admin::Open(Brokers(), {}).value();
+  const auto value = admin->TopicConfig(topic, "retention.ms", 5s);
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(*value, std::nullopt);
 }
 
 TEST_F(AdminTest, WarnsOfAnotherPartitionCount) {

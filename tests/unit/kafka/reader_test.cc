@@ -103,12 +103,6 @@ TEST_F(Reader, OfAnEmptyTopicIsDoneAtOnce) {
   EXPECT_EQ(more, false);
 }
 
-TEST_F(Reader, SaysThatATopicDoesNotExist) {
-  const auto reader = PartitionReader::Open(OptionsFor("no-such-topic"), 5s);
-  ASSERT_FALSE(reader);
-  EXPECT_EQ(reader.error().code, Code::kNotFound) << reader.error().message;
-}
-
 TEST_F(Reader, SaysThatBrokersAreAway) {
   auto options = OptionsFor("any");
   options.brokers = "127.0.0.1:1";
