@@ -1,10 +1,9 @@
+// gcc 12 at -O2 suspects CLI11 and Asio of following null pointers.
+#pragma GCC diagnostic ignored "-Wnull-dereference"
+
 #include <CLI/CLI.hpp>
 
 #include "tools/commands.h"
-
-#ifndef SEEN_VERSION
-#define SEEN_VERSION "0.1.0"
-#endif
 
 namespace seen {
 

@@ -1,5 +1,6 @@
 #include "tools/snapshot_topic.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "kafka/reader.h"
@@ -7,6 +8,18 @@
 namespace seen {
 
 Status SnapshotTopic::CatchUp(std::string_view only_user, Progress* progress) {
+  constexpr int kAttempts =
+      5;  // a topic that keeps little may lose its start again and again while it is read
+  Status read;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    read = ReadToEnd(only_user, progress);
+    if (read || read.error().code != Code::kUnavailable) break;
+    next_offsets_.clear();
+  }
+  return read;
+}
+
+Status SnapshotTopic::ReadToEnd(std::string_view only_user, Progress* progress) {
   auto reader = PartitionReader::Open({.brokers = options_.brokers,
                                        .client = options_.client,
                                        .topic = options_.topic,

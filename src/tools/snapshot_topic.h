@@ -25,6 +25,7 @@ class SnapshotTopic {
 
   /// Reads what has been published since the last call up to the topic's present end. `only_user`: others are
   /// skipped; empty: all are kept.
+  /// Where retention has taken the place it stopped at, it goes on from the earliest record left.
   Status CatchUp(std::string_view only_user = {}, Progress* progress = nullptr);
 
   /// nullptr: none, or a tombstone.
@@ -33,6 +34,8 @@ class SnapshotTopic {
   uint64_t records_read() const { return records_read_; }
 
  private:
+  Status ReadToEnd(std::string_view only_user, Progress* progress);
+
   Options options_;
   std::map<int32_t, int64_t> next_offsets_;
   std::unordered_map<std::string, std::string> snapshots_;

@@ -26,8 +26,6 @@ std::vector<Fingerprint> FingerprintsOf(const Oracle& oracle, const std::vector<
 }  // namespace
 
 struct UserChecker::Question {
-  TimeMs before;
-  TimeMs after;  // the served snapshot was asked for in between
   SeenItems seen;
   std::vector<std::string> negatives;
 };
@@ -59,15 +57,27 @@ void UserChecker::Failed(std::string message) {
 }
 
 Status UserChecker::Check(std::string_view user_id, const std::string* published) {
-  Question question;
-  question.before = SystemClock().WallNow();
+  const CheckOutcome before = outcome_;
+  const Day today = DayOf(SystemClock().WallNow());
+  auto status = CheckToday(user_id, published);
+  if (!status || DayOf(SystemClock().WallNow()) == today) return status;
+  outcome_ = before;  // midnight (UTC) came in between: the answers are about two windows
+  return CheckToday(user_id, published);
+}
+
+Status UserChecker::CheckToday(std::string_view user_id, const std::string* published) {
+  const Day promised = oracle_.Horizon(SystemClock().WallNow());
   const auto served = daemon_.Snapshot(options_.filter, user_id);
   if (!served) return Fail(served.error());
-  question.after = SystemClock().WallNow();
   const auto view = SnapshotView::Parse(*served);
   if (!view) return Fail(Code::kMalformed, fmt::format("snapshot of {}: {}", user_id, view.error().message));
-
-  question.seen = oracle_.Seen(user_id, view->meta().horizon);
+  if (view->meta().horizon != promised) {
+    ++outcome_.counts.horizon_mismatches;
+    Failed(fmt::format("{}: the snapshot counts from {} on instead of {}; is the filter's window_days given?",
+                       user_id, DayText(view->meta().horizon), DayText(promised)));
+  }
+  Question question;
+  question.seen = oracle_.Seen(user_id, std::min(promised, view->meta().horizon));
   question.negatives = NegativesFor(oracle_, user_id, question.seen, options_.negatives_per_user);
   ++outcome_.counts.users;
   outcome_.counts.items += question.seen.must.size();
@@ -81,11 +91,6 @@ void UserChecker::CheckSnapshot(const Question& question, std::string_view user_
   const auto view = SnapshotView::Parse(bytes);
   const SnapshotMeta& meta = view->meta();
   outcome_.counts.rate_asked_sum += meta.false_positive_rate;
-  if (meta.horizon > oracle_.Horizon(question.after) || meta.horizon < oracle_.Horizon(question.before)) {
-    ++outcome_.counts.horizon_mismatches;
-    Failed(fmt::format("{}: the snapshot counts from {} on instead of {}", user_id, DayText(meta.horizon),
-                       DayText(oracle_.Horizon(question.after))));
-  }
   for (const uint32_t item : question.seen.must) {
     if (view->MightContain(oracle_.ItemFingerprint(item))) continue;
     ++outcome_.counts.snapshot_false_negatives;

@@ -72,6 +72,7 @@ class UserChecker {
 
  private:
   struct Question;
+  Status CheckToday(std::string_view user_id, const std::string* published);
   void Failed(std::string message);
   void CheckSnapshot(const Question& question, std::string_view user_id, std::string_view bytes);
   void CheckPublished(const Question& question, std::string_view user_id, const std::string* published,
