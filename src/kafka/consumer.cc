@@ -23,13 +23,21 @@ ClientSettings ConsumerDefaults() {
           {"check.crcs", "true"}};
 }
 
+/// What one worker's queue may hold before librdkafka stops fetching for it. Half of the budget, the rest is
+/// for responses under way and being read.
+struct QueueLimits {
+  uint64_t kbytes;
+  uint64_t messages;
+};
+
+QueueLimits QueueLimitsOf(const Consumer::Options& options) {
+  const uint64_t bytes = options.fetch_bytes_max / 2 / static_cast<uint64_t>(options.workers);
+  return {std::clamp<uint64_t>(bytes / 1024, 256, 2'000'000),
+          std::clamp<uint64_t>(bytes / (kMessageOverheadBytes + 128), 1'000, 1'000'000)};
+}
+
 ClientSettings ConsumerImposed(const Consumer::Options& options) {
-  const auto workers = static_cast<uint64_t>(options.workers);
-  // Half for what waits in the workers' queues, the rest for responses under way and being read.
-  const uint64_t queue_bytes = options.fetch_bytes_max / 2 / workers;
-  const uint64_t queue_kbytes = std::clamp<uint64_t>(queue_bytes / 1024, 256, 2'000'000);
-  const uint64_t queue_messages =
-      std::clamp<uint64_t>(queue_bytes / (kMessageOverheadBytes + 128), 1'000, 1'000'000);
+  const auto limits = QueueLimitsOf(options);
   const uint64_t response_bytes = std::clamp<uint64_t>(options.fetch_bytes_max / 4, 1 << 20, 50 << 20);
   ClientSettings imposed = {{"group.id", options.group_id},
                             {"partition.assignment.strategy", "range"},
@@ -37,8 +45,8 @@ ClientSettings ConsumerImposed(const Consumer::Options& options) {
                             {"enable.auto.offset.store", "false"},
                             {"auto.offset.reset", "error"},
                             {"enable.partition.eof", "true"},
-                            {"queued.max.messages.kbytes", std::to_string(queue_kbytes)},
-                            {"queued.min.messages", std::to_string(queue_messages)},
+                            {"queued.max.messages.kbytes", std::to_string(limits.kbytes)},
+                            {"queued.min.messages", std::to_string(limits.messages)},
                             {"fetch.max.bytes", std::to_string(response_bytes)}};
   if (!options.instance_id.empty()) imposed["group.instance.id"] = options.instance_id;
   if (rd_kafka_version() >= kBackoffVersion) imposed["fetch.queue.backoff.ms"] = "2";
@@ -55,7 +63,10 @@ void OnQueueFilled(rd_kafka_t*, void* opaque) {
 }  // namespace
 
 Status Consumer::Impl::Start() {
-  Check(options.workers > 0, "a consumer has workers");
+  Check(options.workers > 0 && options.batch_records_max > 0, "a consumer has workers that read");
+  const auto limits = QueueLimitsOf(options);
+  drained_records = std::min<size_t>(options.batch_records_max, limits.messages / 4);
+  drained_bytes = limits.kbytes * 1024 / 4;
   auto conf = kafka::MakeConf(options.brokers, ConsumerDefaults(), options.client, ConsumerImposed(options));
   if (!conf) return Fail(std::move(conf.error()));
   rd_kafka_conf_set_opaque(conf->get(), this);

@@ -15,6 +15,7 @@ constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of 
 constexpr milliseconds kPendingWaitMax{5000};
 constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kWakeInterval{10};  // see WakeFetchers
+constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
 constexpr int kBackoffVersion = 0x020200ff;
 
@@ -24,8 +25,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
   const auto deadline = SteadyClock::now() + timeout;
   for (;;) {
     if (closed) return Fail(Code::kUnavailable, "the consumer is closed");
-    const bool hurry = unheard || std::any_of(workers.begin(), workers.end(),
-                                              [](const auto& w) { return w->behind.load(); });
+    const bool hurry = unheard || SteadyClock::now() - drained_at < kQuiet;
     auto wait = std::chrono::duration_cast<milliseconds>(deadline - SteadyClock::now());
     wait = std::clamp(wait, milliseconds(0), hurry ? kWakeInterval : kSlice);
     const kafka::MessageHandle message(rd_kafka_consumer_poll(client.get(), kafka::ToTimeout(wait)));
@@ -222,7 +222,11 @@ void Consumer::Impl::ForwardUnheard() {
   if (!unheard) return;
   unheard = false;
   for (auto& worker : workers) {
-    const std::lock_guard lock(worker->mutex);
+    const std::unique_lock lock(worker->mutex, std::try_to_lock);
+    if (!lock) {  // in a handler, which may take its time
+      unheard = true;
+      continue;
+    }
     for (auto& state : worker->partitions) {
       if (!state.assigned || state.heard || !state.queue) continue;
       rd_kafka_queue_forward(state.queue.get(), worker->queue.get());
@@ -232,12 +236,16 @@ void Consumer::Impl::ForwardUnheard() {
 }
 
 // Before 2.2 librdkafka's broker thread, having found the queue full, looks again only after up to a second,
-// unless something wakes it: a cheap request does.
+// unless something wakes it: a cheap request does. It has to come after the queue was drained, hence the
+// workers' flags.
 void Consumer::Impl::WakeFetchers() {
   if (rd_kafka_version() >= kBackoffVersion || !reachable) return;
   const auto now = SteadyClock::now();
   if (now - fetchers_woken < kWakeInterval) return;
-  if (std::none_of(workers.begin(), workers.end(), [](const auto& w) { return w->behind.load(); })) return;
+  bool drained = false;
+  for (auto& worker : workers) drained |= worker->drained.exchange(false);
+  if (!drained) return;
+  drained_at = now;
   if (now - leaders_asked > kLeadersInterval) {
     auto metadata = kafka::TopicMetadata(client.get(), options.topic, kQuestion);
     leaders_asked = now;

@@ -44,7 +44,8 @@ struct ConsumerWorker {
   std::vector<rd_kafka_message_t*> messages;  // mutex
   std::vector<int32_t> batch;                 // partitions of the poll under way; mutex
   size_t notices_due = 0;                     // mutex
-  std::atomic<bool> behind{false};            // the last poll was full
+  std::atomic<bool> behind{false};            // the last poll was full: there may be more
+  std::atomic<bool> drained{false};           // much was taken since WakeFetchers looked
 
   std::mutex wake_mutex;  // innermost: librdkafka signals under its queue's lock
   std::condition_variable wake;
@@ -93,6 +94,8 @@ struct Consumer::Impl {
 
   const Options options;
   RebalanceHandler& rebalance;
+  size_t drained_records = 0;  // what WakeFetchers takes for much; set once
+  size_t drained_bytes = 0;
   std::vector<std::unique_ptr<ConsumerWorker>> workers;
   kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
 
@@ -112,6 +115,7 @@ struct Consumer::Impl {
   bool unheard = false;
   SteadyClock::time_point probe_next{};
   SteadyClock::time_point fetchers_woken{};
+  SteadyClock::time_point drained_at{};
   SteadyClock::time_point leaders_asked{};
   std::vector<int32_t> partition_by_leader;  // one of ours for each broker
 };

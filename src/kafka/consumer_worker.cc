@@ -45,7 +45,12 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   worker.behind = count == worker.messages.size();
   const MessagesGuard guard{worker.messages, count};
   worker.batch.clear();
-  for (size_t i = 0; i < count; ++i) Sort(worker, *worker.messages[i]);
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    bytes += worker.messages[i]->len + worker.messages[i]->key_len;
+    Sort(worker, *worker.messages[i]);
+  }
+  if (count >= drained_records || bytes >= drained_bytes) worker.drained = true;
 
   size_t delivered = 0;
   for (const int32_t partition : worker.batch) {
