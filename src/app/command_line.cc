@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnull-dereference"  // what gcc 12 suspects in CLI11 2.1 at -O2
 #include <CLI/CLI.hpp>
+#pragma GCC diagnostic pop
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -22,9 +25,9 @@ constexpr const char* kDescription =
     "filter per user. Configuration: docs/CONFIGURATION.md.";
 
 constexpr const char* kExitStatuses =
-    "Exit status: 0 after SIGTERM, 1 when it had to stop (the log says why), 2 for a mistake in the command "
-    "line or\n"
-    "the configuration.";
+    "Exit status: 0 after SIGTERM; 1 when it failed; 2 for a mistake in the command line or the "
+    "configuration;\n"
+    "3 when going on would lose or mix up data: the log names the remedy.";
 
 struct Flags {
   std::string config_argument;
@@ -45,8 +48,8 @@ void AddOptions(CLI::App& app, Flags& flags) {
          "--set", flags.overrides,
          "Override one key, e.g. store.memory_mib=256 or filters.default.snapshot=null; may be repeated")
       ->option_text("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   app.add_flag("--check-config", flags.check_config, "Check the configuration and leave");
   app.add_flag("--print-config", flags.print_config,
                "Print the configuration with all defaults filled in and leave");
