@@ -1,0 +1,186 @@
+#include "tools/http_client.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "tools/daemon_client.h"
+
+namespace seen {
+namespace {
+
+/// Answers each request on loopback with what `answer` says; "" closes the connection instead.
+class TinyServer {
+ public:
+  using Answer = std::function<std::string(int request_number, const std::string& request)>;
+
+  explicit TinyServer(Answer answer)
+      : answer_(std::move(answer)), listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(listener_, 8), 0);
+    socklen_t size = sizeof address;
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { Serve(); });
+  }
+  ~TinyServer() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  std::string base() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int connections() const { return connections_; }
+
+  static std::string Response(int status, const std::string& body, const std::string& headers = "") {
+    return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n" + headers + "\r\n" + body;
+  }
+
+ private:
+  void Serve() {
+    while (true) {
+      const int client = accept(listener_, nullptr, nullptr);
+      if (client < 0) return;
+      ++connections_;
+      std::string pending;
+      char bytes[4096];
+      for (ssize_t got; (got = read(client, bytes, sizeof bytes)) > 0;) {
+        pending.append(bytes, static_cast<size_t>(got));
+        const size_t head = pending.find("\r\n\r\n");
+        if (head == std::string::npos) continue;
+        size_t body = 0;
+        if (const size_t at = pending.find("Content-Length: "); at < head)
+          body = std::stoul(pending.substr(at + 16));
+        if (pending.size() < head + 4 + body) continue;
+        const std::string response = answer_(requests_++, pending);
+        pending.clear();
+        if (response.empty()) break;
+        EXPECT_EQ(write(client, response.data(), response.size()), static_cast<ssize_t>(response.size()));
+      }
+      close(client);
+    }
+  }
+
+  Answer answer_;
+  int listener_;
+  uint16_t port_ = 0;
+  int requests_ = 0;
+  std::atomic<int> connections_ = 0;
+  std::thread thread_;
+};
+
+TEST(HttpClient, KeepsItsConnectionAndReadsHeaders) {
+  TinyServer server([](int, const std::string& request) {
+    return TinyServer::Response(200, request.substr(0, request.find('\r')), "Seen-As-Of: 17; lag=0\r\n");
+  });
+  {
+    auto client = HttpClient::Make(server.base());
+    ASSERT_TRUE(client);
+    for (int i = 0; i < 5; ++i) {
+      const auto answer = client->Get("/v1/status?x=" + std::to_string(i));
+      ASSERT_TRUE(answer) << answer.error().message;
+      EXPECT_EQ(answer->status, 200u);
+      EXPECT_EQ(answer->body, "GET /v1/status?x=" + std::to_string(i) + " HTTP/1.1");
+      EXPECT_EQ(answer->as_of, "17; lag=0");
+    }
+  }
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(HttpClient, ConnectsAgainWhereAKeptConnectionWasClosed) {
+  TinyServer server([](int number, const std::string&) {
+    return number == 1 ? std::string() : TinyServer::Response(200, std::to_string(number));
+  });
+  {
+    auto client = HttpClient::Make(server.base());
+    EXPECT_EQ(client->Get("/")->body, "0");
+    const auto answer = client->Get("/");
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->body, "2");
+  }
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST(HttpClient, GivesUpOnASilentServer) {
+  TinyServer server([](int, const std::string&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return std::string();
+  });
+  auto client = HttpClient::Make(server.base(), std::chrono::milliseconds(50));
+  const auto answer = client->Get("/slow");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kUnavailable);
+  EXPECT_NE(answer.error().message.find("/slow"), std::string::npos);
+}
+
+TEST(HttpClient, NamesTheAddressThatDoesNotAnswer) {
+  auto client = HttpClient::Make("http://127.0.0.1:1");
+  const auto answer = client->Get("/");
+  ASSERT_FALSE(answer);
+  EXPECT_NE(answer.error().message.find("http://127.0.0.1:1/"), std::string::npos) << answer.error().message;
+}
+
+TEST(HttpClient, TakesAddressesOfHttpOnly) {
+  for (const char* good :
+       {"http://127.0.0.1:8080", "http://localhost:8080/", "http://[::1]:8080", "http://seend"})
+    EXPECT_TRUE(HttpClient::Make(good)) << good;
+  for (const char* bad : {"", "127.0.0.1:8080", "https://x:1", "http://", "http://:80", "http://x:0",
+                          "http://x:65536", "http://x:8o", "http://x:80/path", "http://u@x:80"}) {
+    const auto client = HttpClient::Make(bad);
+    ASSERT_FALSE(client) << bad;
+    EXPECT_EQ(client.error().code, Code::kInvalidArgument);
+  }
+}
+
+TEST(PercentEncode, KeepsOnlyUnreservedCharacters) {
+  EXPECT_EQ(PercentEncode("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(PercentEncode("a/b?c d%é"), "a%2Fb%3Fc%20d%25%C3%A9");
+  EXPECT_EQ(PercentEncode(".."), "%2E%2E");
+}
+
+TEST(DaemonClient, SumsUpTheStatus) {
+  TinyServer server([](int number, const std::string&) {
+    return TinyServer::Response(200, number == 0 ? R"({"brokers":"b:1","topic":"t","ready":false,
+      "not_ready_reason":"partition 1 is catching up","partitions_total":3,"embedded_kafka":true,"partitions":[
+      {"partition":0,"state":"ready","next_offset":5,"lag_messages":0,"marks_outstanding":2,"high_watermark":5},
+      {"partition":2,"state":"catching_up","next_offset":7,"lag_messages":9,"marks_outstanding":1,"high_watermark":null}]})"
+                                                 : R"({"partitions":"none"})");
+  });
+  auto daemon = DaemonClient::Make(server.base());
+  const auto status = daemon->Status();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(status->brokers, "b:1");
+  EXPECT_EQ(status->not_ready_reason, "partition 1 is catching up");
+  EXPECT_EQ(status->lag_messages, 9u);
+  EXPECT_EQ(status->marks_outstanding, 3u);
+  EXPECT_EQ(status->partitions_ready, 1);
+  EXPECT_FALSE(status->watermarks_known);
+  EXPECT_EQ(status->next_offsets, (std::vector<int64_t>{5, -1, 7}));
+  const auto odd = daemon->Status();
+  ASSERT_FALSE(odd) << "an answer of another shape is an error, not a crash";
+  EXPECT_EQ(odd.error().code, Code::kMalformed);
+}
+
+TEST(DaemonClient, HandsOnTheDaemonsWords) {
+  TinyServer server([](int, const std::string&) {
+    return TinyServer::Response(503,
+                                R"({"title":"Service Unavailable","detail":"partition 3 is catching up"})");
+  });
+  auto daemon = DaemonClient::Make(server.base());
+  const auto answer = daemon->Unseen("default", "a user", std::vector<std::string>{"n"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kUnavailable);
+  EXPECT_EQ(answer.error().message,
+            "/v1/filters/default/users/a%20user/unseen: 503: partition 3 is catching up");
+}
+
+}  // namespace
+}  // namespace seen
