@@ -1,17 +1,12 @@
 #include "decode/event_decoder.h"
 
-#include <simdjson.h>
-
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/check.h"
-#include "decode/big_integers.h"
+#include "decode/json_document.h"
 
 namespace seen {
 namespace {
@@ -21,17 +16,6 @@ namespace dom = simdjson::dom;
 constexpr size_t kItemsMax = 10'000;  // in one batch event
 constexpr int64_t kExposedAtEnd = (int64_t{1} << 32) * 1000;
 constexpr size_t kDigitsMax = 20;  // of an integer id, with its sign
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
-tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, std::string message) {
-  return tl::unexpected<Rejection>(Rejection{reason, field, std::move(message)});
-}
-
-/// The rejection in `failed`, for another type of result.
-template <typename T>
-tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
-  return tl::unexpected<Rejection>(failed.error());
-}
 
 /// The members this program reads. Of a name given twice the last one counts, as in most JSON libraries.
 struct Members {
@@ -66,102 +50,21 @@ Members MembersOf(dom::object object) {
   return members;
 }
 
-bool IsBigInteger(dom::element value) {
-  return value.type() == dom::element_type::DOUBLE &&
-         double{value.get_double().value_unsafe()} == kBigInteger;
-}
-
-bool Is64Bits(dom::element value) {
-  return value.type() == dom::element_type::INT64 || value.type() == dom::element_type::UINT64;
-}
-
-std::string_view TypeName(dom::element value) {
-  if (IsBigInteger(value)) return "an integer beyond 64 bits";
-  switch (value.type()) {
-    case dom::element_type::ARRAY:
-      return "an array";
-    case dom::element_type::OBJECT:
-      return "an object";
-    case dom::element_type::INT64:
-    case dom::element_type::UINT64:
-      return "an integer";
-    case dom::element_type::DOUBLE:
-      return "a number with a fraction or exponent";
-    case dom::element_type::STRING:
-      return "a string";
-    case dom::element_type::BOOL:
-      return "a boolean";
-    case dom::element_type::NULL_VALUE:
-      return "null";
-    default:
-      return "something else";
-  }
-}
-
-std::string Message(std::string_view path, std::string_view what, std::string_view expected = {}) {
-  std::string message(path);
-  message.append(": ").append(what);
-  if (!expected.empty()) message.append("; expected ").append(expected);
-  return message;
-}
-
 }  // namespace
 
 struct EventDecoder::Buffers {
-  size_t event_bytes_max = 0;
-  std::vector<char> json;  // the payload and simdjson's padding
-  dom::parser parser;
-  dom::document document;  // strings of the event point into it
+  explicit Buffers(size_t event_bytes_max) : document(event_bytes_max) {}
+
+  JsonDocument document;  // strings of the event point into it
   std::vector<ExposedItem> items;
   std::vector<std::array<char, kDigitsMax>> digits;  // integer ids, written out; never grows during an event
 
-  tl::expected<dom::object, Rejection> Parse(std::string_view payload);
   /// `path()` is called for a message only: "user_id", "items[3].item_id".
   template <typename Path>
   tl::expected<std::string_view, Rejection> ReadId(dom::element value, std::string_view field, Path path);
   tl::expected<void, Rejection> AddItem(const dom::element& value, size_t index);
   tl::expected<void, Rejection> AddItems(dom::element value);
-
- private:
-  void Reserve(size_t bytes);
 };
-
-void EventDecoder::Buffers::Reserve(size_t bytes) {
-  if (document.capacity() >= bytes && parser.capacity() >= bytes && !json.empty()) return;
-  // Powers of two: events that grow byte by byte don't allocate each time.
-  const size_t capacity = std::bit_ceil(std::max<size_t>(bytes, 4096));
-  json.resize(capacity + simdjson::SIMDJSON_PADDING);
-  Check(parser.allocate(capacity) == simdjson::SUCCESS && document.allocate(capacity) == simdjson::SUCCESS,
-        "out of memory for a JSON document");
-}
-
-tl::expected<dom::object, Rejection> EventDecoder::Buffers::Parse(std::string_view payload) {
-  if (payload.size() > event_bytes_max) {
-    return Reject(RejectReason::kTooLarge, {},
-                  std::to_string(payload.size()) + " bytes; input.event_bytes_max is " +
-                      std::to_string(event_bytes_max));
-  }
-  // Whether simdjson skips a byte-order mark depends on its version: one is skipped here, two are no JSON.
-  if (payload.starts_with(kByteOrderMark)) payload.remove_prefix(kByteOrderMark.size());
-  if (payload.empty()) return Reject(RejectReason::kNotJson, {}, "not JSON: empty");
-  if (payload.starts_with(kByteOrderMark))
-    return Reject(RejectReason::kNotJson, {}, "not JSON: two byte-order marks");
-
-  Reserve(payload.size());
-  std::memcpy(json.data(), payload.data(), payload.size());
-  std::memset(json.data() + payload.size(), 0, simdjson::SIMDJSON_PADDING);
-  dom::element root;
-  auto error = parser.parse_into_document(document, json.data(), payload.size(), false).get(root);
-  if (error && ReplaceBigIntegers(std::span(json.data(), payload.size()))) [[unlikely]] {
-    error = parser.parse_into_document(document, json.data(), payload.size(), false).get(root);
-  }
-  if (error == simdjson::UTF8_ERROR) return Reject(RejectReason::kInvalidUtf8, {}, "not UTF-8");
-  if (error) return Reject(RejectReason::kNotJson, {}, Message("not JSON", simdjson::error_message(error)));
-  dom::object object;
-  if (root.get(object))
-    return Reject(RejectReason::kNotJson, {}, Message("not an event", TypeName(root), "an object"));
-  return object;
-}
 
 template <typename Path>
 tl::expected<std::string_view, Rejection> EventDecoder::Buffers::ReadId(dom::element value,
@@ -198,7 +101,7 @@ namespace {
 /// mistake.
 tl::expected<void, Rejection> CheckNullable(const std::optional<dom::element>& value, std::string_view field,
                                             bool integer) {
-  if (!value || value->is_null() || (integer ? Is64Bits(*value) : value->is_string())) return {};
+  if (!value || value->is_null() || (integer ? Is64BitInteger(*value) : value->is_string())) return {};
   return Reject(integer && IsBigInteger(*value) ? RejectReason::kOutOfRange : RejectReason::kWrongType, field,
                 Message(field, TypeName(*value), integer ? "a 64-bit integer or null" : "a string or null"));
 }
@@ -207,7 +110,7 @@ tl::expected<TimeMs, Rejection> ReadExposedAt(const std::optional<dom::element>&
   constexpr std::string_view kField = "exposed_at";
   constexpr std::string_view kExpected = "milliseconds since 1970 in 0..4294967295999";
   if (!value) return Reject(RejectReason::kMissingField, kField, Message(kField, "missing"));
-  if (!Is64Bits(*value) && !IsBigInteger(*value)) {
+  if (!Is64BitInteger(*value) && !IsBigInteger(*value)) {
     return Reject(RejectReason::kWrongType, kField, Message(kField, TypeName(*value), "an integer"));
   }
   int64_t time_ms = 0;
@@ -267,16 +170,14 @@ tl::expected<void, Rejection> EventDecoder::Buffers::AddItems(dom::element value
   return {};
 }
 
-EventDecoder::EventDecoder(size_t event_bytes_max) : buffers_(std::make_unique<Buffers>()) {
-  buffers_->event_bytes_max = event_bytes_max;
-}
+EventDecoder::EventDecoder(size_t event_bytes_max) : buffers_(std::make_unique<Buffers>(event_bytes_max)) {}
 EventDecoder::~EventDecoder() = default;
 EventDecoder::EventDecoder(EventDecoder&&) noexcept = default;
 EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
 
 tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
   Buffers& buffers = *buffers_;
-  const auto object = buffers.Parse(payload);
+  const auto object = buffers.document.ParseObject(payload);
   if (!object) return Rejected(object);
   const Members members = MembersOf(*object);
 

@@ -1,0 +1,55 @@
+#pragma once
+// A whole JSON document, validated, in reused memory; and what is wrong with a value, in words. Room decode
+// only: simdjson's types don't leave it.
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "model/event.h"
+
+namespace seen {
+
+/// No allocation once it has met a payload of the size. One per thread.
+class JsonDocument {
+ public:
+  explicit JsonDocument(size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  /// The object `payload` is. The payload is copied: the object and its strings point into this document and
+  /// stay valid until the next call. Rejections: kTooLarge, kNotJson, kInvalidUtf8.
+  tl::expected<simdjson::dom::object, Rejection> ParseObject(std::string_view payload);
+
+ private:
+  void Reserve(size_t bytes);
+
+  size_t bytes_max_;
+  std::vector<char> json_;  // the payload and the padding simdjson reads into
+  simdjson::dom::parser parser_;
+  simdjson::dom::document document_;
+};
+
+/// Written as an integer, in [-2^63, 2^64).
+bool Is64BitInteger(simdjson::dom::element value);
+/// Written as an integer, outside of that.
+bool IsBigInteger(simdjson::dom::element value);
+/// "a string", "null", ...
+std::string_view TypeName(simdjson::dom::element value);
+
+/// "path: what; expected ..."
+std::string Message(std::string_view path, std::string_view what, std::string_view expected = {});
+
+inline tl::unexpected<Rejection> Reject(RejectReason reason, std::string_view field, std::string message) {
+  return tl::unexpected<Rejection>(Rejection{reason, field, std::move(message)});
+}
+
+/// The rejection in `failed`, for another type of result.
+template <typename T>
+tl::unexpected<Rejection> Rejected(const tl::expected<T, Rejection>& failed) {
+  return tl::unexpected<Rejection>(failed.error());
+}
+
+}  // namespace seen
