@@ -44,6 +44,11 @@ class Builder final : public nlohmann::json_sax<ConfigJson> {
     if (what.starts_with("parse error at ")) what.erase(0, std::min(what.size(), what.find(": ") + 2));
     if (what.starts_with("syntax error while parsing "))
       what.erase(0, std::string_view("syntax error while ").size());
+    // What was read last may be a password; line and column say where it is.
+    if (const size_t read = what.find("; last read: '"); read != std::string::npos) {
+      const size_t end = what.rfind("'; expected ");
+      what.erase(read, end != std::string::npos && end > read ? end + 1 - read : std::string::npos);
+    }
     const std::string_view before = text_.substr(0, position > 0 ? std::min(position - 1, text_.size()) : 0);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
