@@ -1,0 +1,285 @@
+#include "app/daemon.h"
+
+#include <atomic>
+#include <thread>
+
+#include "app/daemon_status.h"
+#include "app/memory_budget.h"
+#include "app/partition_set.h"
+#include "app/pipeline.h"
+#include "app/queries.h"
+#include "app/service_manager.h"
+#include "app/stop_signal.h"
+#include "app/topics.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "kafka/admin.h"
+#include "kafka/consumer.h"
+#include "kafka/dead_letter_producer.h"
+#include "kafka/embedded_broker.h"
+#include "kafka/snapshot_producer.h"
+#include "serve/http_server.h"
+#include "serve/metrics.h"
+#include "serve/routes.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kControlPoll{50};
+constexpr milliseconds kHousekeeping{200};
+constexpr seconds kRetentionAsked{300};
+constexpr milliseconds kLastSnapshotsAwaited{1500};
+constexpr milliseconds kLastDeadLettersAwaited{1500};
+
+/// Assignments become open partitions.
+class Rebalancing final : public RebalanceHandler {
+ public:
+  explicit Rebalancing(PartitionSet& partitions) : partitions_(partitions) {}
+  void SetConsumer(Consumer* consumer) { consumer_ = consumer; }
+
+  Result<int64_t> OnAssigned(const Assignment& assignment) override { return partitions_.Open(assignment); }
+  void OnRevoked(std::span<const int32_t> partitions, bool lost) override {
+    for (const int32_t partition : partitions) {
+      const int64_t committed = partitions_.Close(partition, true);
+      if (committed >= 0 && !lost && consumer_) consumer_->Commit(partition, committed);
+    }
+  }
+
+ private:
+  PartitionSet& partitions_;
+  Consumer* consumer_ = nullptr;
+};
+
+class Daemon {
+ public:
+  explicit Daemon(const DaemonOptions& options)
+      : options_(options),
+        config_(options.config),
+        budget_(config_.store.memory_bytes),
+        resources_(budget_.block_cache_bytes),
+        status_(config_, clock_),
+        metrics_(MetricsOptions{FilterNames()}),
+        queries_(config_, clock_, [this] { return status_.Make(shown_partitions_.load(), shown_consumer_.load()); }),
+        routes_(queries_, [this] { return metrics_.Page(queries_.GetStatus()); },
+                [this] {
+                  const DaemonStatus status = queries_.GetStatus();
+                  return Readiness{status.ready, status.not_ready_reason};
+                }) {}
+
+  int Run();
+
+ private:
+  std::map<FilterId, std::string> FilterNames() const {
+    std::map<FilterId, std::string> names;
+    for (const FilterConfig& filter : config_.filters) {
+      names.emplace(static_cast<FilterId>(names.size()), filter.name);
+    }
+    return names;
+  }
+  Status StartLocally();
+  Status Connect();
+  void Consume();
+  void Housekeep();
+  void ShutDown();
+  void Refused(const Error& error);
+
+  const DaemonOptions& options_;
+  Config config_;
+  SystemClock clock_;
+  StopSignal stop_;
+  ServiceManager service_manager_;
+  const MemoryBudget budget_;
+  StoreResources resources_;
+  StatusBoard status_;
+  Metrics metrics_;
+  std::atomic<int> exit_status_{0};
+  std::atomic<const PartitionSet*> shown_partitions_{nullptr};  // for HTTP's threads
+  std::atomic<const Consumer*> shown_consumer_{nullptr};
+  bool told_ready_ = false;
+  Instant housekept_{};
+  Instant retention_asked_{};
+
+  // In the order of their making; what is below uses what is above and goes first.
+  std::unique_ptr<EmbeddedBroker> embedded_;
+  std::unique_ptr<StoreDirectory> directory_;
+  std::unique_ptr<Admin> admin_;
+  std::unique_ptr<DeadLetterProducer> dead_letters_;
+  std::unique_ptr<SnapshotProducer> snapshots_;
+  std::unique_ptr<PartitionSet> partitions_;
+  std::unique_ptr<Rebalancing> rebalancing_;
+  std::unique_ptr<Consumer> consumer_;
+  Queries queries_;
+  Routes routes_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+int Daemon::Run() {
+  Status started = StartLocally();
+  if (started) started = Connect();
+  if (started && !stop_.requested()) Consume();
+  if (!started) {
+    log::Error("can't start", {{"reason", started.error().message}});
+    exit_status_ = started.error().code == Code::kRefused ? kExitRefused : kExitFailed;
+  }
+  ShutDown();
+  return exit_status_;
+}
+
+Status Daemon::StartLocally() {
+  std::string directory = config_.store.directory;
+  if (options_.embedded_kafka) {
+    // Its topics are new at every start: state of its own, which --rebuild's rules may drop.
+    directory += "/embedded";
+    std::map<std::string, int32_t> topics = {{config_.input.topic, config_.kafka.embedded_partitions},
+                                             {config_.input.dead_letter_topic, 1}};
+    for (const FilterConfig& filter : config_.filters) {
+      if (filter.snapshot) topics[filter.snapshot->topic] = config_.kafka.embedded_partitions;
+    }
+    auto broker = EmbeddedBroker::Start(topics);
+    if (!broker) return Fail(broker.error());
+    embedded_ = std::move(*broker);
+    config_.kafka.brokers = embedded_->bootstrap();
+    log::Info("embedded Kafka, for trying: in memory, the last 5 MB of a partition, librdkafka clients only",
+              {{"brokers", config_.kafka.brokers}});
+  }
+  auto opened = StoreDirectory::Open(directory);
+  if (!opened) return Fail(opened.error());
+  directory_ = std::move(*opened);
+
+  HttpOptions http;
+  http.listen = config_.http.listen;
+  http.threads = config_.http.threads;
+  auto server = HttpServer::Start(
+      http, [this](const HttpRequest& request) { return routes_.Handle(request); },
+      [this](std::string_view route, unsigned code, std::chrono::nanoseconds duration) {
+        metrics_.HttpAnswered(route, code, duration);
+      });
+  if (!server) return Fail(server.error());
+  http_ = std::move(*server);
+  status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
+                      config_.kafka.instance_id.value_or(DefaultInstanceId(directory)));
+  log::Info("seend started", {{"version", kVersion},
+                              {"http", config_.http.listen},
+                              {"port", static_cast<int>(http_->port())},
+                              {"brokers", config_.kafka.brokers},
+                              {"store", directory}});
+  return {};
+}
+
+Status Daemon::Connect() {
+  auto admin = Admin::Open(config_.kafka.brokers, config_.kafka.client);
+  if (!admin) return Fail(admin.error());
+  admin_ = std::move(*admin);
+  const auto partition_count = WaitForTopics(config_, *admin_, options_.embedded_kafka, stop_, status_);
+  if (!partition_count) return Fail(partition_count.error());
+  if (*partition_count == 0) return {};  // asked to stop meanwhile
+
+  DeadLetterProducer::Options letters;
+  letters.brokers = config_.kafka.brokers;
+  letters.client = config_.kafka.client;
+  letters.topic = config_.input.dead_letter_topic;
+  letters.source_topic = config_.input.topic;
+  letters.queue_bytes_max = budget_.producer_bytes;
+  auto dead_letters = DeadLetterProducer::Open(letters);
+  if (!dead_letters) return Fail(dead_letters.error());
+  dead_letters_ = std::move(*dead_letters);
+
+  SnapshotProducer::Options snapshots;
+  snapshots.brokers = config_.kafka.brokers;
+  snapshots.client = config_.kafka.client;
+  snapshots.partitioner = config_.input.partitioner;
+  snapshots.queue_bytes_max = budget_.producer_bytes;
+  for (size_t i = 0; i < config_.filters.size(); ++i) {
+    if (config_.filters[i].snapshot) snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
+  }
+  if (!snapshots.topics.empty()) {
+    auto producer = SnapshotProducer::Open(snapshots);
+    if (!producer) return Fail(producer.error());
+    snapshots_ = std::move(*producer);
+  }
+
+  partitions_ = std::make_unique<PartitionSet>(
+      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka}, *directory_, resources_, budget_,
+      *dead_letters_, metrics_, clock_);
+  rebalancing_ = std::make_unique<Rebalancing>(*partitions_);
+  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  Consumer::Options consumer;
+  consumer.brokers = config_.kafka.brokers;
+  consumer.client = config_.kafka.client;
+  consumer.topic = config_.input.topic;
+  consumer.group_id = config_.kafka.group_id;
+  consumer.instance_id = status_.instance_id();
+  consumer.workers = std::min(processors, *partition_count);
+  consumer.fetch_bytes_max = budget_.fetch_bytes;
+  auto opened = Consumer::Open(consumer, *rebalancing_);
+  if (!opened) return Fail(opened.error());
+  consumer_ = std::move(*opened);
+  rebalancing_->SetConsumer(consumer_.get());
+  queries_.SetPartitions(partitions_.get(), *partition_count);
+  shown_partitions_.store(partitions_.get());
+  shown_consumer_.store(consumer_.get());
+  pipeline_ = std::make_unique<Pipeline>(*partitions_, *consumer_, snapshots_.get(), metrics_, clock_,
+                                         consumer.workers, [this](const Error& error) { Refused(error); });
+  return {};
+}
+
+void Daemon::Refused(const Error& error) {
+  log::Error("refusing to go on", {{"reason", error.message}});
+  status_.SetProblem(error.message);
+  exit_status_ = kExitRefused;
+  stop_.Request();
+}
+
+void Daemon::Consume() {
+  while (!stop_.requested()) {
+    if (Status polled = consumer_->PollControl(kControlPoll); !polled) Refused(polled.error());
+    Housekeep();
+  }
+}
+
+void Daemon::Housekeep() {
+  const Instant now = clock_.Now();
+  if (now - housekept_ < kHousekeeping) return;
+  housekept_ = now;
+  for (const PartitionPointer& open : partitions_->All()) {
+    const Watermarks watermarks = consumer_->CachedWatermarks(open->partition);
+    open->flow->SetWatermarks(watermarks.low, watermarks.high);
+  }
+  if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
+    retention_asked_ = now;
+    if (const auto retention = consumer_->RetentionMs(milliseconds(500)); retention) {
+      status_.SetRetention(*retention);
+    }
+  }
+  if (service_manager_.present()) service_manager_.Alive();
+  const DaemonStatus status = queries_.GetStatus();
+  if (status.ready != told_ready_) {
+    told_ready_ = status.ready;
+    log::Info(status.ready ? "ready" : "not ready", {{"reason", status.not_ready_reason}});
+    if (status.ready) service_manager_.Ready();
+  }
+  service_manager_.Status(status.ready ? "ready" : status.not_ready_reason);
+}
+
+void Daemon::ShutDown() {
+  service_manager_.Stopping();
+  // Data's way, from its source on: no more records, dead letters out, last snapshots, checkpoint and commit.
+  if (pipeline_) {
+    pipeline_->StopWorkers();
+    dead_letters_->Flush(kLastDeadLettersAwaited);
+    pipeline_->Stop(kLastSnapshotsAwaited);
+  }
+  if (consumer_) consumer_->Close();
+  queries_.SetPartitions(nullptr, 0);
+  if (http_) http_->Stop();
+  log::Info("stopped", {{"exit_status", exit_status_.load()}});
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) { return Daemon(options).Run(); }
+
+}  // namespace seen

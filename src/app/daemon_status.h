@@ -1,0 +1,41 @@
+#pragma once
+// What the daemon knows of itself, gathered for /v1/status, /readyz and the gauges.
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "app/config.h"
+#include "app/partition_set.h"
+#include "flow/status.h"
+
+namespace seen {
+
+/// Any thread.
+class StatusBoard {
+ public:
+  StatusBoard(const Config& config, const Clock& clock);
+
+  void SetIdentity(std::string brokers, bool embedded_kafka, std::string instance_id);
+  void SetPartitionCount(int32_t partitions);
+  /// Why nothing works yet or any more; empty: nothing to say.
+  void SetProblem(std::string problem);
+  void SetRetention(std::optional<int64_t> retention_ms);
+  std::string instance_id() const;
+
+  /// `partitions` and `consumer` may be nullptr.
+  DaemonStatus Make(const PartitionSet* partitions, const Consumer* consumer) const;
+
+ private:
+  PartitionStatus MakePartition(const OpenPartition& open) const;
+
+  const Config& config_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  DaemonStatus base_;                    // mutex_
+  std::string problem_;                  // mutex_
+  std::optional<int64_t> retention_ms_;  // mutex_
+};
+
+}  // namespace seen

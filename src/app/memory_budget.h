@@ -1,0 +1,36 @@
+#pragma once
+// How store.memory_mib is shared out. Everything that grows with load is in here; what the process needs besides
+// (code, thread stacks, librdkafka's and RocksDB's fixed parts) is about 60 MB. See docs/ARCHITECTURE.md, "Memory".
+
+#include <algorithm>
+#include <cstdint>
+
+namespace seen {
+
+struct MemoryBudget {
+  uint64_t block_cache_bytes;    // RocksDB's, with index and filter blocks, over all partitions
+  uint64_t tails_bytes;          // active and frozen tails, over all partitions
+  uint64_t fetch_bytes;          // consumer queues, over all partitions
+  uint64_t publish_bytes;        // users followed by the publisher, over all partitions
+  uint64_t producer_bytes;       // snapshots and dead letters under way, each
+  uint64_t write_bytes;          // RocksDB's buffers while files are written and compacted
+
+  explicit MemoryBudget(uint64_t total)
+      : block_cache_bytes(total * 30 / 100),
+        tails_bytes(total * 30 / 100),
+        fetch_bytes(total * 15 / 100),
+        publish_bytes(total * 10 / 100),
+        producer_bytes(total * 5 / 100),
+        write_bytes(total * 5 / 100) {}
+
+  /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
+  uint64_t TailBytes(int32_t partitions) const {
+    return std::max<uint64_t>(tails_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)), 512 * 1024);
+  }
+  uint64_t PublishEntries(int32_t partitions) const {
+    constexpr uint64_t kBytesAnEntry = 256;  // with its index
+    return std::max<uint64_t>(publish_bytes / kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)), 2000);
+  }
+};
+
+}  // namespace seen

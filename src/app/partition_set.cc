@@ -1,0 +1,211 @@
+#include "app/partition_set.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/log.h"
+
+namespace seen {
+namespace {
+constexpr std::chrono::seconds kCheckpointRetry{1};
+constexpr int kLastCheckpointTries = 3;
+
+std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
+}  // namespace
+
+void OpenPartition::Stop(std::string reason) {
+  {
+    const std::lock_guard lock(reason_mutex_);
+    stop_reason_ = std::move(reason);
+  }
+  stopped.store(true, std::memory_order_release);
+}
+
+std::string OpenPartition::stop_reason() const {
+  const std::lock_guard lock(reason_mutex_);
+  return stop_reason_;
+}
+
+PartitionSet::PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources,
+                           const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,
+                           const Clock& clock)
+    : options_(options),
+      directory_(directory),
+      resources_(resources),
+      budget_(budget),
+      dead_letters_(dead_letters),
+      reporter_(reporter),
+      clock_(clock) {}
+
+Result<int64_t> PartitionSet::Open(const Assignment& assignment) {
+  const int32_t partition = assignment.partition;
+  const auto with_state = directory_.PartitionsWithState();
+  if (!with_state) return Fail(with_state.error());
+  const bool has_state = std::binary_search(with_state->begin(), with_state->end(), partition);
+  if (!has_state && assignment.committed_offset && !options_.rebuild) {
+    return Fail(Code::kRefused,
+                Name(partition) + ": there is no state in " + options_.config->store.directory +
+                    ", but the group \"" + options_.config->kafka.group_id + "\" has read the topic up to offset " +
+                    std::to_string(*assignment.committed_offset) +
+                    ": the state was lost, or store.directory is wrong. Remedy: mount the right directory, or start "
+                    "once with --rebuild to read the partition from its earliest record");
+  }
+  auto opened = OpenStore(partition, assignment.partition_count, assignment.watermarks);
+  if (!opened && opened.error().code == Code::kRefused && options_.rebuild) {
+    log::Warning("state dropped, reading from the earliest",
+                 {{"partition", partition}, {"reason", opened.error().message}});
+    if (Status removed = directory_.RemovePartition(partition); !removed) return Fail(removed.error());
+    opened = OpenStore(partition, assignment.partition_count, assignment.watermarks);
+  }
+  if (!opened) return Fail(opened.error());
+  const int64_t from = (*opened)->flow->ReadFrom(assignment.watermarks.low);
+  log::Info("partition opened", {{"partition", partition},
+                                 {"next_offset", (*opened)->flow->next_offset()},
+                                 {"high_watermark", assignment.watermarks.high},
+                                 {"state", has_state ? "found" : "new"}});
+  const std::lock_guard lock(mutex_);
+  open_[partition] = std::move(*opened);
+  return from;
+}
+
+Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t partition_count,
+                                                 const Watermarks& watermarks) {
+  const Config& config = *options_.config;
+  StoreOptions store_options{directory_.path(),
+                             {config.input.topic, partition, partition_count,
+                              std::string(PartitionerName(config.input.partitioner))},
+                             {},
+                             resources_};
+  for (const FilterConfig& filter : config.filters) {
+    store_options.filters.push_back({filter.name, filter.window_days, {filter.items_per_day_max}});
+  }
+  auto store = RocksPartitionStore::Open(std::move(store_options));
+  if (!store) return Fail(store.error());
+  auto position = (*store)->ReadPosition();
+  if (!position) return Fail(position.error());
+  if (*position && (*position)->next_offset > watermarks.high) {
+    return Fail(Code::kRefused,
+                Name(partition) + ": the state reaches offset " + std::to_string((*position)->next_offset) +
+                    ", but topic \"" + config.input.topic + "\" ends at " + std::to_string(watermarks.high) +
+                    ": the topic was recreated, or its log was cut. Remedy: point input.topic at the right topic, or "
+                    "start once with --rebuild to drop this partition's state and read from the earliest record");
+  }
+
+  PartitionOptions flow_options;
+  flow_options.partition = partition;
+  flow_options.partition_count = partition_count;
+  flow_options.partitioner = config.input.partitioner;
+  flow_options.event_bytes_max = config.input.event_bytes_max;
+  flow_options.future_skew_max = config.input.future_skew_max;
+  flow_options.tail_bytes_max = budget_.TailBytes(partition_count);
+  flow_options.checkpoint_interval = config.store.checkpoint_interval;
+  flow_options.behind_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
+  flow_options.publish_entries_max = budget_.PublishEntries(partition_count);
+  for (size_t i = 0; i < config.filters.size(); ++i) {
+    const FilterConfig& filter = config.filters[i];
+    FilterPolicy policy;
+    policy.id = (*store)->filter_ids()[i];
+    policy.name = filter.name;
+    policy.window_days = filter.window_days;
+    policy.items_max = filter.items_max;
+    policy.limits.items_per_day_max = filter.items_per_day_max;
+    if (filter.snapshot) policy.snapshot = {filter.snapshot->false_positive_rate, filter.snapshot->debounce};
+    flow_options.filters.push_back(std::move(policy));
+  }
+
+  auto open = std::make_shared<OpenPartition>();
+  open->partition = partition;
+  open->store = std::move(*store);
+  open->flow = std::make_unique<PartitionFlow>(std::move(flow_options), *position, watermarks.low, watermarks.high,
+                                               *open->store, dead_letters_, reporter_, clock_);
+  open->flow->SetWatermarks(watermarks.low, watermarks.high);
+  if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
+  const std::lock_guard lock(mutex_);
+  open->ticket_tag = next_tag_++ << 32;
+  return open;
+}
+
+PartitionPointer PartitionSet::Take(int32_t partition) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(partition);
+  if (found == open_.end()) return nullptr;
+  PartitionPointer open = std::move(found->second);
+  open_.erase(found);
+  return open;
+}
+
+Result<int64_t> PartitionSet::Rebuild(int32_t partition, const Watermarks& watermarks) {
+  PartitionPointer open = Take(partition);
+  const int32_t partition_count = open->flow->options().partition_count;
+  std::weak_ptr<OpenPartition> gone = open;
+  open.reset();
+  // A reader may still hold it for a moment.
+  for (int i = 0; i < 100 && !gone.expired(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (Status removed = directory_.RemovePartition(partition); !removed) return Fail(removed.error());
+  auto opened = OpenStore(partition, partition_count, watermarks);
+  if (!opened) return Fail(opened.error());
+  log::Warning("state dropped, reading from the earliest", {{"partition", partition}});
+  const int64_t from = (*opened)->flow->ReadFrom(watermarks.low);
+  const std::lock_guard lock(mutex_);
+  open_[partition] = std::move(*opened);
+  return from;
+}
+
+int64_t PartitionSet::Close(int32_t partition, bool write_checkpoint) {
+  PartitionPointer open = Take(partition);
+  if (!open) return -1;
+  const std::lock_guard worker(open->worker_mutex);
+  open->closed = true;
+  int64_t committed = -1;
+  // At most two: the one that may be frozen already, and the rest.
+  for (int i = 0; write_checkpoint && i < kLastCheckpointTries && !open->stopped.load(); ++i) {
+    if (!open->flow->HasFrozen()) {
+      if (!open->flow->HasChanges()) break;
+      open->flow->Freeze();
+    }
+    const std::lock_guard checkpoint(open->checkpoint_mutex);
+    if (!open->flow->HasFrozen()) continue;
+    const auto written = open->flow->WriteFrozen();
+    if (!written) {
+      log::Error("last checkpoint failed; the records since the one before it will be read again",
+                 {{"partition", partition}, {"reason", written.error().message}});
+      break;
+    }
+    committed = *written;
+    if (!open->flow->HasChanges()) break;
+  }
+  dead_letters_.Forget(partition);
+  log::Info("partition closed", {{"partition", partition}, {"next_offset", open->flow->next_offset()}});
+  return committed;
+}
+
+PartitionPointer PartitionSet::Find(int32_t partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(partition);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+std::vector<PartitionPointer> PartitionSet::All() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionPointer> all;
+  all.reserve(open_.size());
+  for (const auto& [partition, open] : open_) all.push_back(open);
+  return all;
+}
+
+int64_t PartitionSet::CheckpointOnce(OpenPartition& open) {
+  const std::lock_guard lock(open.checkpoint_mutex);
+  if (!open.flow->HasFrozen() || open.stopped.load() || clock_.Now() < open.checkpoint_retry_at) return -1;
+  if (open.flow->AwaitsDeadLetters()) return -1;
+  const auto written = open.flow->WriteFrozen();
+  if (written) {
+    open.disk_full.store(false, std::memory_order_release);
+    return *written;
+  }
+  open.checkpoint_retry_at = clock_.Now() + kCheckpointRetry;
+  if (written.error().code == Code::kNoSpace) open.disk_full.store(true, std::memory_order_release);
+  if (written.error().code == Code::kCorrupt) open.Stop(written.error().message);
+  return -1;
+}
+
+}  // namespace seen

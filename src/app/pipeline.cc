@@ -1,0 +1,278 @@
+#include "app/pipeline.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/log.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kIdlePoll{50};
+constexpr milliseconds kHoldSlice{20};
+// A rebalance waits for a batch: what can't be taken in this time is fetched again.
+constexpr milliseconds kHoldMax{1000};
+constexpr size_t kSnapshotsAStep = 256;
+constexpr milliseconds kAcknowledgementPoll{1};
+constexpr milliseconds kPublisherIdle{50};
+constexpr milliseconds kStoreRetry{200};
+}  // namespace
+
+/// One worker thread's side of the consumer.
+class Pipeline::Worker final : public WorkerHandler {
+ public:
+  Worker(Pipeline& pipeline, int number) : pipeline_(pipeline), number_(number) {}
+
+  void Run() {
+    while (!pipeline_.workers_stop_.load(std::memory_order_relaxed)) {
+      pipeline_.consumer_.PollWorker(number_, kIdlePoll, *this);
+      for (const PartitionPointer& open : pipeline_.partitions_.All()) {
+        if (pipeline_.consumer_.WorkerOf(open->partition) != number_) continue;
+        const std::lock_guard lock(open->worker_mutex);
+        if (!open->closed) FreezeIfDue(*open);
+      }
+    }
+  }
+
+  void OnBatch(const PartitionBatch& batch) override {
+    Watermarks watermarks;
+    const Status taken = TakeBatch(batch, watermarks);
+    if (!taken) Refuse(batch.partition, watermarks, taken.error());
+    pipeline_.Wake(pipeline_.publish_wanted_);
+  }
+
+  void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override {
+    if (wanted_offset > now.high) {
+      return Refuse(partition, now,
+                    {Code::kRefused, "partition " + std::to_string(partition) + ": offset " +
+                                         std::to_string(wanted_offset) + " is beyond the log's end " +
+                                         std::to_string(now.high) +
+                                         ": the topic was recreated, or its log was cut. Remedy: start once with "
+                                         "--rebuild to read it from the earliest record"});
+    }
+    const PartitionPointer open = pipeline_.partitions_.Find(partition);
+    if (!open) return;
+    const std::lock_guard lock(open->worker_mutex);
+    if (open->closed) return;
+    open->flow->SkipLost(now.low);
+    (void)pipeline_.consumer_.Seek(partition, open->flow->ReadFrom(now.low));
+  }
+
+ private:
+  void FreezeIfDue(OpenPartition& open) {
+    if (open.stopped.load(std::memory_order_relaxed) || !open.flow->CheckpointDue()) return;
+    open.flow->Freeze();
+    pipeline_.Wake(pipeline_.checkpoint_wanted_);
+  }
+
+  Status TakeBatch(const PartitionBatch& batch, Watermarks& watermarks) {
+    const PartitionPointer open = pipeline_.partitions_.Find(batch.partition);
+    if (!open) return {};
+    const std::lock_guard lock(open->worker_mutex);
+    if (open->closed || open->stopped.load()) return {};
+    watermarks = pipeline_.consumer_.CachedWatermarks(batch.partition);
+    open->flow->SetWatermarks(watermarks.low, watermarks.high);
+    const auto whole = TakeRecords(*open, batch.records);
+    if (!whole) return Fail(whole.error());
+    if (*whole && batch.end_offset >= 0) open->flow->ReachedEnd(batch.end_offset);
+    FreezeIfDue(*open);
+    return {};
+  }
+
+  // False: not all of them were taken; they will come again, or the partition goes.
+  Result<bool> TakeRecords(OpenPartition& open, std::span<const Record> records) {
+    Instant held_since{};
+    while (!records.empty()) {
+      if (!open.disk_full.load(std::memory_order_acquire)) {
+        const auto taken = open.flow->Apply(records);
+        if (!taken) return Fail(taken.error());
+        records = records.subspan(*taken);
+        FreezeIfDue(open);
+        if (*taken > 0) {
+          NoteResumed(open);
+          held_since = {};
+          continue;
+        }
+      }
+      NoteHeld(open);
+      const Instant now = pipeline_.clock_.Now();
+      if (held_since == Instant{}) held_since = now;
+      if (pipeline_.workers_stop_.load(std::memory_order_relaxed)) return false;
+      if (now - held_since > kHoldMax) {
+        (void)pipeline_.consumer_.Seek(open.partition, open.flow->next_offset());
+        return false;
+      }
+      std::unique_lock lock(pipeline_.wake_mutex_);
+      pipeline_.checkpoint_done_.wait_for(lock, kHoldSlice);
+    }
+    return true;
+  }
+
+  void NoteHeld(OpenPartition& open) {
+    if (open.held_since_ms.load(std::memory_order_relaxed) != 0) return;
+    open.held_reason = open.disk_full.load() ? "disk_full" : open.flow->HeldBy();
+    if (open.held_reason.empty()) open.held_reason = "tail_full";  // it has just been frozen
+    open.held_since_ms.store(pipeline_.clock_.WallNow().value, std::memory_order_relaxed);
+    pipeline_.reporter_.FlowHeld(open.partition, open.held_reason);
+  }
+
+  void NoteResumed(OpenPartition& open) {
+    const int64_t since_ms = open.held_since_ms.exchange(0, std::memory_order_relaxed);
+    if (since_ms == 0) return;
+    pipeline_.reporter_.FlowResumed(open.partition, open.held_reason,
+                                    milliseconds(pipeline_.clock_.WallNow().value - since_ms));
+  }
+
+  void Refuse(int32_t partition, const Watermarks& watermarks, const Error& error) {
+    if (error.code == Code::kRefused && pipeline_.partitions_.rebuild()) {
+      log::Warning("rebuilding", {{"partition", partition}, {"reason", error.message}});
+      if (const auto from = pipeline_.partitions_.Rebuild(partition, watermarks); from) {
+        (void)pipeline_.consumer_.Seek(partition, *from);
+        return;
+      }
+    }
+    pipeline_.on_refused_(error);
+  }
+
+  Pipeline& pipeline_;
+  const int number_;
+};
+
+Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProducer* snapshots, Reporter& reporter,
+                   const Clock& clock, int workers, OnRefused on_refused)
+    : partitions_(partitions),
+      consumer_(consumer),
+      snapshots_(snapshots),
+      reporter_(reporter),
+      clock_(clock),
+      on_refused_(std::move(on_refused)) {
+  for (int number = 0; number < workers; ++number) {
+    workers_.emplace_back([this, number] { Worker(*this, number).Run(); });
+  }
+  checkpointer_ = std::thread([this] { RunCheckpointer(); });
+  if (snapshots_) publisher_ = std::thread([this] { RunPublisher(); });
+}
+
+Pipeline::~Pipeline() { Stop(milliseconds(0)); }
+
+void Pipeline::StopWorkers() {
+  workers_stop_.store(true);
+  for (std::thread& worker : workers_) {
+    if (worker.joinable()) worker.join();
+  }
+}
+
+void Pipeline::Stop(milliseconds drain) {
+  StopWorkers();
+  const Instant until = clock_.Now() + drain;
+  while (snapshots_ && clock_.Now() < until) {
+    uint64_t outstanding = 0;
+    for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish().Outstanding();
+    if (outstanding == 0) break;
+    std::this_thread::sleep_for(kHoldSlice);
+  }
+  stop_.store(true);
+  Wake(checkpoint_wanted_);
+  Wake(publish_wanted_);
+  if (checkpointer_.joinable()) checkpointer_.join();
+  if (publisher_.joinable()) publisher_.join();
+}
+
+void Pipeline::Wake(std::condition_variable& condition) {
+  {
+    const std::lock_guard lock(wake_mutex_);
+    (&condition == &publish_wanted_ ? publish_is_wanted_ : checkpoint_is_wanted_) = true;
+  }
+  condition.notify_one();
+}
+
+void Pipeline::RunCheckpointer() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    bool some_wait = false;
+    for (const PartitionPointer& open : partitions_.All()) {
+      if (!open->flow->HasFrozen() || open->stopped.load()) continue;
+      const int64_t committed = partitions_.CheckpointOnce(*open);
+      if (committed >= 0) consumer_.Commit(open->partition, committed);
+      some_wait |= committed < 0;
+    }
+    checkpoint_done_.notify_all();
+    std::unique_lock lock(wake_mutex_);
+    checkpoint_wanted_.wait_for(lock, some_wait ? kHoldSlice : kPublisherIdle,
+                                [&] { return checkpoint_is_wanted_ || stop_.load(); });
+    checkpoint_is_wanted_ = false;
+  }
+}
+
+void Pipeline::RunPublisher() {
+  Instant reported = clock_.Now();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    uint64_t sent = 0;
+    const bool again = PublishOnce(&sent);
+    Instant next = Instant::max();
+    const auto opened = partitions_.All();
+    for (const PartitionPointer& open : opened) next = std::min(next, open->flow->publish().NextDue());
+    const Instant now = clock_.Now();
+    if (now - reported > kPublisherIdle) {
+      for (const PartitionPointer& open : opened) open->flow->publish().Report();
+      reported = now;
+    }
+    if (again) continue;
+    const milliseconds until_due =
+        next == Instant::max() ? kPublisherIdle
+                               : std::clamp(std::chrono::duration_cast<milliseconds>(next - now),
+                                            kAcknowledgementPoll, kPublisherIdle);
+    const milliseconds wait = snapshots_->outstanding() > 0 ? kAcknowledgementPoll : until_due;
+    std::unique_lock lock(wake_mutex_);
+    publish_wanted_.wait_for(lock, wait, [&] { return publish_is_wanted_ || stop_.load(); });
+    publish_is_wanted_ = false;
+  }
+}
+
+// True: more can be done at once.
+bool Pipeline::PublishOnce(uint64_t* sent) {
+  bool more = false;
+  std::map<uint64_t, OpenPartition*> by_tag;
+  const auto opened = partitions_.All();
+  for (const PartitionPointer& open : opened) {
+    by_tag[open->ticket_tag] = open.get();
+    // A snapshot of a partition that is still catching up would let through what comes.
+    if (!open->flow->CaughtUp() || open->stopped.load()) continue;
+    PublishFlow& publish = open->flow->publish();
+    const auto scan = publish.WantsScan();
+    if (scan.wanted && open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {
+      const auto marks = open->store->ScanMarks(scan.after, scan.limit);
+      if (marks) {
+        publish.Scanned(*marks, scan.limit, clock_.Now());
+      } else if (marks.error().code == Code::kCorrupt) {
+        open->Stop(marks.error().message);
+      }
+    }
+    const auto render = [&](size_t filter, const UserKey& user, std::string& user_id, std::string& bytes) {
+      const double rate = open->flow->options().filters[filter].snapshot->false_positive_rate;
+      return open->flow->RenderUser(filter, user, rate, user_id, bytes);
+    };
+    const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
+    *sent += stepped.sent;
+    more |= stepped.sent == kSnapshotsAStep;
+    if (!stepped.status) {
+      if (stepped.status.error().code == Code::kCorrupt) {
+        open->Stop(stepped.status.error().message);
+        log::Error("partition stopped", {{"partition", open->partition}, {"reason", open->stop_reason()}});
+      } else {
+        std::this_thread::sleep_for(kStoreRetry);
+      }
+    }
+  }
+  const Instant now = clock_.Now();
+  const TimeMs wall = clock_.WallNow();
+  snapshots_->PollAcknowledgements([&](uint64_t ticket, bool delivered) {
+    // Of a partition that was closed meanwhile: its marks tell the next owner.
+    const auto found = by_tag.find(ticket >> 32 << 32);
+    if (found == by_tag.end()) return;
+    found->second->flow->publish().Acknowledged(static_cast<uint32_t>(ticket), delivered, now, wall);
+  });
+  return more;
+}
+
+}  // namespace seen

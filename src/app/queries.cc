@@ -1,0 +1,118 @@
+#include "app/queries.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace seen {
+namespace {
+// Where a snapshot isn't published it is still served.
+constexpr double kDefaultFalsePositiveRate = 0.01;
+
+uint32_t EncodedBytes(const Segment& segment) {
+  Delta alone;
+  alone.segments.push_back(segment);
+  std::string bytes;
+  EncodeDelta(alone, bytes);
+  return static_cast<uint32_t>(bytes.size());
+}
+}  // namespace
+
+Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
+    : config_(config), clock_(clock), status_(std::move(status)) {}
+
+void Queries::SetPartitions(PartitionSet* partitions, int32_t partition_count) {
+  partition_count_.store(partition_count, std::memory_order_release);
+  partitions_.store(partitions, std::memory_order_release);
+}
+
+Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view user_id) const {
+  const auto named = std::find_if(config_.filters.begin(), config_.filters.end(),
+                                  [&](const FilterConfig& candidate) { return candidate.name == filter; });
+  if (named == config_.filters.end()) {
+    return Fail(Code::kNotFound, "filter: there is none named \"" + std::string(filter) + "\"");
+  }
+  PartitionSet* partitions = partitions_.load(std::memory_order_acquire);
+  const int32_t count = partition_count_.load(std::memory_order_acquire);
+  if (!partitions || count == 0) return Fail(Code::kUnavailable, "starting: the input topic isn't known yet");
+  const int32_t partition = PartitionOf(config_.input.partitioner, user_id, count);
+  const std::string name = "partition " + std::to_string(partition);
+  Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()), UserKeyOf(user_id)};
+  if (!place.open) return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
+  if (place.open->stopped.load(std::memory_order_acquire)) {
+    return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
+  }
+  if (!place.open->flow->CaughtUp()) {
+    return Fail(Code::kUnavailable, name + " is catching up: " +
+                                        std::to_string(place.open->flow->LagMessages()) + " messages behind");
+  }
+  return place;
+}
+
+Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_view user_id) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const auto& snapshot = config_.filters[place->filter_index].snapshot;
+  SnapshotAnswer answer;
+  answer.as_of = place->open->flow->GetAsOf();
+  std::string known_id;
+  const Status rendered =
+      place->open->flow->RenderUser(place->filter_index, place->user,
+                                    snapshot ? snapshot->false_positive_rate : kDefaultFalsePositiveRate, known_id,
+                                    answer.bytes);
+  if (!rendered) return Fail(rendered.error());
+  return answer;
+}
+
+Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view user_id,
+                                     std::span<const std::string_view> items,
+                                     std::span<const std::string_view> also_seen) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  UnseenAnswer answer;
+  answer.as_of = place->open->flow->GetAsOf();
+  const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
+  if (!delta) return Fail(delta.error());
+  const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
+  const auto seen = SeenFingerprints(*delta, policy.AnswerHorizon(clock_.WallNow()), policy.items_max);
+  // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false positive.
+  std::unordered_set<std::string_view> dropped(also_seen.begin(), also_seen.end());
+  dropped.reserve(also_seen.size() + items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!dropped.insert(items[i]).second) continue;
+    if (!std::binary_search(seen.begin(), seen.end(), FingerprintOf(items[i]))) {
+      answer.unseen.push_back(static_cast<uint32_t>(i));
+    }
+  }
+  return answer;
+}
+
+Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  UserAnswer answer;
+  answer.as_of = place->open->flow->GetAsOf();
+  answer.partition = place->open->partition;
+  const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
+  if (!delta) return Fail(delta.error());
+  const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
+  const Day horizon = policy.AnswerHorizon(clock_.WallNow());
+  std::string bytes;
+  EncodeDelta(*delta, bytes);
+  answer.bytes = static_cast<uint32_t>(bytes.size());
+  answer.items = static_cast<uint32_t>(SeenFingerprints(*delta, horizon, policy.items_max).size());
+  answer.removals = static_cast<uint32_t>(delta->removals.size());
+  for (auto segment = delta->segments.rbegin(); segment != delta->segments.rend(); ++segment) {
+    answer.segments.push_back({"exposed", segment->day, static_cast<uint32_t>(segment->fingerprints.size()),
+                               segment->first_second, segment->last_second, EncodedBytes(*segment),
+                               segment->day >= horizon});
+  }
+  return answer;
+}
+
+void Queries::AcknowledgeLostRanges() {
+  if (PartitionSet* partitions = partitions_.load(std::memory_order_acquire)) {
+    for (const PartitionPointer& open : partitions->All()) open->flow->AcknowledgeLostRanges();
+  }
+}
+
+}  // namespace seen

@@ -1,0 +1,45 @@
+#pragma once
+// What HTTP asks, answered from the open partitions. Any thread.
+
+#include <atomic>
+#include <functional>
+
+#include "app/partition_set.h"
+#include "flow/query_port.h"
+
+namespace seen {
+
+class Queries final : public QueryPort {
+ public:
+  /// `status`: the daemon's own part of /v1/status.
+  using StatusSource = std::function<DaemonStatus()>;
+  Queries(const Config& config, const Clock& clock, StatusSource status);
+
+  /// Before it is called every question about a user is answered "unavailable". `partitions` must outlive this
+  /// or be replaced by nullptr.
+  void SetPartitions(PartitionSet* partitions, int32_t partition_count);
+
+  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override;
+  Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
+                              std::span<const std::string_view> items,
+                              std::span<const std::string_view> also_seen) const override;
+  Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override;
+  DaemonStatus GetStatus() const override { return status_(); }
+  void AcknowledgeLostRanges() override;
+
+ private:
+  struct Place {
+    PartitionPointer open;
+    size_t filter_index = 0;
+    UserKey user;
+  };
+  Result<Place> Find(std::string_view filter, std::string_view user_id) const;
+
+  const Config& config_;
+  const Clock& clock_;
+  const StatusSource status_;
+  std::atomic<PartitionSet*> partitions_{nullptr};
+  std::atomic<int32_t> partition_count_{0};
+};
+
+}  // namespace seen

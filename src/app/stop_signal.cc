@@ -1,0 +1,47 @@
+#include "app/stop_signal.h"
+
+#include <cstdlib>
+
+#include "base/log.h"
+
+namespace seen {
+
+StopSignal::StopSignal() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  // A peer that goes away is an error of its write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  waiter_ = std::thread([this] {
+    int signals_seen = 0;
+    while (!done_.load()) {
+      const timespec slice{0, 100'000'000};
+      const int number = sigtimedwait(&signals_, nullptr, &slice);
+      if (number <= 0) continue;
+      if (++signals_seen > 1) std::_Exit(128 + number);
+      log::Info("stopping", {{"signal", number == SIGTERM ? "SIGTERM" : "SIGINT"}});
+      Request();
+    }
+  });
+}
+
+StopSignal::~StopSignal() {
+  done_.store(true);
+  waiter_.join();
+}
+
+void StopSignal::Request() {
+  {
+    const std::lock_guard lock(mutex_);
+    requested_.store(true, std::memory_order_release);
+  }
+  changed_.notify_all();
+}
+
+bool StopSignal::WaitFor(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, timeout, [this] { return requested(); });
+}
+
+}  // namespace seen

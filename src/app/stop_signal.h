@@ -1,0 +1,37 @@
+#pragma once
+
+#include <csignal>
+
+#include <atomic>
+#include <condition_variable>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+namespace seen {
+
+/// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. Make it before
+/// any other thread: they inherit the blocked signals.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  bool requested() const { return requested_.load(std::memory_order_acquire); }
+  /// From inside: the daemon must stop by itself.
+  void Request();
+  /// True as soon as a stop is requested, false after `timeout`.
+  bool WaitFor(std::chrono::milliseconds timeout);
+
+ private:
+  sigset_t signals_;
+  std::atomic<bool> requested_{false};
+  std::atomic<bool> done_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::thread waiter_;
+};
+
+}  // namespace seen

@@ -1,0 +1,32 @@
+// seend: reads exposures from Kafka, keeps what each user has seen, publishes and serves filters.
+#include <cstdio>
+#include <variant>
+
+#include "app/command_line.h"
+#include "app/daemon.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "kafka/client_settings.h"
+#include "store/rocks_version.h"
+
+// Freed memory goes back to the system after a moment: what is resident follows the load, not its peak.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000";
+
+int main(int argc, char** argv) {
+  const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(), seen::RocksVersion()};
+  seen::Command command = seen::ParseCommandLine(argc, argv, versions);
+  if (const auto* print = std::get_if<seen::PrintCommand>(&command)) {
+    std::fputs(print->out.c_str(), stdout);
+    std::fputs(print->error.c_str(), stderr);
+    return print->exit_status;
+  }
+  auto& run = std::get<seen::RunCommand>(command);
+  const seen::ClientSettings& client = run.config.kafka.client;
+  if (const auto checked = seen::CheckClientSettings(client); !checked) {
+    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
+    return seen::kExitConfiguration;
+  }
+  seen::log::Configure(run.config.log.level, run.config.log.format);
+  return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild});
+}
