@@ -31,7 +31,7 @@ constexpr std::array kReserved = {
     Reserved{"queued.min.messages", "fetch queues are bounded by store.memory_mib"},
     Reserved{"queued.max.messages.kbytes", "fetch queues are bounded by store.memory_mib"},
     Reserved{"fetch.max.bytes", "fetch queues are bounded by store.memory_mib"},
-    Reserved{"enable.idempotence", "snapshots and dead letters are sent idempotently"},
+    Reserved{"enable.idempotence", "snapshots are sent idempotently"},
     Reserved{"acks", "snapshots and dead letters wait for all replicas"},
     Reserved{"request.required.acks", "snapshots and dead letters wait for all replicas"},
     Reserved{"message.timeout.ms", "delivery is retried without end"},

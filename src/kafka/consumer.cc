@@ -126,12 +126,11 @@ ConsumedPartition* Consumer::Impl::Find(int32_t partition) {
 }
 
 void Consumer::Impl::Answered() {
-  if (reachable.exchange(true)) return;
-  {
+  if (troubled.exchange(false)) {
     const std::lock_guard lock(problem_mutex);
     problem.clear();
   }
-  log::Info("brokers reachable", {{"brokers", options.brokers}});
+  if (!reachable.exchange(true)) log::Info("brokers reachable", {{"brokers", options.brokers}});
 }
 
 void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& text) {
@@ -145,6 +144,7 @@ void Consumer::Impl::NoteProblem(const std::string& name, const std::string& tex
     const std::lock_guard lock(problem_mutex);
     problem = name + ": " + text;
   }
+  troubled = true;
   if (kafka::MayLog("consumer " + name)) {
     log::Warning("kafka consumer waits", {{"why", name}, {"text", text}, {"brokers", options.brokers}});
   }

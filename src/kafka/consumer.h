@@ -111,7 +111,7 @@ class Consumer {
 
   /// Revokes (OnRevoked runs), waits for commits under way, disconnects. A static member doesn't leave the
   /// group: back within session.timeout.ms it gets its partitions again at once. Workers have stopped polling
-  /// before. Idempotent.
+  /// before; after it nobody calls anything but the figures below. Idempotent.
   void Close();
 
   bool brokers_reachable() const;    // false until the first answer

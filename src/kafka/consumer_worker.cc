@@ -88,7 +88,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       records_stale.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    if (!reachable) Answered();
+    if (!reachable || troubled) Answered();
     state->next_offset = message.offset + 1;
     state->end_offset = -1;
     Record record;
@@ -99,7 +99,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     record.value = {static_cast<const char*>(message.payload), record.value_is_null ? 0 : message.len};
     state->records.push_back(record);
   } else if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    if (!reachable) Answered();
+    if (!reachable || troubled) Answered();
     // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.
     if (message.offset >= state->next_offset) state->end_offset = message.offset;
   } else if (IsOutOfRange(message.err)) {

@@ -181,6 +181,9 @@ Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Optio
   impl->message_bytes_max = options.message_bytes_max;
   const kafka::ProducerQueue queue{options.queue_bytes_max, milliseconds(20)};
   auto imposed = kafka::ProducerImposed(queue);
+  // An idempotent producer may end in a fatal error; this one must go on for ever, at the price of a rare
+  // double.
+  imposed["enable.idempotence"] = "false";
   imposed["message.max.bytes"] = std::to_string(options.message_bytes_max + kHeadersBytesMax);
   auto conf = kafka::MakeConf(options.brokers, kafka::ProducerDefaults(queue), options.client, imposed);
   if (!conf) return Fail(std::move(conf.error()));

@@ -21,7 +21,7 @@ const ClientSettings& RoomDefaults() {
       {"socket.timeout.ms", "10000"},
       {"reconnect.backoff.ms", "50"},
       {"reconnect.backoff.max.ms", "2000"},
-      {"topic.metadata.refresh.interval.ms", "60000"},
+      {"topic.metadata.refresh.interval.ms", "10000"},
   };
   return defaults;
 }

@@ -9,12 +9,15 @@
 namespace seen {
 
 struct SnapshotProducer::Impl {
+  Options options;
   kafka::ClientHandle client;
   std::map<FilterId, kafka::TopicHandle> topics;  // destroyed before the client
   std::vector<uint64_t> refused;  // tickets librdkafka didn't take: acknowledged as not delivered
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
 
+  Status Connect();
+  void Drop();
   void Finish(uint64_t ticket, bool delivered) {
     outstanding.fetch_sub(1);
     if (acknowledge != nullptr) (*acknowledge)(ticket, delivered);
@@ -22,21 +25,16 @@ struct SnapshotProducer::Impl {
 };
 
 SnapshotProducer::SnapshotProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SnapshotProducer::~SnapshotProducer() { impl_->Drop(); }
 
-SnapshotProducer::~SnapshotProducer() {
-  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(impl_->client.get(), 200);
-}
-
-Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& options) {
-  auto impl = std::make_unique<Impl>();
+Status SnapshotProducer::Impl::Connect() {
   const kafka::ProducerQueue queue{options.queue_bytes_max, options.linger};
   auto defaults = kafka::ProducerDefaults(queue);
   defaults["message.max.bytes"] =
       "8388608";  // a snapshot is as large as its user's history; the broker decides
   auto conf = kafka::MakeConf(options.brokers, defaults, options.client, kafka::ProducerImposed(queue));
   if (!conf) return Fail(std::move(conf.error()));
-  rd_kafka_conf_set_opaque(conf->get(), impl.get());
+  rd_kafka_conf_set_opaque(conf->get(), this);
   rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     const bool delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!delivered && message->err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
@@ -47,14 +45,29 @@ Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& 
     }
     static_cast<Impl*>(opaque)->Finish(reinterpret_cast<uint64_t>(message->_private), delivered);
   });
-  auto client = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
-  if (!client) return Fail(std::move(client.error()));
-  impl->client = std::move(*client);
+  auto made = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+  if (!made) return Fail(std::move(made.error()));
+  client = std::move(*made);
   for (const auto& [filter, name] : options.topics) {
-    auto topic = kafka::MakeTopic(impl->client.get(), name, options.partitioner);
+    auto topic = kafka::MakeTopic(client.get(), name, options.partitioner);
     if (!topic) return Fail(std::move(topic.error()));
-    impl->topics.emplace(filter, std::move(*topic));
+    topics.emplace(filter, std::move(*topic));
   }
+  return {};
+}
+
+void SnapshotProducer::Impl::Drop() {
+  if (!client) return;
+  rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(client.get(), 200);
+  topics.clear();
+  client.reset();
+}
+
+Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  if (auto connected = impl->Connect(); !connected) return Fail(std::move(connected.error()));
   return std::unique_ptr<SnapshotProducer>(new SnapshotProducer(std::move(impl)));
 }
 
@@ -83,19 +96,32 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   const auto refused = std::move(impl_->refused);
   impl_->refused.clear();
   for (const uint64_t ticket : refused) impl_->Finish(ticket, false);
-  rd_kafka_poll(impl_->client.get(), 0);
+  if (impl_->client) rd_kafka_poll(impl_->client.get(), 0);
+  if (const auto health = Health(); !health) {
+    // An idempotent producer that lost its place is done for: what it holds is given back, and a new one
+    // begins.
+    if (kafka::MayLog("snapshot producer reopened")) {
+      log::Error("snapshot producer reopened", {{"error", health.error().message}});
+    }
+    impl_->Drop();
+    if (const auto connected = impl_->Connect(); !connected) impl_->Drop();
+  }
   impl_->acknowledge = nullptr;
 }
 
 bool SnapshotProducer::Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge) {
   PollAcknowledgements(acknowledge);
   impl_->acknowledge = &acknowledge;
-  rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
+  if (impl_->client) rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
   impl_->acknowledge = nullptr;
   return impl_->outstanding == 0;
 }
 
 uint64_t SnapshotProducer::outstanding() const { return impl_->outstanding; }
-Status SnapshotProducer::Health() const { return kafka::ProducerHealth(impl_->client.get()); }
+
+Status SnapshotProducer::Health() const {
+  if (!impl_->client) return Fail(Code::kRefused, "kafka producer: can't be opened again");
+  return kafka::ProducerHealth(impl_->client.get());
+}
 
 }  // namespace seen

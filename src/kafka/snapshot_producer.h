@@ -41,7 +41,8 @@ class SnapshotProducer final : public SnapshotSink {
   bool Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge);
 
   uint64_t outstanding() const;
-  /// kRefused once librdkafka can't go on (a fatal error of the idempotent producer): open a new one.
+  /// kRefused after a fatal error of the idempotent producer. The next PollAcknowledgements gives back what
+  /// it holds as not delivered and begins anew. The publisher's thread.
   Status Health() const;
 
  private:
