@@ -100,9 +100,7 @@ __attribute__((target("avx2"))) void TestAvx2(const char* bytes, uint64_t blocks
     answers[i] = static_cast<uint8_t>(_mm256_testc_si256(_mm256_loadu_si256(block), MasksAvx2(hash)));
   }
 }
-#endif
 
-#if SEEN_AVX2
 __attribute__((target("avx2"))) bool TestOneAvx2(const char* bytes, uint64_t blocks,
                                                  Fingerprint fingerprint) {
   const uint64_t hash = HashOf(fingerprint);
