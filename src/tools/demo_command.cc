@@ -4,10 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include "kafka/bulk_producer.h"
+#include "kafka/reader.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/demo_checks.h"
@@ -87,9 +89,14 @@ class Demo {
     if (auto sent = SendLive(); !sent) return Fail(sent.error());
     if (auto flushed = FlushAll(*producer_); !flushed) return Fail(flushed.error());
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
-    if (auto caught_up = WaitUntilCaughtUp(daemon_, {}, /*published=*/true, kCatchUpMax, /*quiet=*/true);
-        !caught_up)
+    // The daemon may not have heard of the last records yet: their offsets, not its lag, say when it has
+    // them.
+    const auto ends = EndsOf(settings);
+    if (!ends) return Fail(ends.error());
+    if (auto caught_up = WaitUntilCaughtUp(daemon_, *ends, /*published=*/true, kCatchUpMax, /*quiet=*/true);
+        !caught_up) {
       return Fail(caught_up.error());
+    }
     if (auto printed = PrintLine(); !printed) return Fail(printed.error());
     const bool all_taken_in = CheckTotals();
 
@@ -129,6 +136,20 @@ class Demo {
       if (auto sent = Send(std::string(event->user_id), *shifted); !sent) return sent;
     }
     return {};
+  }
+
+  Result<std::map<int32_t, int64_t>> EndsOf(const ClientSettings& settings) const {
+    const auto reader = PartitionReader::Open({.brokers = options_.kafka.brokers,
+                                               .client = settings,
+                                               .topic = options_.kafka.topic,
+                                               .from_time = {},
+                                               .to_time = {},
+                                               .from_offsets = {}},
+                                              std::chrono::seconds(15));
+    if (!reader) return Fail(reader.error());
+    std::map<int32_t, int64_t> ends;
+    for (const auto& range : (*reader)->ranges()) ends[range.partition] = range.to;
+    return ends;
   }
 
   Status SendLive() {
@@ -201,7 +222,7 @@ class Demo {
 void PrintAddresses(const DemoOptions& options) {
   const std::string& http = options.daemon.http;
   const std::string& brokers = options.kafka.brokers;
-  fmt::print("\nWhat there is to look at:\n");
+  fmt::print("\nWhat there is to look at while seend runs (make demo KEEP=1 leaves it running):\n");
   fmt::print("  {}/v1/status\n  {}/metrics\n", http, http);
   fmt::print("  curl -s {}/v1/filters/{}/users/USER/unseen -d '{{\"items\":[\"a\",\"b\"]}}'\n", http,
              options.daemon.filter);

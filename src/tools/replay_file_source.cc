@@ -82,6 +82,10 @@ class FileSource final : public ReplaySource {
 
 Result<std::unique_ptr<ReplaySource>> MakeFileSource(std::vector<std::string> paths,
                                                      const ReplayPosition* resume) {
+  for (const std::string& path : paths) {  // not after an hour of replaying the first ones
+    if (path == "-") continue;
+    if (const auto reader = LineReader::Open(path); !reader) return Fail(reader.error());
+  }
   auto source = std::make_unique<FileSource>(std::move(paths), resume != nullptr ? resume->done : 0);
   if (auto opened = source->OpenNext(); !opened) return Fail(opened.error());
   return source;

@@ -106,7 +106,7 @@ TEST(ZipfDistribution, DrawsRanksInProportionToThePowerOfTheirRank) {
     }
     double norm = 0;
     for (uint64_t rank = 1; rank <= kCount; ++rank) norm += std::pow(rank, -skew);
-    for (const uint64_t rank : {1, 2, 3, 10, 100}) {
+    for (const uint64_t rank : {1u, 2u, 3u, 10u, 100u}) {
       const double expected = kDraws * std::pow(rank, -skew) / norm;
       EXPECT_NEAR(counts[rank], expected, 6 * std::sqrt(expected)) << "rank " << rank << ", skew " << skew;
     }

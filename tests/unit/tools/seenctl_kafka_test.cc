@@ -1,0 +1,249 @@
+// seenctl's subcommands on a broker within the test.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "decode/event_decoder.h"
+#include "filter/snapshot.h"
+#include "kafka/bulk_producer.h"
+#include "kafka/embedded_broker.h"
+#include "kafka/reader.h"
+#include "scratch_folder.h"
+#include "tools/commands.h"
+#include "tools/event_sink.h"
+#include "tools/replay_progress.h"
+#include "tools/snapshot_topic.h"
+
+namespace seen {
+namespace {
+
+constexpr int32_t kPartitions = 3;
+
+struct ReadRecord {
+  int32_t partition;
+  TimeMs timestamp;
+  std::string key;
+  std::string value;
+};
+
+class SeenctlOnKafka : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto broker =
+        EmbeddedBroker::Start({{"exposures", kPartitions}, {"archive", 2}, {"seen-filters", kPartitions}});
+    ASSERT_TRUE(broker) << broker.error().message;
+    broker_ = std::move(*broker);
+  }
+
+  int Run(std::vector<std::string> arguments, bool with_brokers = true) {
+    arguments.insert(arguments.begin(), "seenctl");
+    if (with_brokers) arguments.insert(arguments.end(), {"--brokers", broker_->bootstrap(), "--quiet"});
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    return RunSeenctl(static_cast<int>(argv.size()), argv.data());
+  }
+
+  std::vector<ReadRecord> Read(const std::string& topic) {
+    std::vector<ReadRecord> records;
+    auto reader = PartitionReader::Open({.brokers = broker_->bootstrap(),
+                                         .client = {},
+                                         .topic = topic,
+                                         .from_time = {},
+                                         .to_time = {},
+                                         .from_offsets = {}},
+                                        std::chrono::seconds(10));
+    if (!reader) {
+      ADD_FAILURE() << reader.error().message;
+      return records;
+    }
+    while (true) {
+      const auto more = (*reader)->Poll(std::chrono::milliseconds(100), [&](int32_t partition, auto batch) {
+        for (const Record& record : batch)
+          records.push_back(
+              {partition, record.timestamp, std::string(record.key), std::string(record.value)});
+      });
+      EXPECT_TRUE(more);
+      if (!more || !*more) return records;
+    }
+  }
+
+  /// `count` exposures in time order, one line each, of 50 users.
+  static std::string Lines(int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+      lines += R"({"user_id":"u)" + std::to_string(i % 50) + R"(","item_id":"n)" + std::to_string(i) +
+               R"(","exposed_at":)" + std::to_string(1'763'700'000'000 + i) + "}\n";
+    }
+    return lines;
+  }
+
+  std::unique_ptr<EmbeddedBroker> broker_;
+  ScratchFolder folder_;
+};
+
+TEST_F(SeenctlOnKafka, GenerateKeysByUserIntoTheUsersPartition) {
+  for (const std::string partitioner : {"murmur2", "crc32"}) {
+    SetUp();
+    ASSERT_EQ(Run({"generate", "--events", "3000", "--users", "200", "--partitioner", partitioner}), kExitOk);
+    const auto records = Read("exposures");
+    ASSERT_EQ(records.size(), 3000u);
+    EventDecoder decoder(1 << 20);
+    const TimeMs now = SystemClock().WallNow();
+    for (const ReadRecord& record : records) {
+      const auto event = decoder.Decode(record.value);
+      ASSERT_TRUE(event) << record.value;
+      EXPECT_EQ(event->user_id, record.key);
+      EXPECT_EQ(record.partition, PartitionOf(*ParsePartitioner(partitioner), record.key, kPartitions));
+      EXPECT_NEAR(static_cast<double>(event->exposed_at.value), static_cast<double>(now.value), 60'000);
+      EXPECT_NEAR(static_cast<double>(record.timestamp.value), static_cast<double>(now.value), 60'000);
+    }
+  }
+}
+
+TEST_F(SeenctlOnKafka, GenerateSendsAFileWithItsTimesShifted) {
+  const auto path = folder_.Write("old.jsonl", Lines(1000) + "not an event\n");
+  ASSERT_EQ(Run({"generate", "--from", path, "--shift-to-now"}), kExitOk);
+  const auto records = Read("exposures");
+  ASSERT_EQ(records.size(), 1000u);
+  EventDecoder decoder(1 << 20);
+  int64_t first = INT64_MAX, last = 0;
+  for (const ReadRecord& record : records) {
+    const int64_t at = decoder.Decode(record.value)->exposed_at.value;
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+  EXPECT_EQ(last - first, 999);
+  EXPECT_NEAR(static_cast<double>(last), static_cast<double>(SystemClock().WallNow().value), 60'000);
+}
+
+TEST_F(SeenctlOnKafka, ReplayGivesRecordsTheTimeOfTheirExposure) {
+  const auto path = folder_.Write("history.jsonl", Lines(500));
+  ASSERT_EQ(Run({"replay", path}), kExitOk);
+  const auto records = Read("exposures");
+  ASSERT_EQ(records.size(), 500u);
+  EventDecoder decoder(1 << 20);
+  for (const ReadRecord& record : records) {
+    const auto event = decoder.Decode(record.value);
+    EXPECT_EQ(record.timestamp, event->exposed_at);
+    EXPECT_EQ(record.key, event->user_id);
+  }
+  ASSERT_EQ(Run({"replay", path, "--timestamps", "now"}), kExitOk);
+  EXPECT_GT(Read("exposures").back().timestamp.value, 1'763'700'000'000 + kMsPerDay);
+}
+
+TEST_F(SeenctlOnKafka, ReplayGoesOnFromItsProgressFile) {
+  const auto path = folder_.Write("history.jsonl", Lines(800));
+  const auto progress = folder_.Path("progress");
+  // As a run that was killed has left it: 300 lines are acknowledged without a gap.
+  ASSERT_TRUE(WriteReplayPosition(progress, {.source = path,
+                                             .source_bytes = Lines(800).size(),
+                                             .target = "exposures",
+                                             .done = 300,
+                                             .sent = 310,
+                                             .offsets = {}}));
+  ASSERT_EQ(Run({"replay", path, "--progress", progress}), kExitOk);
+  std::set<std::string> sent;
+  for (const ReadRecord& record : Read("exposures")) sent.insert(record.value);
+  EXPECT_EQ(sent.size(), 500u);
+  const auto end = ReadReplayPosition(progress);
+  EXPECT_EQ((*end)->done, 800u);
+  EXPECT_EQ((*end)->sent, 810u);
+  EXPECT_TRUE((*end)->finished);
+  ASSERT_EQ(Run({"replay", path, "--progress", progress}), kExitOk);
+  EXPECT_EQ(Read("exposures").size(), 500u) << "nothing is left to send";
+  EXPECT_EQ(Run({"replay", path, "--progress", progress, "--topic", "archive"}), kExitFailed)
+      << "another target";
+}
+
+TEST_F(SeenctlOnKafka, ReplayWritesWhatItCantSendWithItsPlaceAndReason) {
+  const auto path = folder_.Write(
+      "history.jsonl", Lines(2) + "{\"item_id\":\"n\",\"exposed_at\":1763700000000}\n" + Lines(1) + "\n");
+  const auto rejects = folder_.Path("rejects");
+  ASSERT_EQ(Run({"replay", path, "--rejects", rejects}), kExitOk);
+  EXPECT_EQ(Read("exposures").size(), 3u);
+  const std::string written = ScratchFolder::Read(rejects);
+  EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 2);
+  for (const char* part :
+       {R"("line":3,"reason":"missing_field","message":"user_id: missing")", R"("line":5,)"})
+    EXPECT_NE(written.find(part), std::string::npos) << part << " in " << written;
+}
+
+TEST_F(SeenctlOnKafka, ReplayCopiesATopicAndGoesOnWithWhatIsNew) {
+  const auto path = folder_.Write("history.jsonl", Lines(600));
+  const auto more = folder_.Write("more.jsonl", Lines(50));
+  const auto progress = folder_.Path("progress");
+  ASSERT_EQ(Run({"replay", path, "--topic", "archive"}), kExitOk);
+  ASSERT_EQ(Run({"replay", "--from-topic", "archive", "--progress", progress}), kExitOk);
+  EXPECT_EQ(Read("exposures").size(), 600u);
+  ASSERT_EQ(Run({"replay", more, "--topic", "archive"}), kExitOk);
+  ASSERT_EQ(Run({"replay", "--from-topic", "archive", "--progress", progress}), kExitOk);
+  EXPECT_EQ(Read("exposures").size(), 650u);
+}
+
+TEST_F(SeenctlOnKafka, SnapshotTopicKeepsEachUsersLastRecord) {
+  const auto render = [](int64_t offset) {
+    const std::vector<Fingerprint> fingerprints = {FingerprintOf("n")};
+    return RenderSnapshot({.as_of = {}, .horizon = {}, .input_offset = offset}, fingerprints);
+  };
+  auto producer = BulkProducer::Open(
+      {.brokers = broker_->bootstrap(), .client = {}, .topic = "seen-filters", .on_delivery = {}});
+  ASSERT_TRUE(producer);
+  ASSERT_TRUE((*producer)->Send("u", render(1), std::nullopt));
+  ASSERT_TRUE((*producer)->Send("v", render(2), std::nullopt));
+  ASSERT_TRUE(FlushAll(**producer));
+  SnapshotTopic topic({broker_->bootstrap(), {}, "seen-filters"});
+  ASSERT_TRUE(topic.CatchUp());
+  EXPECT_EQ(topic.size(), 2u);
+  ASSERT_TRUE((*producer)->Send("u", render(3), std::nullopt));
+  ASSERT_TRUE(FlushAll(**producer));
+  ASSERT_TRUE(topic.CatchUp());
+  EXPECT_EQ(topic.records_read(), 3u) << "read once each";
+  EXPECT_EQ(SnapshotView::Parse(*topic.Find("u"))->meta().input_offset, 3);
+  EXPECT_EQ(topic.Find("w"), nullptr);
+
+  const auto saved = folder_.Path("saved");
+  ASSERT_EQ(
+      Run({"snapshot", "--user", "u", "--from-topic", "--save", saved, "--brokers", broker_->bootstrap()},
+          false),
+      kExitOk);
+  EXPECT_EQ(ScratchFolder::Read(saved), *topic.Find("u"));
+  EXPECT_EQ(Run({"snapshot", "--user", "w", "--from-topic", "--brokers", broker_->bootstrap()}, false),
+            kExitFailed);
+}
+
+TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
+  const std::vector<std::vector<std::string>> cases = {
+      {},
+      {"no-such-command"},
+      {"generate", "--no-such-option"},
+      {"generate", "--batch", "21", "--stdout"},
+      {"generate", "--partitioner", "sha1"},
+      {"generate", "--days", "3", "--stdout"},
+      {"generate", "--shift-to-now"},
+      {"generate", "--until", "yesterday", "--events", "1", "--stdout"},
+      {"replay"},
+      {"replay", "file", "--from-topic", "x"},
+      {"replay", "file", "--since", "1h"},
+      {"replay", "-", "--progress", "p"},
+      {"replay", "--from-topic", "exposures"},
+      {"unseen", "u"},
+      {"unseen", "u", "n", "--http", "ftp://x"},
+      {"snapshot"},
+      {"snapshot", "file", "--user", "u"},
+      {"verify", "--connections", "0"},
+      {"demo"},
+  };
+  for (const auto& arguments : cases) {
+    std::string shown;
+    for (const std::string& argument : arguments) shown += " " + argument;
+    EXPECT_EQ(Run(arguments, false), kExitUsage) << "seenctl" << shown;
+  }
+}
+
+}  // namespace
+}  // namespace seen
