@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -104,10 +103,10 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_visible_to_published_seconds_sum{filter=\"home\"}", 4.5},
   };
   for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
-  EXPECT_TRUE(std::regex_search(
-      page,
-      std::regex(
-          R"re(seen_http_requests_total\{(route="/v1/status",code="200"|code="200",route="/v1/status")\} 2)re")));
+  // The order of two labels is the library's choice.
+  const double by_route = Value(page, R"(seen_http_requests_total{route="/v1/status",code="200"})");
+  const double by_code = Value(page, R"(seen_http_requests_total{code="200",route="/v1/status"})");
+  EXPECT_EQ(std::isnan(by_route) ? by_code : by_route, 2);
 }
 
 TEST(Metrics, ShowTheStatusAsGauges) {
@@ -187,10 +186,13 @@ TEST(Metrics, AreAllDocumentedAndNoOthers) {
   std::set<std::string> documented;
   std::ifstream file(SEEN_SOURCE_DIR "/docs/METRICS.md");
   ASSERT_TRUE(file);
-  const std::regex row(R"(^\| `((?:seen|process)_[a-z0-9_]+)` \| (counter|gauge|histogram) \|.*)");
-  for (std::string line; std::getline(file, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, row)) documented.insert(match[1].str() + " " + match[2].str());
+  for (std::string line; std::getline(file, line);) {  // | `name` | type | ...
+    std::istringstream words(line);
+    std::string bar, name, type;
+    words >> bar >> name >> bar >> type;
+    if (line.starts_with("| `") && name.size() > 2) {
+      documented.insert(name.substr(1, name.size() - 2) + " " + type);
+    }
   }
   EXPECT_EQ(Exported(), documented);
 }

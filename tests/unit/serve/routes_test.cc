@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -205,7 +204,9 @@ TEST_F(RoutesTest, ServeMetricsAndTheListOfPages) {
 
 TEST_F(RoutesTest, AreAllDocumented) {
   std::ifstream file(SEEN_SOURCE_DIR "/docs/HTTP.md");
-  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
   std::istringstream list(Get("/").body);
   size_t addresses = 0;
   for (std::string method, address, rest; list >> method; std::getline(list, rest)) {
