@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -142,7 +143,7 @@ nlohmann::ordered_json ResultJson(const Oracle& oracle, const TopicRead& read, c
       {"negatives", counts.negatives},
       {"snapshot_false_positives", counts.snapshot_false_positives},
       {"snapshot_false_positive_rate", counts.SnapshotFalsePositiveRate()},
-      {"false_positive_rate_asked", counts.RateAsked()},
+      {"false_positive_rate_asked", std::round(counts.RateAsked() * 1e9) / 1e9},
       {"unseen_false_positives", counts.unseen_false_positives},
       {"unseen_false_positives_unexplained", counts.unexplained},
       {"count_mismatches", counts.count_mismatches},
