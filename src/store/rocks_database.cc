@@ -1,9 +1,14 @@
 #include "store/rocks_database.h"
 
 #include <fmt/format.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/file_system.h>
 #include <rocksdb/sst_file_writer.h>
 
+#include <chrono>
+#include <thread>
+
+#include "base/log.h"
 #include "store/keys.h"
 #include "store/rocks_options.h"
 #include "store/rocks_status.h"
@@ -15,6 +20,9 @@ namespace {
 std::shared_ptr<rocksdb::FileSystem> FileSystemOf(const StoreOptions& options) {
   return options.file_system ? options.file_system : rocksdb::FileSystem::Default();
 }
+
+// A database that is closed must open again: that takes a manifest and a few small files.
+constexpr uint64_t kReopenBytesMin = 4 * 1024 * 1024;
 
 }  // namespace
 
@@ -73,8 +81,24 @@ Status RocksPartitionStore::Database::MakeFolders() const {
 Status RocksPartitionStore::Database::OpenRocks() {
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(rocks_options_, path_, &db);
-  db_.reset(db);
+  {
+    const std::lock_guard lock(db_mutex_);
+    db_.reset(db);
+  }
   return ToStatus(opened, What("can't open " + path_));
+}
+
+std::shared_ptr<rocksdb::DB> RocksPartitionStore::Database::Use() const {
+  std::unique_lock lock(db_mutex_);
+  reopened_.wait(lock, [&] { return !reopening_; });
+  return db_;
+}
+
+Result<std::shared_ptr<rocksdb::DB>> RocksPartitionStore::Database::UseOrFail(std::string_view action) const {
+  auto db = Use();
+  if (!db)
+    return Fail(Code::kUnavailable, What(fmt::format("{}: the disk failed; it is tried again", action)));
+  return db;
 }
 
 Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescriptor() const {
@@ -107,11 +131,52 @@ Status RocksPartitionStore::Database::WriteDescriptor(const StoreDescriptor& des
 }
 
 Status RocksPartitionStore::Database::Resume() {
-  if (!errors_->Pending()) return {};
-  const rocksdb::Status resumed = db_->Resume();
-  if (!resumed.ok()) return Fail(ToError(resumed, What("the store can't write yet")));
+  const rocksdb::Status stopped = errors_->Stopped();
+  auto db = Use();
+  if (stopped.ok() && db) return {};
+  if (stopped.IsCorruption()) return ToStatus(stopped, What("the store is stopped"));
+  if (db) {
+    // Writes the manifest anew where its end is in doubt. What can't be resumed (an error other than a full
+    // disk) may still be opened again.
+    const rocksdb::Status resumed = db->Resume();
+    if (resumed.IsNoSpace() || resumed.IsBusy()) return ToStatus(resumed, What("the store can't write yet"));
+  }
+  db.reset();  // or it couldn't be closed
+  // A database that was resumed is opened again all the same: RocksDB before 8.9 goes on refusing or, worse,
+  // takes the next file without a number (it clears the error but not its note that writes are stopped).
+  uint64_t free_bytes = 0;
+  const rocksdb::Status asked =
+      FileSystemOf(options_)->GetFreeSpace(options_.directory, rocksdb::IOOptions(), &free_bytes, nullptr);
+  if (asked.ok() && free_bytes < kReopenBytesMin) {
+    return Fail(Code::kNoSpace,
+                What(fmt::format("{} bytes are free on the disk of store.directory", free_bytes)));
+  }
+  return Reopen();
+}
+
+Status RocksPartitionStore::Database::Reopen() {
+  std::shared_ptr<rocksdb::DB> old;
+  {
+    const std::lock_guard lock(db_mutex_);
+    reopening_ = true;
+    old.swap(db_);
+  }
+  if (old) {
+    rocksdb::CancelAllBackgroundWork(old.get(), /*wait=*/false);
+    // Reads under way end by themselves, new ones wait.
+    while (old.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    old.reset();
+  }
   errors_->Clear();
-  return {};
+  const Status opened = OpenRocks();
+  {
+    const std::lock_guard lock(db_mutex_);
+    reopening_ = false;
+  }
+  reopened_.notify_all();
+  if (opened)
+    log::Info("the store was opened again after an error", {{"partition", options_.identity.partition}});
+  return opened;
 }
 
 Status RocksPartitionStore::Database::Ingest(const std::string& file) {
@@ -120,7 +185,9 @@ Status RocksPartitionStore::Database::Ingest(const std::string& file) {
   ingest.allow_global_seqno = true;
   ingest.write_global_seqno = false;    // or the file would be written to after its checksums were
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
-  return ToStatus(db_->IngestExternalFile({file}, ingest), What("checkpoint"));
+  const auto db = UseOrFail("checkpoint");
+  if (!db) return Fail(db.error());
+  return ToStatus((*db)->IngestExternalFile({file}, ingest), What("checkpoint"));
 }
 
 void RocksPartitionStore::Database::RemoveIncomingFile() const {

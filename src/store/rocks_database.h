@@ -6,7 +6,9 @@
 #include <rocksdb/options.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,14 +30,19 @@ class RocksPartitionStore::Database {
   /// Once, before anything else: makes the folders, opens RocksDB, reads or writes the descriptor.
   Status Open();
 
-  /// Asks RocksDB to write again where an error stopped it; kNoSpace, kUnavailable, kCorrupt if it can't.
+  /// Makes RocksDB take files again where an error stopped it: nothing to do, nothing done. kNoSpace,
+  /// kUnavailable, kCorrupt if it can't yet; reads go on meanwhile.
   Status Resume();
   /// Moves a finished file in: all of it or nothing. Durable when it returns.
   Status Ingest(const std::string& file);
 
   /// "partition 3: <action>", for messages.
   std::string What(std::string_view action) const;
-  rocksdb::DB& db() const { return *db_; }
+  /// Keeps the database open while held: briefly. nullptr where it can't be opened again after an error.
+  /// Waits while it is being opened again.
+  std::shared_ptr<rocksdb::DB> Use() const;
+  /// The same; kUnavailable for nullptr.
+  Result<std::shared_ptr<rocksdb::DB>> UseOrFail(std::string_view action) const;
   MergeRules& rules() const { return *rules_; }
   const rocksdb::Options& rocks_options() const { return rocks_options_; }
   const std::vector<FilterId>& filter_ids() const { return filter_ids_; }
@@ -48,6 +55,7 @@ class RocksPartitionStore::Database {
  private:
   Status MakeFolders() const;
   Status OpenRocks();
+  Status Reopen();
   Result<std::optional<StoreDescriptor>> ReadDescriptor() const;
   Status WriteDescriptor(const StoreDescriptor& descriptor);
 
@@ -59,7 +67,10 @@ class RocksPartitionStore::Database {
   const std::unique_ptr<rocksdb::Env> env_;
   const rocksdb::Options rocks_options_;
   std::vector<FilterId> filter_ids_;
-  std::unique_ptr<rocksdb::DB> db_;  // uses all of the above
+  mutable std::mutex db_mutex_;
+  mutable std::condition_variable reopened_;
+  bool reopening_ = false;           // under db_mutex_
+  std::shared_ptr<rocksdb::DB> db_;  // under db_mutex_; uses all of the above
 };
 
 }  // namespace seen

@@ -34,18 +34,41 @@ class RocksLogger final : public rocksdb::Logger {
   LogBudget budget_;
 };
 
+bool IsHard(const rocksdb::Status& error) {
+  return error.severity() >= rocksdb::Status::Severity::kHardError;
+}
+
 }  // namespace
 
 void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) {
-  pending_.store(true, std::memory_order_release);
-  log::Error("the store stopped writing in the background",
-             {{"partition", partition_}, {"error", error->ToString()}});
+  if (IsHard(*error)) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = *error;
+  }
+  log::Error(
+      "the store failed in the background",
+      {{"partition", partition_}, {"takes_checkpoints", !IsHard(*error)}, {"error", error->ToString()}});
+}
+
+void BackgroundErrors::OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
+                                            bool* auto_recovery) {
+  // The next checkpoint tries at once; RocksDB would every 5 s.
+  if (IsHard(error)) *auto_recovery = false;
 }
 
 void BackgroundErrors::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
-  if (!info.new_bg_error.ok()) return;
-  Clear();
-  log::Info("the store writes in the background again", {{"partition", partition_}});
+  if (info.new_bg_error.ok())
+    log::Info("the store works in the background again", {{"partition", partition_}});
+}
+
+rocksdb::Status BackgroundErrors::Stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+void BackgroundErrors::Clear() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = rocksdb::Status::OK();
 }
 
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition) {

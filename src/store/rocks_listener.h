@@ -4,27 +4,31 @@
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 namespace seen {
 
-/// Notes background errors, after which writes are refused until a Resume. Thread-safe.
+/// Remembers an error after which RocksDB takes no more files. A lesser one, such as a compaction that found
+/// no space, RocksDB gets over by itself. Thread-safe.
 class BackgroundErrors final : public rocksdb::EventListener {
  public:
   explicit BackgroundErrors(int32_t partition) : partition_(partition) {}
   const char* Name() const override { return "seen.BackgroundErrors"; }
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status error,
+                            bool* auto_recovery) override;
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override;
 
-  /// An error happened and nothing has recovered from it yet.
-  bool Pending() const { return pending_.load(std::memory_order_acquire); }
-  void Clear() { pending_.store(false, std::memory_order_release); }
+  /// OK while files are taken.
+  rocksdb::Status Stopped() const;
+  void Clear();
 
  private:
   const int32_t partition_;
-  std::atomic<bool> pending_{false};
+  mutable std::mutex mutex_;
+  rocksdb::Status stopped_;  // under mutex_
 };
 
 /// RocksDB's own warnings and errors as lines of ours; no LOG files beside the state.

@@ -30,9 +30,10 @@ Result<std::unique_ptr<RocksPartitionStore>> RocksPartitionStore::Open(StoreOpti
 const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return database_->filter_ids(); }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
+  const auto db = database_->UseOrFail("can't read the position");
+  if (!db) return Fail(db.error());
   std::string value;
-  const rocksdb::Status read =
-      database_->db().Get(rocksdb::ReadOptions(), rocksdb::Slice(PositionKey()), &value);
+  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(PositionKey()), &value);
   if (read.IsNotFound()) return std::optional<Position>();
   if (!read.ok()) return Fail(ToError(read, database_->What("can't read the position")));
   auto position = DecodePosition(value);
@@ -49,9 +50,11 @@ Result<std::unique_ptr<CheckpointWriter>> RocksPartitionStore::BeginCheckpoint(c
 
 Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& out) const {
   out.clear();
+  const auto db = database_->UseOrFail("can't read a user's state");
+  if (!db) return Fail(db.error());
   const StoredUserKey key = KeyOf(Table::kDeltas, user);
   const rocksdb::Status read =
-      database_->db().Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &out);
+      (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &out);
   if (read.ok()) return true;
   out.clear();
   if (read.IsNotFound()) return false;
@@ -60,12 +63,14 @@ Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& ou
 
 Result<std::vector<UserRef>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
                                                             size_t limit) const {
+  const auto db = database_->UseOrFail("can't read marks");
+  if (!db) return Fail(db.error());
   std::vector<UserRef> page;
   const rocksdb::Slice end(EndOf(Table::kMarks));
   rocksdb::ReadOptions read;
   read.fill_cache = false;  // each mark is met once; users' states must not make room for them
   read.iterate_upper_bound = &end;
-  const std::unique_ptr<rocksdb::Iterator> at(database_->db().NewIterator(read));
+  const std::unique_ptr<rocksdb::Iterator> at((*db)->NewIterator(read));
   const StoredUserKey from = KeyOf(Table::kMarks, after.value_or(UserRef{}));
   at->Seek(rocksdb::Slice(from.data(), from.size()));
   if (after && at->Valid() && at->key() == rocksdb::Slice(from.data(), from.size())) at->Next();
@@ -85,17 +90,20 @@ void RocksPartitionStore::SetHorizon(FilterId filter, Day horizon) {
 
 uint32_t RocksPartitionStore::Level0Files() const {
   std::string value;
-  if (!database_->db().GetProperty("rocksdb.num-files-at-level0", &value)) return 0;
+  const auto db = database_->Use();
+  if (!db || !db->GetProperty("rocksdb.num-files-at-level0", &value)) return 0;
   return static_cast<uint32_t>(std::stoul(value));
 }
 
 StoreFigures RocksPartitionStore::Figures() const {
-  rocksdb::DB& db = database_->db();
+  const auto db = database_->Use();
   const rocksdb::Statistics& statistics = *database_->rocks_options().statistics;
   StoreFigures figures;
-  figures.bytes = PropertyOf(db, rocksdb::DB::Properties::kLiveSstFilesSize);
+  if (!db) return figures;
+  figures.bytes = PropertyOf(*db, rocksdb::DB::Properties::kLiveSstFilesSize);
   figures.level0_files = Level0Files();
-  figures.compaction_pending_bytes = PropertyOf(db, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  figures.compaction_pending_bytes =
+      PropertyOf(*db, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
   figures.block_cache_hits = statistics.getTickerCount(rocksdb::BLOCK_CACHE_HIT);
   figures.block_cache_misses = statistics.getTickerCount(rocksdb::BLOCK_CACHE_MISS);
   return figures;
@@ -105,7 +113,9 @@ Status RocksPartitionStore::CompactAll() {
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  return ToStatus(database_->db().CompactRange(compact, nullptr, nullptr), database_->What("compaction"));
+  const auto db = database_->UseOrFail("compaction");
+  if (!db) return Fail(db.error());
+  return ToStatus((*db)->CompactRange(compact, nullptr, nullptr), database_->What("compaction"));
 }
 
 }  // namespace seen

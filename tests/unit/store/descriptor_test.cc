@@ -1,0 +1,101 @@
+#include "store/descriptor.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include "store/byte_codec.h"
+#include "store/keys.h"
+#include "store_fixture.h"
+
+namespace seen::test {
+namespace {
+
+StoreDescriptor Example() {
+  return {{"exposures", 3, 8, "murmur2"}, {{"home", 30, {50'000}}, {"video", 7, {200}}}};
+}
+
+TEST(Descriptor, DecodesToWhatWasEncoded) {
+  EXPECT_EQ(*DecodeDescriptor(EncodeDescriptor(Example())), Example());
+  EXPECT_EQ(*DecodeDescriptor(EncodeDescriptor({})), StoreDescriptor{});
+}
+
+TEST(Descriptor, IsRefusedShortenedOrLengthened) {
+  const std::string bytes = EncodeDescriptor(Example());
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    const auto shortened = DecodeDescriptor(bytes.substr(0, length));
+    ASSERT_FALSE(shortened) << length;
+    EXPECT_EQ(shortened.error().code, Code::kCorrupt);
+  }
+  EXPECT_EQ(DecodeDescriptor(bytes + '\0').error().code, Code::kCorrupt);
+}
+
+struct Mismatch {
+  const char* what;
+  StoreIdentity expected;
+  std::string named;
+};
+
+TEST_F(StoreTest, RefusesStateThatWasMadeForSomethingElseAndNamesTheRemedy) {
+  ASSERT_TRUE(Commit(*Open(), At(1)));
+  const StoreIdentity made = Options().identity;
+  StoreIdentity topic = made, count = made, partitioner = made;
+  topic.topic = "other";
+  count.partition_count = 9;
+  partitioner.partitioner = "crc32";
+  for (const Mismatch& mismatch :
+       {Mismatch{"topic", topic, "input.topic = other"},
+        Mismatch{"count", count, "exposures has 9 partitions, the state was built when it had 8"},
+        Mismatch{"partitioner", partitioner, "input.partitioner = murmur2"}}) {
+    StoreOptions options = Options();
+    options.identity = mismatch.expected;
+    const auto store = RocksPartitionStore::Open(options);
+    ASSERT_FALSE(store) << mismatch.what;
+    EXPECT_EQ(store.error().code, Code::kRefused) << mismatch.what;
+    EXPECT_NE(store.error().message.find(mismatch.named), std::string::npos) << store.error().message;
+    EXPECT_NE(store.error().message.find("--rebuild"), std::string::npos) << store.error().message;
+    EXPECT_EQ(store.error().message.find("partition 3: "), 0u) << store.error().message;
+  }
+  EXPECT_EQ((*Open()->ReadPosition())->next_offset, 1) << "refusing changed nothing";
+}
+
+TEST_F(StoreTest, RefusesTheFolderOfAnotherPartition) {
+  ASSERT_TRUE(Commit(*Open(), At(1)));
+  std::filesystem::rename(StoreDirectory::PartitionPath(folder_.path(), 3),
+                          StoreDirectory::PartitionPath(folder_.path(), 4));
+  StoreOptions options = Options();
+  options.identity.partition = 4;
+  const auto store = RocksPartitionStore::Open(options);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Code::kRefused);
+}
+
+TEST_F(StoreTest, RefusesANewerVersion) {
+  ASSERT_TRUE(Commit(*Open(), At(1)));
+  {
+    // As a newer program would leave it: a higher number, then who knows what.
+    std::string newer;
+    PutLittleEndian(static_cast<uint16_t>(kStoreVersion + 1), newer);
+    newer += "something new";
+    rocksdb::DB* raw = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, StoreDirectory::PartitionPath(folder_.path(), 3), &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db(raw);
+    ASSERT_TRUE(db->Put({}, rocksdb::Slice(DescriptorKey()), newer).ok());
+  }
+  const auto store = RocksPartitionStore::Open(Options());
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Code::kRefused);
+  EXPECT_NE(store.error().message.find("format version 2"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("newer seend"), std::string::npos) << store.error().message;
+}
+
+TEST(RegisterFilters, KeepsKnownIdsAndGivesNewNamesTheNext) {
+  StoreDescriptor descriptor = Example();
+  EXPECT_EQ(RegisterFilters(descriptor, {{"search", 3, {}}, {"video", 14, {100}}}),
+            (std::vector<FilterId>{2, 1}));
+  const std::vector<StoredFilter> expected = {
+      {"home", 30, {50'000}}, {"video", 14, {100}}, {"search", 3, {}}};
+  EXPECT_EQ(descriptor.filters, expected);
+}
+
+}  // namespace
+}  // namespace seen::test

@@ -1,0 +1,132 @@
+// The bytes that schemas/store.md specifies, against files that don't change unless the format does.
+// SEEN_WRITE_GOLDEN=1 writes them.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "store/keys.h"
+#include "store/position_codec.h"
+#include "store_fixture.h"
+
+namespace seen::test {
+namespace {
+
+struct Golden {
+  std::string name;
+  std::string bytes;
+};
+
+std::string Hex(const std::string& bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return hex;
+}
+
+// "name: hex", a line each.
+std::string Text(const std::vector<Golden>& goldens) {
+  std::string text;
+  for (const Golden& golden : goldens) text += golden.name + ": " + Hex(golden.bytes) + "\n";
+  return text;
+}
+
+void ExpectGolden(const std::string& file, const std::vector<Golden>& goldens) {
+  const std::string path = std::string(SEEN_SOURCE_DIR) + "/tests/golden/store/" + file;
+  if (std::getenv("SEEN_WRITE_GOLDEN") != nullptr) std::ofstream(path) << Text(goldens);
+  std::ifstream stream(path);
+  std::stringstream stored;
+  stored << stream.rdbuf();
+  EXPECT_EQ(stored.str(), Text(goldens)) << path;
+}
+
+TEST(Golden, Keys) {
+  const UserRef user{0x0102, UserKeyOf("u1")};
+  ExpectGolden("keys.txt",
+               {{"position", std::string(PositionKey())},
+                {"descriptor", std::string(DescriptorKey())},
+                {"delta of user u1 in filter 258", std::string(View(KeyOf(Table::kDeltas, user)))},
+                {"mark of user u1 in filter 258", std::string(View(KeyOf(Table::kMarks, user)))}});
+}
+
+TEST(Golden, Position) {
+  Position position{1'000'000, {1'763'700'000'123}, {999'999, {1'763'700'000'100}, 0x0123456789abcdefu}, {}};
+  const std::string plain = EncodePosition(position);
+  position.lost_ranges = {{10, 20, {1'763'600'000'000}}, {500, 777, {1'763'650'000'000}}};
+  ExpectGolden("position.txt", {{"nothing read yet", EncodePosition({})},
+                                {"no ranges lost", plain},
+                                {"two ranges lost", EncodePosition(position)}});
+}
+
+TEST(Golden, Descriptor) {
+  const StoreDescriptor descriptor{{"exposures", 3, 8, "murmur2"},
+                                   {{"home", 30, {50'000}}, {"video", 7, {200}}}};
+  ExpectGolden("descriptor.txt", {{"two filters", EncodeDescriptor(descriptor)}});
+}
+
+std::vector<std::pair<std::string, Delta>> Deltas() {
+  std::vector<std::pair<std::string, Delta>> deltas;
+  deltas.emplace_back("empty", Delta{});
+  deltas.emplace_back("user u1, one item on day 20000", Exposures({20'000}, {0x12345678}, "u1"));
+  deltas.emplace_back("smallest and largest fingerprint", Exposures({20'000}, {0, 0xffffffff}, "u1"));
+  Delta three = Exposures({20'000}, {1, 2, 3, 1'000'000, 0x80000000}, "用户");
+  three.segments.push_back({{20'001}, 0, 86'399, {{7}}});
+  three.segments.push_back({{20'010}, 3'600, 3'600, {}});
+  deltas.emplace_back("days 20000, 20001 and, emptied by removals, 20010", three);
+  Delta erased;
+  erased.user_id = "u1";
+  erased.erased = Day{19'999};
+  deltas.emplace_back("user u1 erased until day 19999", erased);
+  Delta all = three;
+  all.erased = Day{19'990};
+  all.removals = {{{5}, {20'000}}, {{9}, {19'998}}, {{0x90000000}, {20'010}}};
+  deltas.emplace_back("everything at once", all);
+  Delta early = Exposures({-1}, {42}, "");
+  deltas.emplace_back("no user id, the day before 1970", early);
+  Delta hundred;
+  hundred.user_id = "user-100";
+  Segment segment{{20'005}, 28'800, 64'800, {}};
+  for (uint32_t i = 0; i < 100; ++i) segment.fingerprints.push_back({i * 42'949'672u + i * i});
+  hundred.segments.push_back(segment);
+  deltas.emplace_back("a hundred items on one day", hundred);
+  return deltas;
+}
+
+TEST(Golden, Delta) {
+  std::vector<Golden> goldens;
+  for (const auto& [name, delta] : Deltas()) {
+    goldens.push_back({name, Encoded(delta)});
+    EXPECT_EQ(*DecodeDelta(goldens.back().bytes), delta) << name;
+  }
+  ExpectGolden("delta.txt", goldens);
+}
+
+TEST(Keys, OrderAsUsersDoAndDecodeToThem) {
+  const std::vector<UserRef> users = {{0, {0, 0}},
+                                      {0, {0, 1}},
+                                      {0, {1, 0}},
+                                      {0, {255, 7}},
+                                      {0, {0x8000000000000000u, 0}},
+                                      {1, {0, 0}},
+                                      {256, {0, 0}},
+                                      {65'535, {~0ull, ~0ull}}};
+  ASSERT_TRUE(std::is_sorted(users.begin(), users.end()));
+  std::string previous(DescriptorKey());
+  EXPECT_LT(PositionKey(), DescriptorKey());
+  for (const Table table : {Table::kDeltas, Table::kMarks}) {
+    for (const UserRef& user : users) {
+      const std::string key(View(KeyOf(table, user)));
+      EXPECT_LT(previous, key);
+      EXPECT_LT(key, EndOf(table));
+      EXPECT_EQ(*UserOf(table, key), user);
+      previous = key;
+    }
+    EXPECT_EQ(UserOf(table, "short").error().code, Code::kCorrupt);
+  }
+}
+
+}  // namespace
+}  // namespace seen::test

@@ -1,0 +1,52 @@
+#include "store/position_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace seen::test {
+namespace {
+
+Position Example(size_t ranges) {
+  Position position{1'000, {1'763'700'000'123}, {999, {1'763'700'000'000}, 0xfeedfacecafebeefu}, {}};
+  for (size_t i = 0; i < ranges; ++i) {
+    const auto from = static_cast<int64_t>(i * 10);
+    position.lost_ranges.push_back({from, from + 4, {1'763'600'000'000 + from}});
+  }
+  return position;
+}
+
+TEST(PositionCodec, DecodesToWhatWasEncoded) {
+  for (const Position& position : {Position{}, Example(0), Example(1), Example(kLostRangesMax)}) {
+    EXPECT_EQ(*DecodePosition(EncodePosition(position)), position);
+  }
+}
+
+TEST(PositionCodec, MergesTheOldestRangesWhereTheyAreTooMany) {
+  for (const size_t ranges : {kLostRangesMax + 1, kLostRangesMax + 5, size_t{300}}) {
+    const Position many = Example(ranges);
+    const Position kept = *DecodePosition(EncodePosition(many));
+    ASSERT_EQ(kept.lost_ranges.size(), kLostRangesMax);
+    const size_t merged = ranges - kLostRangesMax + 1;
+    const LostRange oldest{0, many.lost_ranges[merged - 1].to, many.lost_ranges[merged - 1].noticed_at};
+    EXPECT_EQ(kept.lost_ranges.front(), oldest);
+    EXPECT_TRUE(std::equal(kept.lost_ranges.begin() + 1, kept.lost_ranges.end(),
+                           many.lost_ranges.begin() + static_cast<std::ptrdiff_t>(merged)));
+  }
+}
+
+TEST(PositionCodec, RefusesWhatItCannotHaveWritten) {
+  const std::string bytes = EncodePosition(Example(2));
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    const auto shortened = DecodePosition(bytes.substr(0, length));
+    ASSERT_FALSE(shortened) << length;
+    EXPECT_EQ(shortened.error().code, Code::kCorrupt);
+  }
+  EXPECT_FALSE(DecodePosition(bytes + '\0'));
+  std::string newer = bytes;
+  newer[0] = 2;
+  EXPECT_FALSE(DecodePosition(newer));
+}
+
+}  // namespace
+}  // namespace seen::test
