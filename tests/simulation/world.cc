@@ -188,6 +188,11 @@ std::string World::Run() {
   for (int i = 0; i < shape_.steps && problem_.empty(); ++i) {
     const Step step = static_cast<Step>(random_() % static_cast<size_t>(Step::kCount));
     Do(step);
+    if (disk_.PowerIsGoing() && (step == Step::kWriteFrozen || !problem_.empty())) {
+      problem_.clear();
+      ++crashes_after_[step];
+      Crash();
+    }
     if (problem_.empty() && static_cast<int>(random_() % 100) < shape_.crash_percent) {
       ++crashes_after_[step];
       Crash();
@@ -199,6 +204,7 @@ std::string World::Run() {
 }
 
 void World::ToRest() {
+  if (disk_.PowerIsGoing()) Crash();
   disk_.Inject(StoreFault::kNone);
   disk_.SetLevel0Files(1);
   snapshots_.deliver_all = true;

@@ -26,6 +26,8 @@ class Disk {
   /// The next checkpoint meets `fault`.
   virtual void Inject(StoreFault fault) = 0;
   virtual void SetLevel0Files(uint32_t files) = 0;
+  /// The power was cut, or is about to be: what fails now is no finding, the world crashes instead.
+  virtual bool PowerIsGoing() const { return false; }
 };
 
 enum class Step {
