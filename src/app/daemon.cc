@@ -258,8 +258,12 @@ void Daemon::Housekeep() {
   const DaemonStatus status = queries_.GetStatus();
   if (status.ready != told_ready_) {
     told_ready_ = status.ready;
-    log::Info(status.ready ? "ready" : "not ready", {{"reason", status.not_ready_reason}});
-    if (status.ready) service_manager_.Ready();
+    if (status.ready) {
+      log::Info("ready");
+      service_manager_.Ready();
+    } else {
+      log::Warning("not ready", {{"reason", status.not_ready_reason}});
+    }
   }
   service_manager_.Status(status.ready ? "ready" : status.not_ready_reason);
 }

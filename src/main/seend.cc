@@ -22,11 +22,6 @@ int main(int argc, char** argv) {
     return print->exit_status;
   }
   auto& run = std::get<seen::RunCommand>(command);
-  const seen::ClientSettings& client = run.config.kafka.client;
-  if (const auto checked = seen::CheckClientSettings(client); !checked) {
-    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
-    return seen::kExitConfiguration;
-  }
   seen::log::Configure(run.config.log.level, run.config.log.format);
   return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild});
 }
