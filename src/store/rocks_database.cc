@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "store/deferred_deletes.h"
 #include "store/keys.h"
 #include "store/rocks_options.h"
 #include "store/rocks_status.h"
@@ -16,10 +17,6 @@
 
 namespace seen {
 namespace {
-
-std::shared_ptr<rocksdb::FileSystem> FileSystemOf(const StoreOptions& options) {
-  return options.file_system ? options.file_system : rocksdb::FileSystem::Default();
-}
 
 // A database that is closed must open again: that takes a manifest and a few small files.
 constexpr uint64_t kReopenBytesMin = 4 * 1024 * 1024;
@@ -33,7 +30,9 @@ RocksPartitionStore::Database::Database(StoreOptions options)
                                  options_.identity.partition)),
       rules_(std::make_shared<MergeRules>()),
       errors_(std::make_shared<BackgroundErrors>(options_.identity.partition)),
-      env_(rocksdb::NewCompositeEnv(FileSystemOf(options_))),
+      file_system_(std::make_shared<FileSystemWithDeferredDeletes>(
+          options_.file_system ? options_.file_system : rocksdb::FileSystem::Default())),
+      env_(rocksdb::NewCompositeEnv(file_system_)),
       rocks_options_(
           RocksOptions(options_.resources, env_.get(), rules_, errors_, options_.identity.partition)) {}
 
@@ -65,15 +64,14 @@ Status RocksPartitionStore::Database::Open() {
 }
 
 Status RocksPartitionStore::Database::MakeFolders() const {
-  const auto file_system = FileSystemOf(options_);
   const rocksdb::IOOptions io;
   for (const std::string& folder : {StoreDirectory::IncomingPath(options_.directory), path_}) {
-    const rocksdb::Status made = file_system->CreateDirIfMissing(folder, io, nullptr);
+    const rocksdb::Status made = file_system_->CreateDirIfMissing(folder, io, nullptr);
     if (!made.ok()) return Fail(ToError(made, What("can't create " + folder)));
   }
   // RocksDB syncs what is in its folder, not the folder's own entry.
   std::unique_ptr<rocksdb::FSDirectory> parent;
-  rocksdb::Status synced = file_system->NewDirectory(options_.directory, io, &parent, nullptr);
+  rocksdb::Status synced = file_system_->NewDirectory(options_.directory, io, &parent, nullptr);
   if (synced.ok()) synced = parent->Fsync(io, nullptr);
   return ToStatus(synced, What("can't sync " + options_.directory));
 }
@@ -146,7 +144,7 @@ Status RocksPartitionStore::Database::Resume() {
   // takes the next file without a number (it clears the error but not its note that writes are stopped).
   uint64_t free_bytes = 0;
   const rocksdb::Status asked =
-      FileSystemOf(options_)->GetFreeSpace(options_.directory, rocksdb::IOOptions(), &free_bytes, nullptr);
+      file_system_->GetFreeSpace(options_.directory, rocksdb::IOOptions(), &free_bytes, nullptr);
   if (asked.ok() && free_bytes < kReopenBytesMin) {
     return Fail(Code::kNoSpace,
                 What(fmt::format("{} bytes are free on the disk of store.directory", free_bytes)));
@@ -187,12 +185,15 @@ Status RocksPartitionStore::Database::Ingest(const std::string& file) {
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
   const auto db = UseOrFail("checkpoint");
   if (!db) return Fail(db.error());
-  return ToStatus((*db)->IngestExternalFile({file}, ingest), What("checkpoint"));
+  DeferredDeletes deletes;
+  const rocksdb::Status ingested = (*db)->IngestExternalFile({file}, ingest);
+  if (errors_->Stopped().ok()) deletes.Perform(*file_system_);
+  return ToStatus(ingested, What("checkpoint"));
 }
 
 void RocksPartitionStore::Database::RemoveIncomingFile() const {
   // Where it can't be removed, the next writer truncates it.
-  FileSystemOf(options_)->DeleteFile(incoming_file_, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
+  file_system_->DeleteFile(incoming_file_, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
 }
 
 }  // namespace seen

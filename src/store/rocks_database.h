@@ -64,6 +64,7 @@ class RocksPartitionStore::Database {
   const std::string incoming_file_;
   const std::shared_ptr<MergeRules> rules_;
   const std::shared_ptr<BackgroundErrors> errors_;
+  const std::shared_ptr<rocksdb::FileSystem> file_system_;
   const std::unique_ptr<rocksdb::Env> env_;
   const rocksdb::Options rocks_options_;
   std::vector<FilterId> filter_ids_;
