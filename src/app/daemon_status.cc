@@ -85,6 +85,10 @@ DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* c
       }
     }
   }
+  // Asked for after the partitions: those that open meanwhile are not missed.
+  if (consumer && consumer->opening() && status.not_ready_reason.empty()) {
+    status.not_ready_reason = "partitions are being opened";
+  }
   if (status.partitions.empty() && status.not_ready_reason.empty()) {
     status.not_ready_reason = consumer && !consumer->last_problem().empty()
                                   ? consumer->last_problem()

@@ -20,6 +20,8 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
       entries_max_(entries_max),
       reporter_(reporter),
       timers_(filters_.size()),
+      scan_wanted_(std::any_of(filters_.begin(), filters_.end(),
+                               [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
       tallies_(filters_.size()) {}
 
 void PublishFlow::AddDirty(std::span<const DirtyUser> users, Instant visible_at) {

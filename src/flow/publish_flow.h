@@ -148,7 +148,7 @@ class PublishFlow {
   uint64_t unclean_ = 0;
   uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
   uint64_t deferred_collected_ = 0;
-  bool scan_wanted_ = true;  // a restart publishes what is marked
+  bool scan_wanted_;         // at first, where anything is published: a restart publishes what is marked
   bool rescan_ = false;      // new marks were committed during a scan
   std::optional<UserRef> scan_after_;
   struct Tally {

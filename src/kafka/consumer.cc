@@ -231,6 +231,7 @@ void Consumer::Commit(int32_t partition, int64_t offset) {
 void Consumer::Close() { impl_->Close(); }
 
 bool Consumer::brokers_reachable() const { return impl_->reachable; }
+bool Consumer::opening() const { return impl_->opening; }
 
 std::string Consumer::last_problem() const {
   const std::lock_guard lock(impl_->problem_mutex);

@@ -115,6 +115,7 @@ class Consumer {
   void Close();
 
   bool brokers_reachable() const;    // false until the first answer
+  bool opening() const;              // OnAssigned has yet to give an offset for some assigned partition
   std::string last_problem() const;  // for people: what keeps it from reading; empty when fine
   uint64_t commits_failed_total() const;
   uint64_t records_stale_total() const;  // dropped by the guard described above

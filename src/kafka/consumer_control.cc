@@ -67,6 +67,7 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     Answered();
     log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
     for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
+    opening = !pending.empty();
     pending_wait = milliseconds(100);
     pending_next = {};
     leaders_asked = {};
@@ -98,6 +99,7 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
     }
   }
   pending.clear();
+  opening = false;
   if (revoked.empty()) return;
   log::Info("partitions revoked",
             {{"partitions", revoked.size()}, {"lost", lost}, {"group", options.group_id}});
@@ -149,6 +151,7 @@ void Consumer::Impl::OpenPending() {
     }
   }
   if (opened) reassign = true;
+  opening = !pending.empty();
   pending_next = SteadyClock::now() + pending_wait;
   pending_wait = std::min(pending_wait * 2, kPendingWaitMax);
 }

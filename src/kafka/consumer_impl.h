@@ -101,6 +101,7 @@ struct Consumer::Impl {
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};
+  std::atomic<bool> opening{false};   // `pending` isn't empty, for other threads
   std::atomic<bool> troubled{false};  // `problem` isn't empty
   std::atomic<uint64_t> commits_failed{0};
   std::atomic<uint64_t> records_stale{0};
