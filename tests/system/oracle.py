@@ -33,7 +33,7 @@ class Oracle:
         """Exactly the expected seen sets: what was shown is seen, what wasn't is unseen, day by day."""
         for user in users if users is not None else self.users():
             shown, prints = sorted(self.items(user)), self.fingerprints(user)
-            other = [f"never-{user}-{i}" for i in range(strangers)]
+            other = [f"never-shown-{i}" for i in range(strangers)]
             other = [item for item in other if fingerprint(item) not in prints]
             missed = [item for item in seend.unseen(user, shown + other) if item not in set(other)]
             assert not missed, f"false negatives for {user}: {missed[:5]} ({len(missed)} of {len(shown)})"

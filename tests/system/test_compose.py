@@ -2,11 +2,14 @@
 
 import json
 import shlex
+import subprocess
 
 import pytest
 import yaml
 
-from places import SOURCE
+from places import SEENCTL, SEEND, SOURCE, free_port, wait_until
+from http_json import Http
+from prometheus_server import Prometheus
 
 COMPOSE = SOURCE / "docker-compose.yml"
 
@@ -73,3 +76,50 @@ def test_what_names_another_service_names_one_that_exists(compose):
     provider = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/dashboards/seend.yml").read_text())
     targets = [target for _, target in mounts_of(compose["services"]["grafana"])]
     assert any(provider["providers"][0]["options"]["path"].startswith(t) for t in targets), targets
+
+
+def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
+    """The same command lines, with host names and paths mapped: topic, daemon, generator, Prometheus."""
+    def mapped(text):
+        return text.replace("kafka:19092", kafka.bootstrap)
+
+    def words(service):
+        paths = {target: SOURCE / source for source, target in mounts_of(compose["services"][service])}
+        return [str(paths.get(word, mapped(word))) for word in command_of(compose["services"][service])]
+
+    script, *create = words("topics")
+    assert script.endswith("kafka-topics.sh")
+    kafka.tool("org.apache.kafka.tools.TopicCommand", *create)
+    assert topics.partitions("exposures") == 8
+
+    address = f"127.0.0.1:{free_port()}"
+    (config,) = words("seend")
+    own_config = tmp_path / "compose.json"
+    own_config.write_text(mapped(open(config).read()))
+    generator, log = None, open(tmp_path / "log", "wb")
+    seend = subprocess.Popen([str(SEEND), str(own_config), "--set", f"http.listen={address}", "--set",
+                              f"store.directory={tmp_path}/state"], stdout=log, stderr=log)
+    prometheus = None
+    try:
+        assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]
+        generator = subprocess.Popen([str(SEENCTL), *words("generator")], stdout=log, stderr=log)
+        prometheus = Prometheus(tmp_path, address)
+        prometheus.wait_scraped(3)
+        wait_until(lambda: float(prometheus.query("seen_events_total")[0]["value"][1]) > 2_000,
+                   "Prometheus sees the generator's events", timeout_s=60)
+        http = Http(address)
+        assert http.get("/healthz").status == 200 and http.get("/readyz").status == 200
+        http.close()
+        assert generator.poll() is None
+    except BaseException:
+        print((tmp_path / "log").read_text()[-4000:])
+        raise
+    finally:
+        for process in (generator, seend):
+            if process is not None:
+                process.terminate()
+                process.wait(20)
+        if prometheus:
+            prometheus.close()
+        log.close()
+        topics.delete("exposures")
