@@ -175,8 +175,11 @@ TEST_F(ConsumerTest, WaitsForBrokersThatAreAway) {
 TEST_F(ConsumerTest, SaysWhichSettingIsWrong) {
   auto options = OptionsFor("any");
   options.client = {{"linger.ms", "soon"}};
-  ConsumerHarness* none = nullptr;
-  const auto consumer = Consumer::Open(options, *none);
+  struct NeverAsked final : RebalanceHandler {
+    Result<int64_t> OnAssigned(const Assignment&) override { return Fail(Code::kRefused, "not expected"); }
+    void OnRevoked(std::span<const int32_t>, bool) override {}
+  } handler;
+  const auto consumer = Consumer::Open(options, handler);
   ASSERT_FALSE(consumer);
   EXPECT_EQ(consumer.error().code, Code::kInvalidArgument);
   EXPECT_NE(consumer.error().message.find("linger.ms"), std::string::npos);
