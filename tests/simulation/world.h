@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "flow/partition_flow.h"
-#include "simulation/fakes.h"
+#include "support/fakes.h"
 
 namespace seen::sim {
 

@@ -1,4 +1,4 @@
-#include "simulation/fakes.h"
+#include "support/fakes.h"
 
 #include "base/check.h"
 

@@ -1,0 +1,262 @@
+#include "flow/partition_flow.h"
+
+#include <gtest/gtest.h>
+
+#include "model/record_hash.h"
+#include "support/fakes.h"
+
+namespace seen {
+namespace {
+
+constexpr int64_t kNow = 1'763'700'000'000;
+
+class PartitionFlowTest : public testing::Test {
+ protected:
+  void Open(int64_t high = 0, int64_t start = 0, PartitionOptions options = {}) {
+    options.filters = {{0, "default", window_days, 10'000, {}, SnapshotPolicy{}}};
+    flow = std::make_unique<PartitionFlow>(options, durable.position, start, high, store, dead_letters, reporter, clock);
+  }
+  /// An event as the front end sends it, in the record at the next offset.
+  Result<size_t> Send(std::string value, int64_t timestamp_ms = kNow, bool null = false) {
+    values.push_back(std::move(value));
+    const Record record{next++, {timestamp_ms}, "u1", values.back(), null};
+    return flow->Apply({&record, 1});
+  }
+  static std::string Exposed(std::string_view item, int64_t exposed_at_ms = kNow, std::string_view user = "u1") {
+    return R"({"user_id":")" + std::string(user) + R"(","item_id":")" + std::string(item) + R"(","exposed_at":)" +
+           std::to_string(exposed_at_ms) + "}";
+  }
+  bool Seen(std::string_view item, std::string_view user = "u1") {
+    const auto delta = flow->ReadUser(0, UserKeyOf(user));
+    EXPECT_TRUE(delta.has_value());
+    const auto seen = SeenFingerprints(*delta, flow->options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
+    return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
+  }
+  void Checkpoint() {
+    flow->Freeze();
+    const auto written = flow->WriteFrozen();
+    ASSERT_TRUE(written.has_value()) << written.error().message;
+  }
+
+  int32_t window_days = 30;
+  sim::VirtualClock clock;
+  sim::CountingReporter reporter;
+  std::mt19937_64 random{1};
+  sim::FakeDeadLetters dead_letters{random};
+  sim::DurableState durable;
+  sim::StoreFault fault = sim::StoreFault::kNone;
+  uint32_t level0_files = 0;
+  sim::FakeStore store{durable, fault, level0_files};
+  std::unique_ptr<PartitionFlow> flow;
+  std::deque<std::string> values;
+  int64_t next = 0;
+};
+
+TEST_F(PartitionFlowTest, AnExposureIsSeenAtOnceInTheTailThenFrozenThenStored) {
+  Open();
+  ASSERT_EQ(Send(Exposed("a")), size_t{1});
+  EXPECT_TRUE(Seen("a"));
+  EXPECT_FALSE(Seen("b"));
+  flow->Freeze();
+  ASSERT_TRUE(Send(Exposed("b")));
+  EXPECT_TRUE(Seen("a"));
+  ASSERT_TRUE(flow->WriteFrozen());
+  EXPECT_TRUE(Seen("a"));
+  EXPECT_TRUE(Seen("b"));
+  EXPECT_EQ(durable.position->next_offset, 1);
+}
+
+struct AgeCase {
+  const char* what;
+  int64_t age_ms;
+  bool counts;
+};
+
+TEST_F(PartitionFlowTest, TheWindowIsJudgedByTheRecordsOwnDay) {
+  const int64_t into_the_day = kNow % kMsPerDay;
+  const AgeCase cases[] = {
+      {"now", 0, true},
+      {"thirty days", 30 * kMsPerDay, true},
+      {"first ms of the thirtieth day before", 30 * kMsPerDay + into_the_day, true},
+      {"last ms of the thirty-first", 30 * kMsPerDay + into_the_day + 1, false},
+      {"a year", 365 * kMsPerDay, false},
+  };
+  Open();
+  uint64_t too_old = 0;
+  for (const AgeCase& c : cases) {
+    ASSERT_TRUE(Send(Exposed(c.what, kNow - c.age_ms)));
+    EXPECT_EQ(Seen(c.what), c.counts) << c.what;
+    if (!c.counts) ++too_old;
+    EXPECT_EQ(reporter.too_old, too_old) << c.what;
+  }
+}
+
+TEST_F(PartitionFlowTest, TheFutureIsAllowedUpToTheSkewAndThenADeadLetter) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("at the limit", kNow + 300'000)));
+  ASSERT_TRUE(Send(Exposed("beyond", kNow + 300'001)));
+  EXPECT_TRUE(Seen("at the limit"));
+  EXPECT_FALSE(Seen("beyond"));
+  EXPECT_EQ(reporter.rejected, 1u);
+  EXPECT_EQ(dead_letters.OldestUnacknowledged(0), 1);
+}
+
+TEST_F(PartitionFlowTest, AWallClockSetForwardCutsAnswersAndErasesNothing) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  clock.SetWall(kNow + 365 * kMsPerDay);
+  EXPECT_FALSE(Seen("a"));
+  Checkpoint();
+  clock.SetWall(kNow);
+  EXPECT_TRUE(Seen("a"));
+  clock.SetWall(kNow - 365 * kMsPerDay);
+  Checkpoint();
+  clock.SetWall(kNow);
+  EXPECT_TRUE(Seen("a"));
+}
+
+TEST_F(PartitionFlowTest, BytesExpireWhenKafkasTimeHasPassedTheWindowToo) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  Checkpoint();
+  clock.SetWall(kNow + 40 * kMsPerDay);
+  ASSERT_TRUE(Send(Exposed("b", kNow + 40 * kMsPerDay), kNow + 40 * kMsPerDay));
+  Checkpoint();
+  const auto delta = flow->ReadUser(0, UserKeyOf("u1"));
+  ASSERT_EQ(delta->segments.size(), 1u);
+  EXPECT_EQ(delta->segments[0].day, DayOf({kNow + 40 * kMsPerDay}));
+}
+
+TEST_F(PartitionFlowTest, UnacknowledgedDeadLettersHoldTheOffsetBackButNotTheState) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  ASSERT_TRUE(Send("{"));
+  ASSERT_TRUE(Send(Exposed("b")));
+  flow->Freeze();
+  EXPECT_TRUE(flow->AwaitsDeadLetters());
+  clock.Advance(6'000);
+  EXPECT_FALSE(flow->AwaitsDeadLetters());
+  ASSERT_EQ(flow->WriteFrozen(), int64_t{1});
+  EXPECT_EQ(durable.position->next_offset, 1);
+  EXPECT_EQ(durable.position->anchor.offset, 1);
+  // Read again from there: the letter is sent again, nothing else changes.
+  dead_letters.Crash();
+  Open(3);
+  EXPECT_EQ(flow->ReadFrom(0), 1);
+  EXPECT_TRUE(Seen("b"));
+  next = 1;
+  ASSERT_TRUE(Send("{"));
+  ASSERT_TRUE(Send(Exposed("b")));
+  dead_letters.DeliverAll();
+  Checkpoint();
+  EXPECT_EQ(durable.position->next_offset, 3);
+  EXPECT_TRUE(dead_letters.topic.contains(1));
+}
+
+TEST_F(PartitionFlowTest, ReadsItsLastRecordAgainAndRefusesAnotherOneInItsPlace) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  ASSERT_TRUE(Send(Exposed("b")));
+  Checkpoint();
+  Open(2);
+  EXPECT_EQ(flow->ReadFrom(0), 1);
+  next = 1;
+  ASSERT_EQ(Send(Exposed("b")), size_t{1});
+  ASSERT_EQ(Send(Exposed("c")), size_t{1});
+  EXPECT_TRUE(Seen("c"));
+
+  Open(2);
+  (void)flow->ReadFrom(0);
+  next = 1;
+  const auto other = Send(Exposed("x"));
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().code, Code::kRefused);
+  EXPECT_NE(other.error().message.find("--rebuild"), std::string::npos);
+
+  Open(2);
+  (void)flow->ReadFrom(0);
+  next = 1;
+  EXPECT_FALSE(Send(Exposed("b"), kNow + 1).has_value()) << "the same bytes at another time";
+}
+
+TEST_F(PartitionFlowTest, ALostRangeIsKeptInTheStoreUntilAcknowledged) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  Checkpoint();
+  Open(100);
+  flow->SkipLost(50);
+  EXPECT_EQ(flow->ReadFrom(50), 50);
+  next = 50;
+  ASSERT_TRUE(Send(Exposed("b")));
+  Checkpoint();
+  Open(100);
+  ASSERT_EQ(flow->GetStatus().lost_ranges.size(), 1u);
+  EXPECT_EQ(flow->GetStatus().lost_ranges[0].from, 1);
+  EXPECT_EQ(flow->GetStatus().lost_ranges[0].to, 50);
+  flow->AcknowledgeLostRanges();
+  EXPECT_TRUE(flow->HasChanges());
+  next = 50;
+  ASSERT_TRUE(Send(Exposed("b")));
+  Checkpoint();
+  EXPECT_TRUE(durable.position->lost_ranges.empty());
+}
+
+TEST_F(PartitionFlowTest, MisroutedEventsAreTakenCountedAndNamed) {
+  PartitionOptions options;
+  options.partition_count = 4;
+  options.partition = (PartitionOf(Partitioner::kMurmur2, "u1", 4) + 1) % 4;
+  Open(0, 0, options);
+  ASSERT_TRUE(Send(Exposed("a")));
+  EXPECT_EQ(flow->GetStatus().misrouted, 1u);
+  EXPECT_EQ(flow->GetStatus().misrouted_last.expected_partition, PartitionOf(Partitioner::kMurmur2, "u1", 4));
+  EXPECT_TRUE(Seen("a"));
+}
+
+TEST_F(PartitionFlowTest, AFullTailTakesNothingMoreUntilItIsFrozen) {
+  PartitionOptions options;
+  options.tail_bytes_max = 200'000;
+  Open(0, 0, options);
+  size_t taken = 1;
+  for (int i = 0; i < 100'000 && taken == 1; ++i) taken = *Send(Exposed("n" + std::to_string(i)));
+  ASSERT_EQ(taken, 0u);
+  EXPECT_EQ(flow->HeldBy(), "tail_full");
+  EXPECT_TRUE(flow->CheckpointDue());
+  level0_files = 13;
+  EXPECT_FALSE(flow->CheckpointDue());
+  EXPECT_EQ(flow->HeldBy(), "level0_files");
+  level0_files = 1;
+  flow->Freeze();
+  --next;
+  EXPECT_EQ(Send(Exposed("again")), size_t{1});
+}
+
+TEST_F(PartitionFlowTest, CatchesUpWithTheEndItFoundAndFollowsOffsetsWithoutRecords) {
+  Open(3);
+  EXPECT_FALSE(flow->CaughtUp());
+  ASSERT_TRUE(Send(Exposed("a")));
+  EXPECT_FALSE(flow->CaughtUp());
+  flow->ReachedEnd(3);  // the rest were transaction markers
+  EXPECT_TRUE(flow->CaughtUp());
+  EXPECT_EQ(flow->next_offset(), 3);
+  EXPECT_EQ(flow->LagMessages(), 0);
+}
+
+TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  flow->Freeze();
+  for (const auto injected : {sim::StoreFault::kBeginFails, sim::StoreFault::kAddFails, sim::StoreFault::kCommitFails,
+                              sim::StoreFault::kNoSpace}) {
+    fault = injected;
+    EXPECT_FALSE(flow->WriteFrozen().has_value());
+    EXPECT_FALSE(durable.position.has_value());
+    EXPECT_TRUE(Seen("a"));
+    EXPECT_EQ(flow->GetStatus().state, "held");
+  }
+  ASSERT_TRUE(flow->WriteFrozen().has_value());
+  EXPECT_EQ(flow->GetStatus().state, "ready");
+  EXPECT_EQ(durable.position->anchor.hash, RecordHash("u1", values.back()));
+}
+
+}  // namespace
+}  // namespace seen

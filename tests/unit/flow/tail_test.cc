@@ -1,0 +1,118 @@
+#include "flow/tail.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+namespace seen {
+namespace {
+
+Change Exposed(uint32_t fingerprint, uint32_t second = 1'763'700'000) {
+  return {{fingerprint}, second, ChangeKind::kExposed};
+}
+
+std::vector<uint32_t> Read(const Tail& tail, const UserKey& key, FilterMask filters = 1) {
+  std::vector<Change> changes;
+  tail.Read(key, filters, changes);
+  std::vector<uint32_t> values;
+  for (const Change& change : changes) values.push_back(change.fingerprint.value);
+  return values;
+}
+
+TEST(Tail, GivesAUsersChangesInLogOrder) {
+  Tail tail(1 << 20);
+  const UserKey key = UserKeyOf("u1");
+  Tail::UserSlot& slot = tail.SlotOf(key, "u1");
+  for (uint32_t i = 0; i < 5; ++i) tail.Append(slot, Exposed(10 - i), 1);
+  EXPECT_EQ(Read(tail, key), (std::vector<uint32_t>{10, 9, 8, 7, 6}));
+  EXPECT_EQ(Read(tail, UserKeyOf("u2")), std::vector<uint32_t>{});
+  std::vector<Change> changes;
+  EXPECT_EQ(tail.Read(key, 1, changes), "u1");
+}
+
+TEST(Tail, KeepsFiltersApart) {
+  Tail tail(1 << 20);
+  const UserKey key = UserKeyOf("u1");
+  tail.Append(tail.SlotOf(key, "u1"), Exposed(1), 0b01);
+  tail.Append(tail.SlotOf(key, "u1"), Exposed(2), 0b10);
+  tail.Append(tail.SlotOf(key, "u1"), Exposed(3), 0b11);
+  EXPECT_EQ(Read(tail, key, 0b01), (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(Read(tail, key, 0b10), (std::vector<uint32_t>{2, 3}));
+}
+
+TEST(Tail, TellsTwoIdsUnderOneKey) {
+  Tail tail(1 << 20);
+  const UserKey key{1, 2};
+  EXPECT_FALSE(tail.SlotOf(key, "a").ids_met);
+  EXPECT_FALSE(tail.SlotOf(key, "a").ids_met);
+  EXPECT_TRUE(tail.SlotOf(key, "b").ids_met);
+}
+
+TEST(Tail, UsersWhoseKeysCollideInTheIndexStayApart) {
+  Tail tail(8 << 20);
+  // One home cell and one tag for all: only the slots' keys tell them apart.
+  for (uint64_t i = 0; i < 500; ++i) {
+    const UserKey key{i << 32 | 7, 42};
+    tail.Append(tail.SlotOf(key, "u" + std::to_string(i)), Exposed(static_cast<uint32_t>(i)), 1);
+  }
+  for (uint64_t i = 0; i < 500; ++i) {
+    EXPECT_EQ(Read(tail, {i << 32 | 7, 42}), std::vector<uint32_t>{static_cast<uint32_t>(i)});
+  }
+}
+
+TEST(Tail, IsFullAtItsBytesAndSortsItsUsers) {
+  Tail tail(2 << 20);
+  std::mt19937_64 random(1);
+  uint64_t users = 0;
+  while (!tail.Full()) {
+    const UserKey key{random(), random()};
+    tail.Append(tail.SlotOf(key, "user-" + std::to_string(users)), Exposed(1), 1);
+    ++users;
+  }
+  EXPECT_GE(tail.bytes(), 2u << 20);
+  EXPECT_LT(tail.bytes(), 3u << 20);
+  EXPECT_GT(users, 10'000u);
+  const auto sorted = tail.SortedUsers();
+  ASSERT_EQ(sorted.size(), users);
+  for (size_t i = 1; i < sorted.size(); ++i) ASSERT_LT(sorted[i - 1]->key, sorted[i]->key);
+}
+
+TEST(Tail, ReadersSeeEverythingAppendedBeforeTheyBeganWhileItGrows) {
+  // The writer tells after each Append how far a user has come; a reader that begins then must see as much.
+  constexpr uint32_t kUsers = 3'000;  // the index grows under the readers
+  constexpr uint32_t kRounds = 12;
+  Tail tail(32 << 20);
+  std::vector<UserKey> keys;
+  for (uint32_t u = 0; u < kUsers; ++u) keys.push_back(UserKeyOf("u" + std::to_string(u)));
+  std::vector<std::atomic<uint32_t>> appended(kUsers);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> readers;
+  std::atomic<uint64_t> reads{0};
+  for (uint64_t r = 0; r < 2; ++r) {
+    readers.emplace_back([&, r] {
+      std::mt19937_64 random(r);
+      do {
+        const size_t user = random() % kUsers;
+        const uint32_t least = appended[user].load(std::memory_order_acquire);
+        const auto seen = Read(tail, keys[user]);
+        ASSERT_GE(seen.size(), least);
+        for (uint32_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], i);
+        reads.fetch_add(1, std::memory_order_relaxed);
+      } while (!done.load());
+    });
+  }
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    for (uint32_t u = 0; u < kUsers; ++u) {
+      tail.Append(tail.SlotOf(keys[u], "u" + std::to_string(u)), Exposed(round), 1);
+      appended[u].store(round + 1, std::memory_order_release);
+    }
+  }
+  done.store(true);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_GT(reads.load(), 0u);
+}
+
+}  // namespace
+}  // namespace seen
