@@ -1,5 +1,7 @@
 #include "store/rocks_partition_store.h"
 
+#include <rocksdb/statistics.h>
+
 #include "base/check.h"
 #include "store/keys.h"
 #include "store/position_codec.h"
