@@ -30,6 +30,7 @@ using std::chrono::seconds;
 constexpr milliseconds kControlPoll{50};
 constexpr milliseconds kHousekeeping{200};
 constexpr seconds kRetentionAsked{300};
+constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
 
@@ -43,7 +44,10 @@ class Rebalancing final : public RebalanceHandler {
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override {
     for (const int32_t partition : partitions) {
       const int64_t committed = partitions_.Close(partition, true);
-      if (committed >= 0 && !lost && consumer_) consumer_->Commit(partition, committed);
+      // Closing would wait for a commit, and a commit for brokers.
+      if (committed >= 0 && !lost && consumer_ && consumer_->brokers_reachable()) {
+        consumer_->Commit(partition, committed);
+      }
     }
   }
 
@@ -88,13 +92,13 @@ class Daemon {
   const DaemonOptions& options_;
   Config config_;
   SystemClock clock_;
-  StopSignal stop_;
+  std::atomic<int> exit_status_{0};
+  StopSignal stop_{kStopPatience, exit_status_};
   ServiceManager service_manager_;
   const MemoryBudget budget_;
   StoreResources resources_;
   StatusBoard status_;
   Metrics metrics_;
-  std::atomic<int> exit_status_{0};
   std::atomic<const PartitionSet*> shown_partitions_{nullptr};  // for HTTP's threads
   std::atomic<const Consumer*> shown_consumer_{nullptr};
   bool told_ready_ = false;

@@ -6,16 +6,23 @@
 
 namespace seen {
 
-StopSignal::StopSignal() {
+StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   // A peer that goes away is an error of its write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
-  waiter_ = std::thread([this] {
+  waiter_ = std::thread([this, patience, &exit_status] {
     int signals_seen = 0;
+    std::chrono::steady_clock::time_point leave_at = std::chrono::steady_clock::time_point::max();
     while (!done_.load()) {
+      const auto now = std::chrono::steady_clock::now();
+      if (requested() && leave_at == std::chrono::steady_clock::time_point::max()) leave_at = now + patience;
+      if (now >= leave_at) {
+        log::Warning("leaving without waiting any longer", {{"exit_status", exit_status.load()}});
+        std::_Exit(exit_status.load());
+      }
       const timespec slice{0, 100'000'000};
       const int number = sigtimedwait(&signals_, nullptr, &slice);
       if (number <= 0) continue;

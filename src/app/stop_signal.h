@@ -14,7 +14,9 @@ namespace seen {
 /// any other thread: they inherit the blocked signals.
 class StopSignal {
  public:
-  StopSignal();
+  /// Once a stop is requested the process ends within `patience`, with `exit_status` as it then is, whatever still
+  /// waits (librdkafka can wait for its brokers): what isn't in a checkpoint is read again.
+  StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status);
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
