@@ -5,6 +5,7 @@
     SEEN_BUILD_DIR=build/dev ...                       other binaries
 """
 
+import itertools
 import os
 import pathlib
 import random
@@ -52,11 +53,14 @@ def topics(kafka):
     return Topics(kafka.bootstrap)
 
 
+numbers = itertools.count(1)
+
+
 @pytest.fixture
 def topic_name(request):
-    """A name of this test's own."""
+    """A name of this test's own, also where it is run again on one broker."""
     words = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
-    return words.removeprefix("test-")[:60]
+    return f"{words.removeprefix('test-')[:60]}-{next(numbers)}"
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ def test_a_start_without_brokers_waits_for_them(kafka, topics, daemon, topic_nam
     kafka.stop()
     try:
         seend = daemon(topic_name).start(ready=False)
-        red = seend.wait_not_ready()
-        assert "broker" in red.json()["detail"].lower()
+        seend.wait_not_ready()
+        wait_until(lambda: "broker" in seend.get("/readyz").json()["detail"].lower(), "the reason names the brokers")
         time.sleep(3)
         assert seend.alive()
         assert seend.get("/healthz").status == 200

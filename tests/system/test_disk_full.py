@@ -1,6 +1,7 @@
 """A full disk stops consumption, not the daemon."""
 
 import subprocess
+import time
 
 import pytest
 
@@ -52,7 +53,11 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     assert "space" in held[0]["reason"] or "disk" in held[0]["reason"], held[0]
     assert seend.get("/healthz").status == 200
     assert seend.unseen(before, seen_before) == [], "goes on serving"
-    assert seend.metric_sum("seen_flow_holds_total") > 0
+    stopped_at = {p: s["next_offset"] for p, s in seend.partition_status().items()}
+    load.send(topics, topic_name, 20_000)
+    wait_until(lambda: seend.metric_sum("seen_flow_holds_total") > 0, "the hold is counted")
+    time.sleep(2)
+    assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, "nothing is consumed"
 
     ballast.unlink()
     seend.wait_ready(60)
