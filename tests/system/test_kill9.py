@@ -11,8 +11,8 @@ EVENTS, KILLS, PARTITIONS = 1_000_000, 20, 4
 def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=5_000)
-    seend = daemon(topic_name, {"filters": [{"name": "default", "snapshot": {
-        "topic": f"{topic_name}-filters", "debounce_ms": 1000}}]})
+    seend = daemon(topic_name, {"filters": [{"name": "default", "items_max": 100_000, "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 1000}}]})  # the busiest user sees over 10,000 items
     starts_s = []
     for _ in range(KILLS):
         producing = load.send_aside(topics, topic_name, EVENTS // KILLS, rate=40_000)
