@@ -364,10 +364,3 @@ void LossyDisk::FailNext(DiskOperation operation, uint64_t skip) {
 }
 
 }  // namespace seen::test
-
-#if defined(__SANITIZE_THREAD__)
-// RocksDB isn't built with the sanitizer, which therefore doesn't see the atomic counts that its versions of
-// the state are released by. Here since every test binary that uses RocksDB links this file.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() { return "race:rocksdb::Version::Unref\n"; }
-#endif

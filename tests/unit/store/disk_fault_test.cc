@@ -81,7 +81,8 @@ TEST_F(DiskFaultTest, GoesOnAfterTheManifestFoundNoSpace) {
   const Status full = Commit(*store, At(7));
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, Code::kNoSpace);
-  const Status still = Commit(*store, At(7));
+  EXPECT_FALSE(Commit(*store, At(7))) << "still full";
+  EXPECT_EQ((*store->ReadPosition())->next_offset, 1) << "reads go on";
   disk_.SetFreeBytes(std::nullopt);
   ASSERT_TRUE(CommitSoon(*store, At(8)));
   disk_.CrashAfter(0);
