@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wnull-dereference"  // what gcc 12 suspects in CLI11 2.1 at -O2
 #include <CLI/CLI.hpp>
-#pragma GCC diagnostic pop
 #include <cerrno>
 #include <cstring>
 #include <fstream>

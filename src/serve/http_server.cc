@@ -1,5 +1,3 @@
-// gcc 12 warns of Boost.Asio's code where it is inlined into ours.
-#pragma GCC diagnostic ignored "-Wnull-dereference"
 #if defined(__SANITIZE_THREAD__)
 #pragma GCC diagnostic ignored "-Wtsan"  // of its fences; what they order is also ordered by its mutexes
 #endif

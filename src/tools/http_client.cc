@@ -1,6 +1,3 @@
-// gcc 12 at -O2 suspects CLI11 and Asio of following null pointers.
-#pragma GCC diagnostic ignored "-Wnull-dereference"
-
 #include "tools/http_client.h"
 
 #include <fmt/format.h>

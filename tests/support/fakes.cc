@@ -60,7 +60,7 @@ void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
   now.swap(in_flight_);
   for (Delivery& delivery : now) {
     const std::string user = std::to_string(delivery.filter) + "/" + delivery.user_id;
-    if (!deliver_all && (waiting.contains(user) || random_() % 3 == 0)) {
+    if (!deliver_all && (waiting.contains(user) || static_cast<int>(random_() % 100) < late_percent)) {
       waiting.insert(user);
       late.push_back(std::move(delivery));
       continue;

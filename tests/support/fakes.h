@@ -92,6 +92,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
   uint64_t sent_total = 0;
   int fail_percent = 5;
+  int late_percent = 33;  // stay under way at a poll
   bool deliver_all = false;
 
  private:

@@ -72,11 +72,11 @@ TEST(ExposureGenerator, MakesSessionsOf10To20DistinctItemsInOrderOfPosition) {
   std::map<std::string, Session> sessions;
   for (int i = 0; i < 40'000; ++i) {
     const auto event = nlohmann::json::parse(generator.Next({1'763'700'000'000}).payload);
-    Session& session = sessions[event["request_id"]];
-    if (session.shown == 0) session.user = event["user_id"];
-    EXPECT_EQ(session.user, event["user_id"]);
-    EXPECT_EQ(event["position"], ++session.shown);
-    EXPECT_TRUE(session.items.insert(event["item_id"]).second) << "shown twice on one page";
+    Session& session = sessions[event["request_id"].get<std::string>()];
+    if (session.shown == 0) session.user = event["user_id"].get<std::string>();
+    EXPECT_EQ(session.user, event["user_id"].get<std::string>());
+    EXPECT_EQ(event["position"].get<uint32_t>(), ++session.shown);
+    EXPECT_TRUE(session.items.insert(event["item_id"].get<std::string>()).second) << "shown twice on one page";
   }
   size_t whole = 0;
   std::set<uint32_t> lengths;

@@ -106,7 +106,9 @@ TEST(ContiguousProgress, AgreesWithASetOverAMillionEntriesInAnyOrder) {
       open[at] = open.back();
       open.pop_back();
     }
-    if (i % 1000 == 0 && !unfinished.empty()) ASSERT_EQ(progress.done(), *unfinished.begin());
+    if (i % 1000 == 0 && !unfinished.empty()) {
+      ASSERT_EQ(progress.done(), *unfinished.begin());
+    }
   }
   EXPECT_EQ(progress.outstanding(), open.size());
 }
