@@ -42,7 +42,8 @@ tl::expected<std::string, std::string> ReadSecret(const ConfigJson& reference) {
     return tl::unexpected(std::string(R"(must be {"env": "NAME"} or {"file": "PATH"})"));
   }
   const std::string name = reference.front().get<std::string>();
-  if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("a name can't hold a null byte"));
+  if (name.find('\0') != std::string::npos)
+    return tl::unexpected(std::string("a name can't hold a null byte"));
   if (reference.contains("file")) return ReadSecretFile(name);
   const char* const value = std::getenv(name.c_str());
   if (value == nullptr)

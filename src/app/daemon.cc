@@ -65,12 +65,14 @@ class Daemon {
         resources_(budget_.block_cache_bytes),
         status_(config_, clock_),
         metrics_(MetricsOptions{FilterNames()}),
-        queries_(config_, clock_, [this] { return status_.Make(shown_partitions_.load(), shown_consumer_.load()); }),
-        routes_(queries_, [this] { return metrics_.Page(queries_.GetStatus()); },
-                [this] {
-                  const DaemonStatus status = queries_.GetStatus();
-                  return Readiness{status.ready, status.not_ready_reason};
-                }) {}
+        queries_(config_, clock_,
+                 [this] { return status_.Make(shown_partitions_.load(), shown_consumer_.load()); }),
+        routes_(
+            queries_, [this] { return metrics_.Page(queries_.GetStatus()); },
+            [this] {
+              const DaemonStatus status = queries_.GetStatus();
+              return Readiness{status.ready, status.not_ready_reason};
+            }) {}
 
   int Run();
 
@@ -197,7 +199,8 @@ Status Daemon::Connect() {
   snapshots.partitioner = config_.input.partitioner;
   snapshots.queue_bytes_max = budget_.producer_bytes;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
-    if (config_.filters[i].snapshot) snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
+    if (config_.filters[i].snapshot)
+      snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
   }
   if (!snapshots.topics.empty()) {
     auto producer = SnapshotProducer::Open(snapshots);
@@ -206,8 +209,8 @@ Status Daemon::Connect() {
   }
 
   partitions_ = std::make_unique<PartitionSet>(
-      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka}, *directory_, resources_, budget_,
-      *dead_letters_, metrics_, clock_);
+      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka}, *directory_, resources_,
+      budget_, *dead_letters_, metrics_, clock_);
   rebalancing_ = std::make_unique<Rebalancing>(*partitions_);
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Consumer::Options consumer;

@@ -16,8 +16,8 @@ inline constexpr int kExitRefused = 3;
 /// It could not start, e.g. the port is taken.
 inline constexpr int kExitFailed = 1;
 
-/// Runs until SIGTERM or SIGINT, or until it must refuse to go on; returns the exit status. Handles these signals
-/// itself: call it on the main thread before any other thread is started.
+/// Runs until SIGTERM or SIGINT, or until it must refuse to go on; returns the exit status. Handles these
+/// signals itself: call it on the main thread before any other thread is started.
 int RunDaemon(const DaemonOptions& options);
 
 }  // namespace seen

@@ -46,11 +46,12 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
     status.reason = open.stop_reason();
   } else if (open.disk_full.load(std::memory_order_acquire)) {
     status.state = "held";
-    status.reason = "the disk is full: nothing is consumed until there is space in " + config_.store.directory +
-                    (status.reason.empty() ? "" : "; " + status.reason);
+    status.reason = "the disk is full: nothing is consumed until there is space in " +
+                    config_.store.directory + (status.reason.empty() ? "" : "; " + status.reason);
   } else if (held_since_ms != 0 && status.state != "held") {
     status.state = "held";
-    status.reason = "waiting for the store for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
+    status.reason =
+        "waiting for the store for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
   }
   const std::lock_guard lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {

@@ -1,6 +1,7 @@
 #pragma once
-// How store.memory_mib is shared out. Everything that grows with load is in here; what the process needs besides
-// (code, thread stacks, librdkafka's and RocksDB's fixed parts) is about 60 MB. See docs/ARCHITECTURE.md, "Memory".
+// How store.memory_mib is shared out. Everything that grows with load is in here; what the process needs
+// besides (code, thread stacks, librdkafka's and RocksDB's fixed parts) is about 60 MB. See
+// docs/ARCHITECTURE.md, "Memory".
 
 #include <algorithm>
 #include <cstdint>
@@ -8,12 +9,12 @@
 namespace seen {
 
 struct MemoryBudget {
-  uint64_t block_cache_bytes;    // RocksDB's, with index and filter blocks, over all partitions
-  uint64_t tails_bytes;          // active and frozen tails, over all partitions
-  uint64_t fetch_bytes;          // consumer queues, over all partitions
-  uint64_t publish_bytes;        // users followed by the publisher, over all partitions
-  uint64_t producer_bytes;       // snapshots and dead letters under way, each
-  uint64_t write_bytes;          // RocksDB's buffers while files are written and compacted
+  uint64_t block_cache_bytes;  // RocksDB's, with index and filter blocks, over all partitions
+  uint64_t tails_bytes;        // active and frozen tails, over all partitions
+  uint64_t fetch_bytes;        // consumer queues, over all partitions
+  uint64_t publish_bytes;      // users followed by the publisher, over all partitions
+  uint64_t producer_bytes;     // snapshots and dead letters under way, each
+  uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
 
   explicit MemoryBudget(uint64_t total)
       : block_cache_bytes(total * 30 / 100),
@@ -29,7 +30,8 @@ struct MemoryBudget {
   }
   uint64_t PublishEntries(int32_t partitions) const {
     constexpr uint64_t kBytesAnEntry = 256;  // with its index
-    return std::max<uint64_t>(publish_bytes / kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)), 2000);
+    return std::max<uint64_t>(publish_bytes / kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)),
+                              2000);
   }
 };
 

@@ -43,12 +43,13 @@ Result<int64_t> PartitionSet::Open(const Assignment& assignment) {
   if (!with_state) return Fail(with_state.error());
   const bool has_state = std::binary_search(with_state->begin(), with_state->end(), partition);
   if (!has_state && assignment.committed_offset && !options_.rebuild) {
-    return Fail(Code::kRefused,
-                Name(partition) + ": there is no state in " + options_.config->store.directory +
-                    ", but the group \"" + options_.config->kafka.group_id + "\" has read the topic up to offset " +
-                    std::to_string(*assignment.committed_offset) +
-                    ": the state was lost, or store.directory is wrong. Remedy: mount the right directory, or start "
-                    "once with --rebuild to read the partition from its earliest record");
+    return Fail(
+        Code::kRefused,
+        Name(partition) + ": there is no state in " + options_.config->store.directory +
+            ", but the group \"" + options_.config->kafka.group_id + "\" has read the topic up to offset " +
+            std::to_string(*assignment.committed_offset) +
+            ": the state was lost, or store.directory is wrong. Remedy: mount the right directory, or start "
+            "once with --rebuild to read the partition from its earliest record");
   }
   auto opened = OpenStore(partition, assignment.partition_count, assignment.watermarks);
   if (!opened && opened.error().code == Code::kRefused && options_.rebuild) {
@@ -84,11 +85,12 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   auto position = (*store)->ReadPosition();
   if (!position) return Fail(position.error());
   if (*position && (*position)->next_offset > watermarks.high) {
-    return Fail(Code::kRefused,
-                Name(partition) + ": the state reaches offset " + std::to_string((*position)->next_offset) +
-                    ", but topic \"" + config.input.topic + "\" ends at " + std::to_string(watermarks.high) +
-                    ": the topic was recreated, or its log was cut. Remedy: point input.topic at the right topic, or "
-                    "start once with --rebuild to drop this partition's state and read from the earliest record");
+    return Fail(
+        Code::kRefused,
+        Name(partition) + ": the state reaches offset " + std::to_string((*position)->next_offset) +
+            ", but topic \"" + config.input.topic + "\" ends at " + std::to_string(watermarks.high) +
+            ": the topic was recreated, or its log was cut. Remedy: point input.topic at the right topic, or "
+            "start once with --rebuild to drop this partition's state and read from the earliest record");
   }
 
   PartitionOptions flow_options;
@@ -116,8 +118,9 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   auto open = std::make_shared<OpenPartition>();
   open->partition = partition;
   open->store = std::move(*store);
-  open->flow = std::make_unique<PartitionFlow>(std::move(flow_options), *position, watermarks.low, watermarks.high,
-                                               *open->store, dead_letters_, reporter_, clock_);
+  open->flow =
+      std::make_unique<PartitionFlow>(std::move(flow_options), *position, watermarks.low, watermarks.high,
+                                      *open->store, dead_letters_, reporter_, clock_);
   open->flow->SetWatermarks(watermarks.low, watermarks.high);
   if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
   const std::lock_guard lock(mutex_);

@@ -28,13 +28,13 @@ struct OpenPartition {
   std::unique_ptr<RocksPartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 
-  std::mutex worker_mutex;      // the flow's worker role: a worker thread, or the one that closes
-  bool closed = false;          // worker_mutex: the flow takes nothing more
-  std::mutex checkpoint_mutex;  // the flow's checkpoint role
+  std::mutex worker_mutex;        // the flow's worker role: a worker thread, or the one that closes
+  bool closed = false;            // worker_mutex: the flow takes nothing more
+  std::mutex checkpoint_mutex;    // the flow's checkpoint role
   Instant checkpoint_retry_at{};  // checkpoint_mutex
 
   std::atomic<bool> disk_full{false};
-  std::atomic<bool> stopped{false};  // its state can't be read: nothing is served or consumed
+  std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
   std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken
   std::string_view held_reason;           // worker_mutex; a constant
 
@@ -54,16 +54,17 @@ class PartitionSet {
     const Config* config = nullptr;
     bool rebuild = false;
   };
-  PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
-               DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
+  PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources,
+               const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,
+               const Clock& clock);
 
   /// Control thread. Opens or makes the partition's state and says where reading starts. kRefused: what must
   /// not pass silently, with its remedy; kUnavailable: try again.
   Result<int64_t> Open(const Assignment& assignment);
   /// Worker, for --rebuild, when the log turned out to be another: drops the state and begins anew at `low`.
   Result<int64_t> Rebuild(int32_t partition, const Watermarks& watermarks);
-  /// Control thread, when no worker handles the partition: last checkpoint, then closed. Returns the offset that
-  /// may be committed; -1: none.
+  /// Control thread, when no worker handles the partition: last checkpoint, then closed. Returns the offset
+  /// that may be committed; -1: none.
   int64_t Close(int32_t partition, bool write_checkpoint);
 
   /// Any thread. nullptr: not open here.
@@ -71,11 +72,13 @@ class PartitionSet {
   std::vector<PartitionPointer> All() const;
   bool rebuild() const { return options_.rebuild; }
 
-  /// Writes the frozen tail if there is one and it is time. The offset that may be committed, -1: nothing done.
+  /// Writes the frozen tail if there is one and it is time. The offset that may be committed, -1: nothing
+  /// done.
   int64_t CheckpointOnce(OpenPartition& open);
 
  private:
-  Result<PartitionPointer> OpenStore(int32_t partition, int32_t partition_count, const Watermarks& watermarks);
+  Result<PartitionPointer> OpenStore(int32_t partition, int32_t partition_count,
+                                     const Watermarks& watermarks);
   PartitionPointer Take(int32_t partition);
 
   const Options options_;

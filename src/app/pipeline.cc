@@ -45,11 +45,11 @@ class Pipeline::Worker final : public WorkerHandler {
   void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override {
     if (wanted_offset > now.high) {
       return Refuse(partition, now,
-                    {Code::kRefused, "partition " + std::to_string(partition) + ": offset " +
-                                         std::to_string(wanted_offset) + " is beyond the log's end " +
-                                         std::to_string(now.high) +
-                                         ": the topic was recreated, or its log was cut. Remedy: start once with "
-                                         "--rebuild to read it from the earliest record"});
+                    {Code::kRefused,
+                     "partition " + std::to_string(partition) + ": offset " + std::to_string(wanted_offset) +
+                         " is beyond the log's end " + std::to_string(now.high) +
+                         ": the topic was recreated, or its log was cut. Remedy: start once with "
+                         "--rebuild to read it from the earliest record"});
     }
     const PartitionPointer open = pipeline_.partitions_.Find(partition);
     if (!open) return;
@@ -139,8 +139,8 @@ class Pipeline::Worker final : public WorkerHandler {
   const int number_;
 };
 
-Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProducer* snapshots, Reporter& reporter,
-                   const Clock& clock, int workers, OnRefused on_refused)
+Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProducer* snapshots,
+                   Reporter& reporter, const Clock& clock, int workers, OnRefused on_refused)
     : partitions_(partitions),
       consumer_(consumer),
       snapshots_(snapshots),
@@ -218,10 +218,10 @@ void Pipeline::RunPublisher() {
       reported = now;
     }
     if (again) continue;
-    const milliseconds until_due =
-        next == Instant::max() ? kPublisherIdle
-                               : std::clamp(std::chrono::duration_cast<milliseconds>(next - now),
-                                            kAcknowledgementPoll, kPublisherIdle);
+    const milliseconds until_due = next == Instant::max()
+                                       ? kPublisherIdle
+                                       : std::clamp(std::chrono::duration_cast<milliseconds>(next - now),
+                                                    kAcknowledgementPoll, kPublisherIdle);
     const milliseconds wait = snapshots_->outstanding() > 0 ? kAcknowledgementPoll : until_due;
     std::unique_lock lock(wake_mutex_);
     publish_wanted_.wait_for(lock, wait, [&] { return publish_is_wanted_ || stop_.load(); });

@@ -1,6 +1,6 @@
 #pragma once
-// The threads that move data: workers (log -> tail), one checkpointer (tail -> store), one publisher (store and
-// tail -> snapshot topic). Started together, stopped in the order of the data's way.
+// The threads that move data: workers (log -> tail), one checkpointer (tail -> store), one publisher (store
+// and tail -> snapshot topic). Started together, stopped in the order of the data's way.
 
 #include <atomic>
 #include <condition_variable>

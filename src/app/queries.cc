@@ -36,8 +36,10 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (!partitions || count == 0) return Fail(Code::kUnavailable, "starting: the input topic isn't known yet");
   const int32_t partition = PartitionOf(config_.input.partitioner, user_id, count);
   const std::string name = "partition " + std::to_string(partition);
-  Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()), UserKeyOf(user_id)};
-  if (!place.open) return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
+  Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()),
+              UserKeyOf(user_id)};
+  if (!place.open)
+    return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
   if (place.open->stopped.load(std::memory_order_acquire)) {
     return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
   }
@@ -55,10 +57,9 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
   SnapshotAnswer answer;
   answer.as_of = place->open->flow->GetAsOf();
   std::string known_id;
-  const Status rendered =
-      place->open->flow->RenderUser(place->filter_index, place->user,
-                                    snapshot ? snapshot->false_positive_rate : kDefaultFalsePositiveRate, known_id,
-                                    answer.bytes);
+  const Status rendered = place->open->flow->RenderUser(
+      place->filter_index, place->user, snapshot ? snapshot->false_positive_rate : kDefaultFalsePositiveRate,
+      known_id, answer.bytes);
   if (!rendered) return Fail(rendered.error());
   return answer;
 }
@@ -74,7 +75,8 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   if (!delta) return Fail(delta.error());
   const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
   const auto seen = SeenFingerprints(*delta, policy.AnswerHorizon(clock_.WallNow()), policy.items_max);
-  // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false positive.
+  // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false
+  // positive.
   std::unordered_set<std::string_view> dropped(also_seen.begin(), also_seen.end());
   dropped.reserve(also_seen.size() + items.size());
   for (size_t i = 0; i < items.size(); ++i) {

@@ -15,8 +15,8 @@ class Queries final : public QueryPort {
   using StatusSource = std::function<DaemonStatus()>;
   Queries(const Config& config, const Clock& clock, StatusSource status);
 
-  /// Before it is called every question about a user is answered "unavailable". `partitions` must outlive this
-  /// or be replaced by nullptr.
+  /// Before it is called every question about a user is answered "unavailable". `partitions` must outlive
+  /// this or be replaced by nullptr.
   void SetPartitions(PartitionSet* partitions, int32_t partition_count);
 
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override;

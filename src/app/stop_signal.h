@@ -1,21 +1,20 @@
 #pragma once
 
-#include <csignal>
-
 #include <atomic>
-#include <condition_variable>
 #include <chrono>
+#include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <thread>
 
 namespace seen {
 
-/// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. Make it before
-/// any other thread: they inherit the blocked signals.
+/// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. Make it
+/// before any other thread: they inherit the blocked signals.
 class StopSignal {
  public:
-  /// Once a stop is requested the process ends within `patience`, with `exit_status` as it then is, whatever still
-  /// waits (librdkafka can wait for its brokers): what isn't in a checkpoint is read again.
+  /// Once a stop is requested the process ends within `patience`, with `exit_status` as it then is, whatever
+  /// still waits (librdkafka can wait for its brokers): what isn't in a checkpoint is read again.
   StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status);
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;

@@ -11,7 +11,8 @@ namespace seen {
 /// Aborts with `what` and the place unless `condition` holds. For invariants only, never for outside input.
 inline void Check(bool condition, std::string_view what,
                   const std::source_location& where = std::source_location::current()) {
-  if (!condition) [[unlikely]] CheckFailed(what, where);
+  if (!condition) [[unlikely]]
+    CheckFailed(what, where);
 }
 
 }  // namespace seen

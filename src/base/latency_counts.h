@@ -11,8 +11,8 @@ namespace seen {
 class LatencyCounts {
  public:
   /// Upper bounds in ms, inclusive; one more bucket takes the rest.
-  static constexpr std::array<int64_t, 22> kBoundsMs = {1,   2,   3,   5,    7,    10,   15,   20,    25,    35,     50,
-                                                        75,  100, 150, 250,  500,  1000, 1200, 2000,  5000,  30'000, 300'000};
+  static constexpr std::array<int64_t, 22> kBoundsMs = {
+      1, 2, 3, 5, 7, 10, 15, 20, 25, 35, 50, 75, 100, 150, 250, 500, 1000, 1200, 2000, 5000, 30'000, 300'000};
   static constexpr size_t kBuckets = kBoundsMs.size() + 1;
 
   void Add(int64_t latency_ms, uint64_t times = 1) {

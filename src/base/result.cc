@@ -4,13 +4,20 @@ namespace seen {
 
 std::string_view CodeName(Code code) {
   switch (code) {
-    case Code::kInvalidArgument: return "invalid argument";
-    case Code::kNotFound: return "not found";
-    case Code::kMalformed: return "malformed";
-    case Code::kUnavailable: return "unavailable";
-    case Code::kNoSpace: return "no space";
-    case Code::kCorrupt: return "corrupt";
-    case Code::kRefused: return "refused";
+    case Code::kInvalidArgument:
+      return "invalid argument";
+    case Code::kNotFound:
+      return "not found";
+    case Code::kMalformed:
+      return "malformed";
+    case Code::kUnavailable:
+      return "unavailable";
+    case Code::kNoSpace:
+      return "no space";
+    case Code::kCorrupt:
+      return "corrupt";
+    case Code::kRefused:
+      return "refused";
   }
   return "unknown";
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The one error type of the project. A code tells the caller what to do; the message names field, value and remedy.
+// The one error type of the project. A code tells the caller what to do; the message names field, value and
+// remedy.
 
 #include <string>
 #include <string_view>

@@ -31,10 +31,12 @@ struct FilterPolicy {
   DeltaLimits limits;
   std::optional<SnapshotPolicy> snapshot;  // nullopt: nothing is published
 
-  /// First day that counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.
+  /// First day that counts in an answer made at `now`: a user's last window_days * 24 hours are always
+  /// inside.
   Day AnswerHorizon(TimeMs now) const { return DayOf(now) - window_days; }
 
-  /// First day whose bytes must be kept. Kafka's time alone may be far ahead, the wall clock alone may be wrong.
+  /// First day whose bytes must be kept. Kafka's time alone may be far ahead, the wall clock alone may be
+  /// wrong.
   Day ByteHorizon(TimeMs wall, TimeMs partition_time) const {
     return DayOf(std::min(wall, partition_time)) - window_days - 1;
   }

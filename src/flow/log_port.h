@@ -1,6 +1,6 @@
 #pragma once
-// What the flow needs of the log (Kafka): records in, snapshots and dead letters out. Implemented by kafka/ and
-// by the simulation.
+// What the flow needs of the log (Kafka): records in, snapshots and dead letters out. Implemented by kafka/
+// and by the simulation.
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,8 @@ class SnapshotSink {
   virtual ~SnapshotSink() = default;
   /// Queues `snapshot` under key `user_id` on the filter's topic; bytes are copied. False: the queue is full,
   /// try again later. `ticket` comes back in an acknowledgement, exactly once, if and only if true.
-  virtual bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) = 0;
+  virtual bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot,
+                       uint64_t ticket) = 0;
 
   using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
   /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.
@@ -44,8 +45,9 @@ struct DeadLetter {
 class DeadLetterSink {
  public:
   virtual ~DeadLetterSink() = default;
-  /// Queues the record's key and value (cut to what the topic takes) with headers reason, field, source-topic,
-  /// source-partition, source-offset. False: the queue is full, try again. Delivery is retried for ever.
+  /// Queues the record's key and value (cut to what the topic takes) with headers reason, field,
+  /// source-topic, source-partition, source-offset. False: the queue is full, try again. Delivery is retried
+  /// for ever.
   virtual bool TrySend(const DeadLetter& letter) = 0;
   /// The smallest source offset of `partition` that was sent and isn't acknowledged; -1: none.
   virtual int64_t OldestUnacknowledged(int32_t partition) const = 0;

@@ -48,7 +48,8 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
   for (size_t i = 0; i < options_.filters.size(); ++i) {
     filters_by_id_.push_back(i);
     all_filters_ = static_cast<FilterMask>(all_filters_ | 1u << i);
-    if (options_.filters[i].snapshot) published_filters_ = static_cast<FilterMask>(published_filters_ | 1u << i);
+    if (options_.filters[i].snapshot)
+      published_filters_ = static_cast<FilterMask>(published_filters_ | 1u << i);
   }
   std::sort(filters_by_id_.begin(), filters_by_id_.end(),
             [&](size_t a, size_t b) { return options_.filters[a].id < options_.filters[b].id; });
@@ -63,14 +64,17 @@ int64_t PartitionFlow::ReadFrom(int64_t low_watermark) {
 
 Status PartitionFlow::CheckAnchor(const Record& record) {
   anchor_is_checked_ = true;
-  if (record.offset != anchor_.offset) return {};  // it was compacted away or deleted since: nothing to compare
-  if (record.timestamp == anchor_.timestamp && RecordHash(record.key, record.value) == anchor_.hash) return {};
-  return Fail(Code::kRefused,
-              "partition " + std::to_string(options_.partition) + ": the record at offset " +
-                  std::to_string(record.offset) +
-                  " isn't the one that was read there before: the input topic was recreated, or its log was cut. "
-                  "Remedy: point input.topic at the right topic, or start once with --rebuild to drop this "
-                  "partition's state and read the topic from its earliest record");
+  if (record.offset != anchor_.offset)
+    return {};  // it was compacted away or deleted since: nothing to compare
+  if (record.timestamp == anchor_.timestamp && RecordHash(record.key, record.value) == anchor_.hash)
+    return {};
+  return Fail(
+      Code::kRefused,
+      "partition " + std::to_string(options_.partition) + ": the record at offset " +
+          std::to_string(record.offset) +
+          " isn't the one that was read there before: the input topic was recreated, or its log was cut. "
+          "Remedy: point input.topic at the right topic, or start once with --rebuild to drop this "
+          "partition's state and read the topic from its earliest record");
 }
 
 Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {

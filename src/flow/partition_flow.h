@@ -45,19 +45,21 @@ struct PartitionOptions {
 
 class PartitionFlow {
  public:
-  /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the end
-  /// of the log now; the partition is caught up once it has read up to there. All references outlive this.
+  /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the
+  /// end of the log now; the partition is caught up once it has read up to there. All references outlive
+  /// this.
   PartitionFlow(PartitionOptions options, const std::optional<Position>& position, int64_t start_offset,
-                int64_t high_watermark, PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
-                const Clock& clock);
+                int64_t high_watermark, PartitionStore& store, DeadLetterSink& dead_letters,
+                Reporter& reporter, const Clock& clock);
 
   /// Where reading must start: at the anchor where there is one, so that the log can be told from a recreated
   /// one, otherwise at the next offset; never below `low_watermark`. Before the first Apply.
   int64_t ReadFrom(int64_t low_watermark);
 
   /// Worker. Takes `records` (ascending, all of this partition) in order and returns how many it took: fewer
-  /// than all while the tail is full or the dead-letter queue is; call again with the rest once Freeze or time
-  /// has made room. Records below the next offset are skipped. kRefused: the log isn't the one that was read.
+  /// than all while the tail is full or the dead-letter queue is; call again with the rest once Freeze or
+  /// time has made room. Records below the next offset are skipped. kRefused: the log isn't the one that was
+  /// read.
   Result<size_t> Apply(std::span<const Record> records);
   /// Worker. The log's end is at `end_offset`, everything before it was delivered.
   void ReachedEnd(int64_t end_offset);
@@ -76,15 +78,15 @@ class PartitionFlow {
 
   /// Checkpoint thread. Dead letters in the frozen range are still unacknowledged: better wait a little.
   bool AwaitsDeadLetters() const;
-  /// Checkpoint thread. Writes the frozen tail, its marks and its position as one step. On an error everything
-  /// stays as it was and a further call tries again. Returns what the group may be told is done.
+  /// Checkpoint thread. Writes the frozen tail, its marks and its position as one step. On an error
+  /// everything stays as it was and a further call tries again. Returns what the group may be told is done.
   Result<int64_t> WriteFrozen();
 
   /// Any thread. All that is known of the user: store, frozen tail, active tail.
   Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
   /// Any thread. Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
-  Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate, std::string& user_id,
-                    std::string& bytes) const;
+  Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
+                    std::string& user_id, std::string& bytes) const;
 
   AsOf GetAsOf() const;
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
@@ -137,8 +139,8 @@ class PartitionFlow {
   uint32_t batch_number_ = 0;
   bool dead_letters_full_ = false;
   bool defer_ = true;
-  Anchor anchor_;            // last record read
-  bool anchor_is_checked_;   // the log is known to be the one that was read
+  Anchor anchor_;           // last record read
+  bool anchor_is_checked_;  // the log is known to be the one that was read
   std::deque<Anchor> rejected_;
   bool user_keys_met_ = false;
   Instant last_freeze_;

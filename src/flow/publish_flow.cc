@@ -86,7 +86,8 @@ void PublishFlow::SetTimer(uint32_t number, Instant at) {
   timers_[entry.filter_index].push_back({at, number});
 }
 
-void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at, TimeMs record_timestamp) {
+void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at,
+                            TimeMs record_timestamp) {
   const uint32_t number = FindOrAdd(filter_index, user);
   Entry& entry = entries_[number];
   if (!entry.unclean()) ++unclean_;
@@ -121,8 +122,8 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
     Status rendered = render(taken.filter_index, taken.user.user, user_id, bytes);
     // A mark without state: nothing is known of the user, so there is nothing to tell.
     const bool nothing = rendered.has_value() && user_id.empty();
-    const bool sent =
-        rendered.has_value() && !nothing && sink.TrySend(taken.filter_index, user_id, bytes, ticket_tag | number);
+    const bool sent = rendered.has_value() && !nothing &&
+                      sink.TrySend(taken.filter_index, user_id, bytes, ticket_tag | number);
     lock.lock();
     Entry& entry = entries_[number];
     if (sent) {
@@ -187,7 +188,8 @@ void PublishFlow::BecameClean(Entry& entry) {
 
 void PublishFlow::Acknowledged(uint32_t ticket, bool delivered, Instant now, TimeMs wall_now) {
   const std::lock_guard lock(mutex_);
-  Check(ticket < entries_.size() && entries_[ticket].in_flight, "an acknowledgement of nothing that was sent");
+  Check(ticket < entries_.size() && entries_[ticket].in_flight,
+        "an acknowledgement of nothing that was sent");
   Entry& entry = entries_[ticket];
   Tally& tally = tallies_[entry.filter_index];
   entry.in_flight = false;

@@ -1,11 +1,12 @@
 #pragma once
 // Which users' snapshots of one partition are due, under way or left to a mark in the store.
 //
-// Leading edge: a change of a user who wasn't published within the debounce is due at once. Trailing edge: what
-// comes within it is due when it ends. A user is unclean from a change until a snapshot rendered after it is
-// acknowledged; CollectMarks says which unclean users a checkpoint must mark, so that a restart publishes them.
-// Invariant: the last acknowledged snapshot of a user without an entry, and of a clean entry, holds everything
-// the partition's state holds of the user, unless a mark for it stands in the store or in the tail.
+// Leading edge: a change of a user who wasn't published within the debounce is due at once. Trailing edge:
+// what comes within it is due when it ends. A user is unclean from a change until a snapshot rendered after
+// it is acknowledged; CollectMarks says which unclean users a checkpoint must mark, so that a restart
+// publishes them. Invariant: the last acknowledged snapshot of a user without an entry, and of a clean entry,
+// holds everything the partition's state holds of the user, unless a mark for it stands in the store or in
+// the tail.
 //
 // Threads: one mutex inside, held for moves between queues, never while rendering, sending or reading.
 
@@ -49,8 +50,8 @@ class PublishFlow {
   /// Worker thread, once a batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
-  /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the tail
-  /// whose publication was left to a mark. Ends with exactly one of the two calls below.
+  /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the
+  /// tail whose publication was left to a mark. Ends with exactly one of the two calls below.
   MarkChanges CollectMarks(std::vector<UserRef> deferred);
   void MarksCommitted();
   void MarksFailed();
@@ -58,7 +59,8 @@ class PublishFlow {
   bool HasMarkChanges() const;
 
   /// Renders a user's snapshot into `bytes`, the user's id into `user_id`.
-  using Render = std::function<Status(size_t filter_index, const UserKey& user, std::string& user_id, std::string& bytes)>;
+  using Render = std::function<Status(size_t filter_index, const UserKey& user, std::string& user_id,
+                                      std::string& bytes)>;
   /// What a call of Step came to.
   struct Stepped {
     uint64_t sent = 0;
@@ -74,8 +76,8 @@ class PublishFlow {
   /// When Step has work again; Instant::max() if nothing is waiting for a time.
   Instant NextDue() const;
 
-  /// Publisher thread: where the next page of a scan of the store's marks starts, if one is wanted and there is
-  /// room for what it may find.
+  /// Publisher thread: where the next page of a scan of the store's marks starts, if one is wanted and there
+  /// is room for what it may find.
   struct ScanRequest {
     bool wanted = false;
     std::optional<UserRef> after;
@@ -102,7 +104,7 @@ class PublishFlow {
     Instant not_before{};    // end of the debounce
     Instant dirty_since{};   // visible since: oldest change not rendered
     TimeMs dirty_record{};
-    Instant sent_since{};    // the same of what is in flight
+    Instant sent_since{};  // the same of what is in flight
     TimeMs sent_record{};
     bool unclean() const { return dirty || in_flight; }
   };
@@ -148,8 +150,8 @@ class PublishFlow {
   uint64_t unclean_ = 0;
   uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
   uint64_t deferred_collected_ = 0;
-  bool scan_wanted_;         // at first, where anything is published: a restart publishes what is marked
-  bool rescan_ = false;      // new marks were committed during a scan
+  bool scan_wanted_;     // at first, where anything is published: a restart publishes what is marked
+  bool rescan_ = false;  // new marks were committed during a scan
   std::optional<UserRef> scan_after_;
   struct Tally {
     uint64_t sent = 0, bytes = 0, failed = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// What HTTP asks of the daemon. Implemented by app/daemon.h over the partitions' flows; faked in serve's tests.
+// What HTTP asks of the daemon. Implemented by app/daemon.h over the partitions' flows; faked in serve's
+// tests.
 
 #include <cstdint>
 #include <span>
@@ -43,8 +44,8 @@ struct SegmentSummary {
 struct UserAnswer {
   AsOf as_of;
   int32_t partition = 0;
-  uint32_t items = 0;      // that count now
-  uint32_t bytes = 0;      // encoded, all of it
+  uint32_t items = 0;  // that count now
+  uint32_t bytes = 0;  // encoded, all of it
   uint32_t removals = 0;
   std::vector<SegmentSummary> segments;  // newest first
 };

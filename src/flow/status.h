@@ -28,8 +28,8 @@ struct MisroutedExample {
 
 struct PartitionStatus {
   int32_t partition = 0;
-  std::string state;  // "opening", "catching_up", "ready", "held", "stopped"
-  std::string reason; // for people; empty when ready
+  std::string state;   // "opening", "catching_up", "ready", "held", "stopped"
+  std::string reason;  // for people; empty when ready
   int64_t next_offset = 0;
   int64_t checkpoint_offset = 0;
   int64_t low_watermark = -1;
@@ -49,7 +49,7 @@ struct PartitionStatus {
 
 struct DaemonStatus {
   std::string version;
-  std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
+  std::string brokers;  // as connected to; the embedded broker's address with --embedded-kafka
   bool embedded_kafka = false;
   bool brokers_reachable = false;
   std::string instance_id;

@@ -25,11 +25,12 @@ using FilterIndex = uint16_t;
 struct Anchor {
   int64_t offset = -1;  // -1: none known
   TimeMs timestamp;
-  uint64_t hash = 0;    // RecordHash of key and value
+  uint64_t hash = 0;  // RecordHash of key and value
   friend bool operator==(const Anchor&, const Anchor&) = default;
 };
 
-/// Records that retention deleted before they were read: [from, to). Kept until an operator acknowledges them.
+/// Records that retention deleted before they were read: [from, to). Kept until an operator acknowledges
+/// them.
 struct LostRange {
   int64_t from = 0;
   int64_t to = 0;
@@ -59,7 +60,8 @@ class CheckpointWriter {
   virtual ~CheckpointWriter() = default;
   /// `delta` is composed onto what is stored. Ascending by UserRef, before any mark.
   virtual Status AddDelta(const UserRef& user, std::string_view encoded_delta) = 0;
-  /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or cleared.
+  /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or
+  /// cleared.
   virtual Status SetMark(const UserRef& user) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
   /// State, marks and position move together or not at all, and survive a loss of power once it returns.

@@ -55,7 +55,8 @@ const Tail::UserSlot* Tail::Find(const UserKey& key) const {
 Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id) {
   if (const UserSlot* found = Find(key)) {
     auto& slot = const_cast<UserSlot&>(*found);  // ours: we are its only writer
-    if (slot.user_id != user_id) [[unlikely]] slot.ids_met = true;
+    if (slot.user_id != user_id) [[unlikely]]
+      slot.ids_met = true;
     return slot;
   }
   if (slot_count_ * 2 >= indexes_.back()->mask) Grow();

@@ -1,10 +1,11 @@
 #pragma once
 // A partition's changes since its last checkpoint, in memory, readable while they are written.
 //
-// Threads: one writer; any number of readers, which it never waits for and which never wait for it. A change is
-// visible when Append returns. Layout: an open-addressed index of (hash tag, slot number) over slots of one user
-// each, whose changes are a list, newest first, through chunks that never move. A grown index replaces the old
-// one, which is kept until the tail goes: a reader that still looks there misses only what came after it began.
+// Threads: one writer; any number of readers, which it never waits for and which never wait for it. A change
+// is visible when Append returns. Layout: an open-addressed index of (hash tag, slot number) over slots of
+// one user each, whose changes are a list, newest first, through chunks that never move. A grown index
+// replaces the old one, which is kept until the tail goes: a reader that still looks there misses only what
+// came after it began.
 
 #include <atomic>
 #include <cstdint>
@@ -28,12 +29,12 @@ class Tail {
 
   struct UserSlot {
     UserKey key;
-    std::string_view user_id;          // in the tail's arena
-    std::atomic<uint32_t> newest{0};   // entry number + 1; 0: none yet
-    uint32_t dirty_batch = 0;          // writer only: the last batch that touched it,
-    uint32_t dirty_index = 0;          // and its place among that batch's dirty users
-    FilterMask deferred = 0;           // writer only: filters whose publication was left to a mark
-    bool ids_met = false;              // writer only: two ids came under this key
+    std::string_view user_id;         // in the tail's arena
+    std::atomic<uint32_t> newest{0};  // entry number + 1; 0: none yet
+    uint32_t dirty_batch = 0;         // writer only: the last batch that touched it,
+    uint32_t dirty_index = 0;         // and its place among that batch's dirty users
+    FilterMask deferred = 0;          // writer only: filters whose publication was left to a mark
+    bool ids_met = false;             // writer only: two ids came under this key
   };
 
   /// Writer. The user's slot, made if new. The reference stays valid and its address stable.
@@ -72,11 +73,15 @@ class Tail {
   const Entry& EntryAt(uint32_t number) const {
     return entry_chunks_[number / kEntriesPerChunk][number % kEntriesPerChunk];
   }
-  UserSlot& SlotAt(uint32_t number) const { return slot_chunks_[number / kSlotsPerChunk][number % kSlotsPerChunk]; }
+  UserSlot& SlotAt(uint32_t number) const {
+    return slot_chunks_[number / kSlotsPerChunk][number % kSlotsPerChunk];
+  }
   const UserSlot* Find(const UserKey& key) const;
   void Grow();
   std::string_view StoreId(std::string_view user_id);
-  void AddBytes(uint64_t bytes) { bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed); }
+  void AddBytes(uint64_t bytes) {
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
 
   const uint64_t bytes_max_;
   std::atomic<uint64_t> bytes_{0};

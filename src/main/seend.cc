@@ -14,7 +14,8 @@ extern "C" const char* malloc_conf;
 const char* malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000";
 
 int main(int argc, char** argv) {
-  const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(), seen::RocksVersion()};
+  const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(),
+                                       seen::RocksVersion()};
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);
   if (const auto* print = std::get_if<seen::PrintCommand>(&command)) {
     std::fputs(print->out.c_str(), stdout);

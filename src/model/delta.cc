@@ -20,7 +20,8 @@ void AppendSurvivors(const Segment& segment, const std::vector<Removal>& removal
   for (const Fingerprint fingerprint : segment.fingerprints) {
     while (removal != removals.end() && removal->fingerprint < fingerprint) ++removal;
     const bool named = removal != removals.end() && removal->fingerprint == fingerprint;
-    const bool gone = named && (removals_are_later ? segment.day <= removal->day : segment.day < removal->day);
+    const bool gone =
+        named && (removals_are_later ? segment.day <= removal->day : segment.day < removal->day);
     if (!gone) out.push_back(fingerprint);
   }
 }
@@ -35,8 +36,8 @@ Fingerprints Union(const Fingerprints& a, const Fingerprints& b) {
 }
 
 // Keeps the fingerprints that are among the `items_max` smallest of the day's, counting those removed on that
-// day or later as if they were still there. Without that, whether a removal came before or after the cut would
-// show in the result.
+// day or later as if they were still there. Without that, whether a removal came before or after the cut
+// would show in the result.
 void CutDay(Segment& segment, const std::vector<Removal>& removals, uint32_t items_max) {
   if (segment.fingerprints.size() + removals.size() <= items_max) return;
   size_t rank = 0;
@@ -85,7 +86,8 @@ Delta ComposeRange(std::span<const Delta> deltas, const DeltaLimits& limits) {
   if (deltas.size() == 1) return deltas.front();
   if (deltas.size() == 2) return Compose(deltas[0], deltas[1], limits);
   const size_t half = deltas.size() / 2;
-  return Compose(ComposeRange(deltas.first(half), limits), ComposeRange(deltas.subspan(half), limits), limits);
+  return Compose(ComposeRange(deltas.first(half), limits), ComposeRange(deltas.subspan(half), limits),
+                 limits);
 }
 
 }  // namespace
@@ -100,8 +102,7 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
   auto i = earlier.segments.begin();
   auto j = later.segments.begin();
   while (i != earlier.segments.end() || j != later.segments.end()) {
-    const bool take_earlier =
-        i != earlier.segments.end() && (j == later.segments.end() || i->day <= j->day);
+    const bool take_earlier = i != earlier.segments.end() && (j == later.segments.end() || i->day <= j->day);
     const bool take_later = j != later.segments.end() && (i == earlier.segments.end() || j->day <= i->day);
     const Segment* from_earlier = take_earlier ? &*i++ : nullptr;
     const Segment* from_later = take_later ? &*j++ : nullptr;
@@ -122,7 +123,8 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
       segment.day = from_later->day;
       segment.first_second =
           first ? from_later->first_second : std::min(segment.first_second, from_later->first_second);
-      segment.last_second = first ? from_later->last_second : std::max(segment.last_second, from_later->last_second);
+      segment.last_second =
+          first ? from_later->last_second : std::max(segment.last_second, from_later->last_second);
       AppendSurvivors(*from_later, earlier.removals, false, survivors_later);
     }
     segment.fingerprints = Union(survivors_earlier, survivors_later);

@@ -23,13 +23,14 @@ namespace seen {
 /// What was shown on one UTC day.
 struct Segment {
   Day day;
-  uint32_t first_second = 0;  // of the day, 0 to 86,399: no exposure in it was earlier
-  uint32_t last_second = 0;   // no exposure in it was later
+  uint32_t first_second = 0;              // of the day, 0 to 86,399: no exposure in it was earlier
+  uint32_t last_second = 0;               // no exposure in it was later
   std::vector<Fingerprint> fingerprints;  // sorted, unique; may be empty after removals
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// `fingerprint` was taken back on `day`: exposures up to that day, and earlier in the log on it, don't count.
+/// `fingerprint` was taken back on `day`: exposures up to that day, and earlier in the log on it, don't
+/// count.
 struct Removal {
   Fingerprint fingerprint;
   Day day;
@@ -37,10 +38,10 @@ struct Removal {
 };
 
 struct Delta {
-  std::string user_id;             // empty where unknown
-  std::optional<Day> erased;       // everything was removed until this day
-  std::vector<Removal> removals;   // sorted by fingerprint, unique
-  std::vector<Segment> segments;   // sorted by day, unique
+  std::string user_id;            // empty where unknown
+  std::optional<Day> erased;      // everything was removed until this day
+  std::vector<Removal> removals;  // sorted by fingerprint, unique
+  std::vector<Segment> segments;  // sorted by day, unique
   friend bool operator==(const Delta&, const Delta&) = default;
 };
 
@@ -53,14 +54,16 @@ struct DeltaLimits {
 /// What `earlier` and then `later` amount to. O(n).
 Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limits);
 
-/// All of `deltas` in log order. Equal to folding with Compose, but each fingerprint is touched once or twice.
+/// All of `deltas` in log order. Equal to folding with Compose, but each fingerprint is touched once or
+/// twice.
 Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits);
 
 /// Drops what lies before `horizon`: segments, removals and the erasure. Commutes with composition.
 void Expire(Delta& delta, Day horizon);
 
-/// The fingerprints that count: those of segments on `horizon` or later; where they are more than `items_max`,
-/// newest segments first until they hold `items_max`, the crossing one cut by fingerprint order. Sorted, unique.
+/// The fingerprints that count: those of segments on `horizon` or later; where they are more than
+/// `items_max`, newest segments first until they hold `items_max`, the crossing one cut by fingerprint order.
+/// Sorted, unique.
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, Day horizon, uint32_t items_max);
 
 /// Appends the encoding (schemas/store.md) to `out`. A function of the delta alone.

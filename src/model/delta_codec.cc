@@ -25,7 +25,8 @@ uint64_t ZigZag(int32_t value) {
   return (static_cast<uint32_t>(value) << 1) ^ static_cast<uint32_t>(value >> 31);
 }
 int32_t UnZigZag(uint64_t value) {
-  return static_cast<int32_t>((static_cast<uint32_t>(value) >> 1) ^ (0u - (static_cast<uint32_t>(value) & 1)));
+  return static_cast<int32_t>((static_cast<uint32_t>(value) >> 1) ^
+                              (0u - (static_cast<uint32_t>(value) & 1)));
 }
 
 void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out, std::string& scratch) {
@@ -119,8 +120,8 @@ void ReadSegments(Reader& reader, std::vector<Segment>& segments) {
       segment.day = {static_cast<int32_t>(day)};
     }
     segment.first_second = static_cast<uint32_t>(reader.Varint(kSecondsPerDay - 1));
-    segment.last_second =
-        segment.first_second + static_cast<uint32_t>(reader.Varint(kSecondsPerDay - 1 - segment.first_second));
+    segment.last_second = segment.first_second +
+                          static_cast<uint32_t>(reader.Varint(kSecondsPerDay - 1 - segment.first_second));
     const uint64_t items = reader.Varint(std::numeric_limits<uint32_t>::max());
     if (reader.ok() && items > 0) reader.ReadFingerprints(items, segment.fingerprints);
     if (reader.ok()) segments.push_back(std::move(segment));
@@ -160,8 +161,9 @@ void EncodeDelta(const Delta& delta, std::string& out) {
   const Segment* previous = nullptr;
   for (const Segment& segment : delta.segments) {
     out.push_back(static_cast<char>(kKindExposed));
-    PutVarint(previous ? static_cast<uint64_t>(int64_t{segment.day.since_epoch} - previous->day.since_epoch - 1)
-                       : ZigZag(segment.day.since_epoch),
+    PutVarint(previous
+                  ? static_cast<uint64_t>(int64_t{segment.day.since_epoch} - previous->day.since_epoch - 1)
+                  : ZigZag(segment.day.since_epoch),
               out);
     PutVarint(segment.first_second, out);
     PutVarint(segment.last_second - segment.first_second, out);
@@ -189,7 +191,8 @@ Result<Delta> DecodeDelta(std::string_view bytes) {
   if (flags & kHasRemovals) ReadRemovals(reader, delta.removals);
   if (flags & kHasSegments) ReadSegments(reader, delta.segments);
   if (!reader.ok() || !reader.AtEnd()) {
-    return Fail(Code::kCorrupt, "delta: " + std::to_string(bytes.size()) + " bytes that are not a delta's encoding");
+    return Fail(Code::kCorrupt,
+                "delta: " + std::to_string(bytes.size()) + " bytes that are not a delta's encoding");
   }
   return delta;
 }

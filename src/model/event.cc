@@ -4,16 +4,26 @@ namespace seen {
 
 std::string_view RejectReasonName(RejectReason reason) {
   switch (reason) {
-    case RejectReason::kNullValue: return "null_value";
-    case RejectReason::kTooLarge: return "too_large";
-    case RejectReason::kNotJson: return "not_json";
-    case RejectReason::kInvalidUtf8: return "invalid_utf8";
-    case RejectReason::kMissingField: return "missing_field";
-    case RejectReason::kWrongType: return "wrong_type";
-    case RejectReason::kEmptyId: return "empty_id";
-    case RejectReason::kIdTooLong: return "id_too_long";
-    case RejectReason::kOutOfRange: return "out_of_range";
-    case RejectReason::kTooFarAhead: return "too_far_ahead";
+    case RejectReason::kNullValue:
+      return "null_value";
+    case RejectReason::kTooLarge:
+      return "too_large";
+    case RejectReason::kNotJson:
+      return "not_json";
+    case RejectReason::kInvalidUtf8:
+      return "invalid_utf8";
+    case RejectReason::kMissingField:
+      return "missing_field";
+    case RejectReason::kWrongType:
+      return "wrong_type";
+    case RejectReason::kEmptyId:
+      return "empty_id";
+    case RejectReason::kIdTooLong:
+      return "id_too_long";
+    case RejectReason::kOutOfRange:
+      return "out_of_range";
+    case RejectReason::kTooFarAhead:
+      return "too_far_ahead";
   }
   return "unknown";
 }

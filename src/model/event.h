@@ -27,16 +27,16 @@ struct Event {
 
 /// Why an event goes to the dead-letter topic. A bounded label: see RejectReasonName.
 enum class RejectReason : uint8_t {
-  kNullValue,      // a record without a value
-  kTooLarge,       // over input.event_bytes_max
-  kNotJson,        // not a JSON document, or not an object
+  kNullValue,  // a record without a value
+  kTooLarge,   // over input.event_bytes_max
+  kNotJson,    // not a JSON document, or not an object
   kInvalidUtf8,
   kMissingField,
   kWrongType,
   kEmptyId,
-  kIdTooLong,      // over kIdBytesMax
-  kOutOfRange,     // a time before 1970 or after 2106, an integer id beyond 64 bits
-  kTooFarAhead,    // exposed_at further ahead of its record than input.future_skew_s_max
+  kIdTooLong,    // over kIdBytesMax
+  kOutOfRange,   // a time before 1970 or after 2106, an integer id beyond 64 bits
+  kTooFarAhead,  // exposed_at further ahead of its record than input.future_skew_s_max
 };
 inline constexpr size_t kRejectReasons = 10;
 

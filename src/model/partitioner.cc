@@ -21,10 +21,17 @@ uint32_t Murmur2(std::string_view data) {
     hash = hash * kMultiplier ^ word;
   }
   switch (data.size() - at) {
-    case 3: hash ^= byte(at + 2) << 16; [[fallthrough]];
-    case 2: hash ^= byte(at + 1) << 8; [[fallthrough]];
-    case 1: hash = (hash ^ byte(at)) * kMultiplier; break;
-    default: break;
+    case 3:
+      hash ^= byte(at + 2) << 16;
+      [[fallthrough]];
+    case 2:
+      hash ^= byte(at + 1) << 8;
+      [[fallthrough]];
+    case 1:
+      hash = (hash ^ byte(at)) * kMultiplier;
+      break;
+    default:
+      break;
   }
   hash ^= hash >> 13;
   hash *= kMultiplier;

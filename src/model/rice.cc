@@ -82,11 +82,11 @@ bool RiceDecode(std::string_view bytes, uint64_t count, uint32_t parameter, std:
     uint64_t window = Load(bytes, at >> 3) >> (at & 7);
     uint64_t quotient = 0;
     while ((window & ((uint64_t{1} << 25) - 1)) == 0) [[unlikely]] {
-      quotient += 25;
-      at += 25;
-      if (at >= bits) return false;
-      window = Load(bytes, at >> 3) >> (at & 7);
-    }
+        quotient += 25;
+        at += 25;
+        if (at >= bits) return false;
+        window = Load(bytes, at >> 3) >> (at & 7);
+      }
     const auto zeros = static_cast<uint32_t>(std::countr_zero(window));
     quotient += zeros;
     const uint64_t value = next + ((quotient << parameter) | ((window >> (zeros + 1)) & mask));

@@ -1,5 +1,5 @@
-// The same worlds on RocksDB over a disk that forgets what nobody synced, its power cut in the middle of commits.
-// One seed again: SEEN_SEED=7 test_simulation --gtest_filter='SimulationOnRocks.*'
+// The same worlds on RocksDB over a disk that forgets what nobody synced, its power cut in the middle of
+// commits. One seed again: SEEN_SEED=7 test_simulation --gtest_filter='SimulationOnRocks.*'
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,9 @@ class ShownStore final : public PartitionStore {
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override {
     return store_->BeginCheckpoint(position);
   }
-  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override { return store_->ReadDelta(user, out); }
+  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
+    return store_->ReadDelta(user, out);
+  }
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     return store_->ScanMarks(after, limit);
   }
@@ -38,7 +40,8 @@ class ShownStore final : public PartitionStore {
 
 class RocksDisk final : public Disk {
  public:
-  RocksDisk(const std::string& folder, uint64_t seed) : random_(seed ^ 0xd15c), folder_(folder), resources_(8 << 20, 1) {
+  RocksDisk(const std::string& folder, uint64_t seed)
+      : random_(seed ^ 0xd15c), folder_(folder), resources_(8 << 20, 1) {
     std::filesystem::create_directories(folder_);
     disk_ = std::make_unique<test::LossyDisk>(folder_);
   }

@@ -1,4 +1,5 @@
-// Seeded worlds on the fake store. One seed again: SEEN_SEED=123 test_simulation --gtest_filter='Simulation.*'
+// Seeded worlds on the fake store. One seed again: SEEN_SEED=123 test_simulation
+// --gtest_filter='Simulation.*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -12,8 +12,8 @@ constexpr uint64_t kTag = 7ull << 32;
 
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
-      "grow log", "deliver", "freeze", "write frozen", "store fault", "publish", "acknowledge",
-      "scan", "dead letters", "time", "read", "retention", "level 0"};
+      "grow log", "deliver",      "freeze", "write frozen", "store fault", "publish", "acknowledge",
+      "scan",     "dead letters", "time",   "read",         "retention",   "level 0"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -43,7 +43,8 @@ void World::Open() {
   options.behind_lag_messages = 40;
   options.publish_entries_max = 600;
   const auto high = static_cast<int64_t>(log_.size());
-  flow_ = std::make_unique<PartitionFlow>(options, *position, low_, high, *store_, dead_letters_, reporter_, clock_);
+  flow_ = std::make_unique<PartitionFlow>(options, *position, low_, high, *store_, dead_letters_, reporter_,
+                                          clock_);
   if (!*position) {  // nothing was ever checkpointed: it begins with what there is
     for (int64_t offset = 0; offset < low_; ++offset) lost_.insert(offset);
   }
@@ -66,8 +67,10 @@ void World::Crash() {
 }
 
 std::string World::RandomBadValue() {
-  constexpr std::array<std::string_view, 6> kBad = {"", "{", "[1,2]", R"({"user_id":"u1"})", "\xff\xfe",
-                                                    R"({"user_id":"u1","item_id":1.5,"exposed_at":1})"};
+  constexpr std::array<std::string_view, 6> kBad = {
+      "",         "{",
+      "[1,2]",    R"({"user_id":"u1"})",
+      "\xff\xfe", R"({"user_id":"u1","item_id":1.5,"exposed_at":1})"};
   return std::string(kBad[random_() % kBad.size()]);
 }
 
@@ -86,9 +89,9 @@ void World::GrowLog() {
       record.bad = record.null = true;
     } else {
       int64_t age_ms = static_cast<int64_t>(random_() % 2000);
-      if (dice < 25) age_ms += static_cast<int64_t>(random_() % 4) * kMsPerDay;   // late by days
-      if (dice < 8) age_ms += static_cast<int64_t>(random_() % 40) * kMsPerDay;   // perhaps too late
-      if (dice == 99) age_ms = -1000 * 1000;                                      // from the future
+      if (dice < 25) age_ms += static_cast<int64_t>(random_() % 4) * kMsPerDay;  // late by days
+      if (dice < 8) age_ms += static_cast<int64_t>(random_() % 40) * kMsPerDay;  // perhaps too late
+      if (dice == 99) age_ms = -1000 * 1000;                                     // from the future
       record.exposed_at = {record.timestamp.value - age_ms};
       record.bad = dice == 99;
       const size_t items = 1 + random_() % 3;
@@ -97,8 +100,8 @@ void World::GrowLog() {
         record.items.push_back("n" + std::to_string(random_() % 60));
         list += (k ? ",\"" : "\"") + record.items.back() + "\"";
       }
-      record.value = R"({"user_id":")" + record.user + R"(","exposed_at":)" + std::to_string(record.exposed_at.value) +
-                     R"(,"items":[)" + list + "]}";
+      record.value = R"({"user_id":")" + record.user + R"(","exposed_at":)" +
+                     std::to_string(record.exposed_at.value) + R"(,"items":[)" + list + "]}";
     }
     log_.push_back(std::move(record));
   }
@@ -156,17 +159,25 @@ void World::Scan() {
 
 void World::Do(Step step) {
   switch (step) {
-    case Step::kGrowLog: return GrowLog();
-    case Step::kDeliver: return Deliver(1 + random_() % 30);
+    case Step::kGrowLog:
+      return GrowLog();
+    case Step::kDeliver:
+      return Deliver(1 + random_() % 30);
     case Step::kFreeze:
       if (flow_->CheckpointDue()) flow_->Freeze();
       return;
-    case Step::kWriteFrozen: return WriteFrozen();
-    case Step::kStoreFault: return disk_.Inject(static_cast<StoreFault>(random_() % 5));
-    case Step::kPublish: return Publish();
-    case Step::kAcknowledge: return Acknowledge();
-    case Step::kScan: return Scan();
-    case Step::kDeadLetters: return dead_letters_.DeliverSome();
+    case Step::kWriteFrozen:
+      return WriteFrozen();
+    case Step::kStoreFault:
+      return disk_.Inject(static_cast<StoreFault>(random_() % 5));
+    case Step::kPublish:
+      return Publish();
+    case Step::kAcknowledge:
+      return Acknowledge();
+    case Step::kScan:
+      return Scan();
+    case Step::kDeadLetters:
+      return dead_letters_.DeliverSome();
     case Step::kTime:
       // Mostly moments, now and then a night.
       return clock_.Advance(random_() % 40 == 0 ? kMsPerDay / 2 : static_cast<int64_t>(random_() % 1500));
@@ -181,8 +192,10 @@ void World::Do(Step step) {
         flow_->SetWatermarks(low_, static_cast<int64_t>(log_.size()));
       }
       return;
-    case Step::kLevel0: return disk_.SetLevel0Files(random_() % 4 == 0 ? 13 : 1);
-    case Step::kCount: break;
+    case Step::kLevel0:
+      return disk_.SetLevel0Files(random_() % 4 == 0 ? 13 : 1);
+    case Step::kCount:
+      break;
   }
 }
 
@@ -275,7 +288,8 @@ std::string World::CheckAtRest() {
       const auto delta = flow_->ReadUser(filter, UserKeyOf(user));
       const Day horizon = filters_[filter].AnswerHorizon(clock_.WallNow());
       const auto all = Expected(OracleOf(user, filter, static_cast<int64_t>(log_.size())), horizon);
-      if (lost_.empty() && SeenFingerprints(*delta, horizon, 10'000) != all) return "at rest: not the oracle's set: " + user;
+      if (lost_.empty() && SeenFingerprints(*delta, horizon, 10'000) != all)
+        return "at rest: not the oracle's set: " + user;
       if (!filters_[filter].snapshot) continue;
       const auto published = snapshots_.topic.find({static_cast<FilterIndex>(filter), user});
       if (published == snapshots_.topic.end()) {
@@ -301,7 +315,8 @@ std::string World::CheckAtRest() {
     if (log_[offset].bad && !lost_.contains(at) && !dead_letters_.topic.contains(at)) {
       return "at rest: no dead letter for offset " + std::to_string(at);
     }
-    if (!log_[offset].bad && dead_letters_.topic.contains(at)) return "at rest: a good event was dead-lettered";
+    if (!log_[offset].bad && dead_letters_.topic.contains(at))
+      return "at rest: a good event was dead-lettered";
   }
   return {};
 }

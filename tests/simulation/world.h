@@ -1,6 +1,6 @@
 #pragma once
-// A seeded world of one partition: a log that grows, a flow that reads it, and a fate that crashes it anywhere.
-// Everything random comes from the seed: a failure is replayed by its number.
+// A seeded world of one partition: a log that grows, a flow that reads it, and a fate that crashes it
+// anywhere. Everything random comes from the seed: a failure is replayed by its number.
 
 #include <array>
 #include <functional>
@@ -31,14 +31,26 @@ class Disk {
 };
 
 enum class Step {
-  kGrowLog, kDeliver, kFreeze, kWriteFrozen, kStoreFault, kPublish, kAcknowledge, kScan, kDeadLetters, kTime,
-  kRead, kRetention, kLevel0, kCount
+  kGrowLog,
+  kDeliver,
+  kFreeze,
+  kWriteFrozen,
+  kStoreFault,
+  kPublish,
+  kAcknowledge,
+  kScan,
+  kDeadLetters,
+  kTime,
+  kRead,
+  kRetention,
+  kLevel0,
+  kCount
 };
 std::string_view StepName(Step step);
 
 struct WorldShape {
   int steps = 600;
-  int crash_percent = 4;       // after any step
+  int crash_percent = 4;  // after any step
   bool retention = true;
   uint64_t tail_bytes_max = 200'000;
 };
@@ -48,8 +60,8 @@ class World {
   World(uint64_t seed, Disk& disk, WorldShape shape);
   ~World();
 
-  /// Random steps with crashes, then to rest: everything read, checkpointed, acknowledged. Returns what is wrong
-  /// (empty: nothing).
+  /// Random steps with crashes, then to rest: everything read, checkpointed, acknowledged. Returns what is
+  /// wrong (empty: nothing).
   std::string Run();
 
   const std::map<Step, int>& crashes_after() const { return crashes_after_; }
@@ -96,13 +108,13 @@ class World {
 
   std::vector<LogRecord> log_;
   int64_t low_ = 0;
-  int64_t read_max_ = 0;            // highest next offset ever: the state may hold up to here
-  std::set<int64_t> lost_;          // offsets that retention deleted before they were read
+  int64_t read_max_ = 0;    // highest next offset ever: the state may hold up to here
+  std::set<int64_t> lost_;  // offsets that retention deleted before they were read
   std::vector<std::string> users_;
 
   std::unique_ptr<PartitionStore> store_;
   std::unique_ptr<PartitionFlow> flow_;
-  int64_t fetch_ = 0;               // next offset the log delivers
+  int64_t fetch_ = 0;  // next offset the log delivers
   std::map<Step, int> crashes_after_;
   std::string problem_;
 };

@@ -69,7 +69,8 @@ void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
     if (delivered) topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
     acknowledge(delivery.ticket, delivered);
   }
-  in_flight_.insert(in_flight_.begin(), std::make_move_iterator(late.begin()), std::make_move_iterator(late.end()));
+  in_flight_.insert(in_flight_.begin(), std::make_move_iterator(late.begin()),
+                    std::make_move_iterator(late.end()));
 }
 
 void FakeSnapshotTopic::Crash() {

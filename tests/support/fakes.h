@@ -1,6 +1,6 @@
 #pragma once
-// The flow's ports, faked: a virtual clock, a store whose commits may fail or be the last thing that happens, and
-// sinks whose deliveries come late, out of order, not at all, or just before a crash that hides them.
+// The flow's ports, faked: a virtual clock, a store whose commits may fail or be the last thing that happens,
+// and sinks whose deliveries come late, out of order, not at all, or just before a crash that hides them.
 
 #include <algorithm>
 #include <deque>
@@ -78,7 +78,8 @@ class FakeSnapshotTopic final : public SnapshotSink {
  public:
   explicit FakeSnapshotTopic(std::mt19937_64& random) : random_(random) {}
 
-  bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot, uint64_t ticket) override {
+  bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot,
+               uint64_t ticket) override {
     if (in_flight_.size() >= 20) return false;
     in_flight_.push_back({filter, std::string(user_id), std::string(snapshot), ticket});
     ++sent_total;
@@ -115,7 +116,9 @@ class FakeDeadLetters final : public DeadLetterSink {
     in_flight_.insert(letter.record->offset);
     return true;
   }
-  int64_t OldestUnacknowledged(int32_t) const override { return in_flight_.empty() ? -1 : *in_flight_.begin(); }
+  int64_t OldestUnacknowledged(int32_t) const override {
+    return in_flight_.empty() ? -1 : *in_flight_.begin();
+  }
   void Forget(int32_t) override { in_flight_.clear(); }
 
   void DeliverSome() {
@@ -143,7 +146,9 @@ class FakeDeadLetters final : public DeadLetterSink {
 /// Sums what was reported.
 class CountingReporter final : public Reporter {
  public:
-  void BatchApplied(const BatchReport& report) override { batches += 1, events += report.events, too_old += report.too_old; }
+  void BatchApplied(const BatchReport& report) override {
+    batches += 1, events += report.events, too_old += report.too_old;
+  }
   void EventRejected(const Rejection&, int32_t, int64_t) override { ++rejected; }
   void EventMisrouted(int32_t, int32_t, int64_t) override { ++misrouted; }
   void RangeLost(int32_t, const LostRange&) override { ++ranges_lost; }
@@ -158,8 +163,9 @@ class CountingReporter final : public Reporter {
   void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }
   void UserKeysMet(int32_t) override { ++keys_met; }
 
-  uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0, checkpoints = 0,
-           marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0, send_failures = 0, keys_met = 0;
+  uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
+           checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
+           send_failures = 0, keys_met = 0;
 };
 
 }  // namespace seen::sim

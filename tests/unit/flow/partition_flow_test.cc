@@ -14,7 +14,8 @@ class PartitionFlowTest : public testing::Test {
  protected:
   void Open(int64_t high = 0, int64_t start = 0, PartitionOptions options = {}) {
     options.filters = {{0, "default", window_days, 10'000, {}, SnapshotPolicy{}}};
-    flow = std::make_unique<PartitionFlow>(options, durable.position, start, high, store, dead_letters, reporter, clock);
+    flow = std::make_unique<PartitionFlow>(options, durable.position, start, high, store, dead_letters,
+                                           reporter, clock);
   }
   /// An event as the front end sends it, in the record at the next offset.
   Result<size_t> Send(std::string value, int64_t timestamp_ms = kNow, bool null = false) {
@@ -22,14 +23,16 @@ class PartitionFlowTest : public testing::Test {
     const Record record{next++, {timestamp_ms}, "u1", values.back(), null};
     return flow->Apply({&record, 1});
   }
-  static std::string Exposed(std::string_view item, int64_t exposed_at_ms = kNow, std::string_view user = "u1") {
-    return R"({"user_id":")" + std::string(user) + R"(","item_id":")" + std::string(item) + R"(","exposed_at":)" +
-           std::to_string(exposed_at_ms) + "}";
+  static std::string Exposed(std::string_view item, int64_t exposed_at_ms = kNow,
+                             std::string_view user = "u1") {
+    return R"({"user_id":")" + std::string(user) + R"(","item_id":")" + std::string(item) +
+           R"(","exposed_at":)" + std::to_string(exposed_at_ms) + "}";
   }
   bool Seen(std::string_view item, std::string_view user = "u1") {
     const auto delta = flow->ReadUser(0, UserKeyOf(user));
     EXPECT_TRUE(delta.has_value());
-    const auto seen = SeenFingerprints(*delta, flow->options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
+    const auto seen =
+        SeenFingerprints(*delta, flow->options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
     return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
   }
   void Checkpoint() {
@@ -245,8 +248,8 @@ TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {
   Open();
   ASSERT_TRUE(Send(Exposed("a")));
   flow->Freeze();
-  for (const auto injected : {sim::StoreFault::kBeginFails, sim::StoreFault::kAddFails, sim::StoreFault::kCommitFails,
-                              sim::StoreFault::kNoSpace}) {
+  for (const auto injected : {sim::StoreFault::kBeginFails, sim::StoreFault::kAddFails,
+                              sim::StoreFault::kCommitFails, sim::StoreFault::kNoSpace}) {
     fault = injected;
     EXPECT_FALSE(flow->WriteFrozen().has_value());
     EXPECT_FALSE(durable.position.has_value());

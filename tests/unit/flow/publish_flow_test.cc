@@ -26,7 +26,8 @@ class HoldingSink final : public SnapshotSink {
 class PublishFlowTest : public testing::Test {
  protected:
   static constexpr milliseconds kDebounce{1000};
-  PublishFlowTest() : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{0.01, kDebounce}}}, 10'000, reporter) {
+  PublishFlowTest()
+      : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{0.01, kDebounce}}}, 10'000, reporter) {
     flow.Scanned({}, 1, now);  // the scan of a start, which found nothing
   }
   static UserKey Key(char name) { return UserKeyOf(std::string(1, name)); }
@@ -50,7 +51,8 @@ class PublishFlowTest : public testing::Test {
     return names;
   }
   void AcknowledgeAll(bool delivered = true) {
-    for (const uint64_t ticket : sink.tickets) flow.Acknowledged(static_cast<uint32_t>(ticket), delivered, now, {0});
+    for (const uint64_t ticket : sink.tickets)
+      flow.Acknowledged(static_cast<uint32_t>(ticket), delivered, now, {0});
     sink.tickets.clear();
   }
   size_t MarksToSet() {

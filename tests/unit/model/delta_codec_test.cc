@@ -52,7 +52,8 @@ TEST(DeltaCodec, AnyTruncationIsAnError) {
   for (uint64_t seed = 1; seed < 200; ++seed) {
     const std::string bytes = Encoded(RandomDelta(seed));
     for (size_t length = 0; length < bytes.size(); ++length) {
-      ASSERT_FALSE(DecodeDelta(std::string(bytes, 0, length)).has_value()) << "seed " << seed << " at " << length;
+      ASSERT_FALSE(DecodeDelta(std::string(bytes, 0, length)).has_value())
+          << "seed " << seed << " at " << length;
     }
     ASSERT_FALSE(DecodeDelta(bytes + '\0').has_value()) << "seed " << seed;
   }
@@ -123,7 +124,8 @@ TEST(DeltaCodec, AHundredItemsADayTakeAtMost28BitsAnItem) {
   for (uint32_t day = 0; day < 30; ++day) {
     for (int i = 0; i < 100; ++i) {
       changes.push_back({{static_cast<uint32_t>(random())},
-                         (20'000 + day) * 86'400 + static_cast<uint32_t>(random() % 86'400), ChangeKind::kExposed});
+                         (20'000 + day) * 86'400 + static_cast<uint32_t>(random() % 86'400),
+                         ChangeKind::kExposed});
     }
   }
   const double bits = 8.0 * static_cast<double>(Encoded(DeltaOf("u1", changes, {})).size()) / 3'000;

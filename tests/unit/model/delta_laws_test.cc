@@ -1,5 +1,5 @@
-// Every law that model/delta.h promises, on thousands of seeded histories with removals, erasures and days over
-// their limit.
+// Every law that model/delta.h promises, on thousands of seeded histories with removals, erasures and days
+// over their limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,8 +148,9 @@ TEST(DeltaLaws, EqualsTheOracle) {
       const auto day = static_cast<int32_t>(history[i].second / kSecondsPerDay);
       bool counts = true;
       for (size_t j = 0; j < history.size(); ++j) {
-        const bool concerns = history[j].kind == ChangeKind::kErased ||
-                              (history[j].kind == ChangeKind::kRemoved && history[j].fingerprint == history[i].fingerprint);
+        const bool concerns =
+            history[j].kind == ChangeKind::kErased ||
+            (history[j].kind == ChangeKind::kRemoved && history[j].fingerprint == history[i].fingerprint);
         if (!concerns) continue;
         const auto removed = static_cast<int32_t>(history[j].second / kSecondsPerDay);
         if (j > i ? day <= removed : day < removed) counts = false;

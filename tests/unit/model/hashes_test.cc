@@ -28,12 +28,13 @@ struct Placed {
 };
 
 TEST(Partitioner, Murmur2IsKafkas) {
-  constexpr Placed kCases[] = {{"21", static_cast<uint32_t>(-973932308)},
-                               {"foobar", static_cast<uint32_t>(-790332482)},
-                               {"a-little-bit-long-string", static_cast<uint32_t>(-985981536)},
-                               {"a-little-bit-longer-string", static_cast<uint32_t>(-1486304829)},
-                               {"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", static_cast<uint32_t>(-58897971)},
-                               {"abc", 479470107}};
+  constexpr Placed kCases[] = {
+      {"21", static_cast<uint32_t>(-973932308)},
+      {"foobar", static_cast<uint32_t>(-790332482)},
+      {"a-little-bit-long-string", static_cast<uint32_t>(-985981536)},
+      {"a-little-bit-longer-string", static_cast<uint32_t>(-1486304829)},
+      {"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", static_cast<uint32_t>(-58897971)},
+      {"abc", 479470107}};
   for (const auto& [key, hash] : kCases) {
     for (const int32_t partitions : {1, 4, 7, 1'000'003}) {
       EXPECT_EQ(PartitionOf(Partitioner::kMurmur2, key, partitions),
@@ -44,7 +45,8 @@ TEST(Partitioner, Murmur2IsKafkas) {
 }
 
 TEST(Partitioner, Crc32IsTheOneOfZlib) {
-  EXPECT_EQ(PartitionOf(Partitioner::kCrc32, "123456789", 1'000'003), static_cast<int32_t>(0xcbf43926u % 1'000'003));
+  EXPECT_EQ(PartitionOf(Partitioner::kCrc32, "123456789", 1'000'003),
+            static_cast<int32_t>(0xcbf43926u % 1'000'003));
 }
 
 TEST(Day, IsTheUtcDayAlsoBefore1970AndInLeapYears) {

@@ -76,7 +76,8 @@ TEST(ExposureGenerator, MakesSessionsOf10To20DistinctItemsInOrderOfPosition) {
     if (session.shown == 0) session.user = event["user_id"].get<std::string>();
     EXPECT_EQ(session.user, event["user_id"].get<std::string>());
     EXPECT_EQ(event["position"].get<uint32_t>(), ++session.shown);
-    EXPECT_TRUE(session.items.insert(event["item_id"].get<std::string>()).second) << "shown twice on one page";
+    EXPECT_TRUE(session.items.insert(event["item_id"].get<std::string>()).second)
+        << "shown twice on one page";
   }
   size_t whole = 0;
   std::set<uint32_t> lengths;
