@@ -9,7 +9,7 @@ help:  ## this list
 build:  ## build/release/seend and build/release/seenctl, installing what building needs
 	@scripts/setup.sh --build
 	@cmake --preset release
-	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl
 
 demo: build  ## the main job on an embedded broker with real exposures; KEEP=1 leaves it running
 	@KEEP=$(KEEP) scripts/demo.sh

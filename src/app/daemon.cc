@@ -148,6 +148,8 @@ Status Daemon::StartLocally() {
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
     config_.kafka.brokers = embedded_->bootstrap();
+    // It answers a waiting fetch when its time is up, not when something comes.
+    config_.kafka.client.emplace("fetch.wait.max.ms", "10");
     log::Info("embedded Kafka, for trying: in memory, the last 5 MB of a partition, librdkafka clients only",
               {{"brokers", config_.kafka.brokers}});
   }

@@ -1,11 +1,17 @@
 #include "app/daemon_status.h"
 
 #include "app/version.h"
+#include "kafka/client_settings.h"
+#include "store/descriptor.h"
+#include "store/rocks_version.h"
 
 namespace seen {
 
 StatusBoard::StatusBoard(const Config& config, const Clock& clock) : config_(config), clock_(clock) {
   base_.version = kVersion;
+  base_.librdkafka_version = ClientLibraryVersion();
+  base_.rocksdb_version = RocksVersion();
+  base_.store_version = kStoreVersion;
   base_.topic = config.input.topic;
   base_.started_at = clock.WallNow();
   problem_ = "starting";

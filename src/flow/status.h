@@ -49,6 +49,9 @@ struct PartitionStatus {
 
 struct DaemonStatus {
   std::string version;
+  std::string librdkafka_version;
+  std::string rocksdb_version;
+  uint32_t store_version = 0;  // of the format this program writes
   std::string brokers;  // as connected to; the embedded broker's address with --embedded-kafka
   bool embedded_kafka = false;
   bool brokers_reachable = false;

@@ -220,7 +220,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
     rd_kafka_header_add(headers.get(), name, -1, text.data(), static_cast<ssize_t>(text.size()));
   };
   add("reason", RejectReasonName(letter.rejection.reason));
-  if (!letter.rejection.field.empty()) add("field", letter.rejection.field);
+  add("field", letter.rejection.field);
   add("source-topic", impl_->options.source_topic);
   add("source-partition", std::to_string(letter.partition));
   add("source-offset", std::to_string(record.offset));

@@ -12,7 +12,7 @@
 
 namespace seen {
 
-/// Headers: reason, field (absent where none is to blame), source-topic, source-partition, source-offset, and
+/// Headers: reason, field (empty where none is to blame), source-topic, source-partition, source-offset, and
 /// truncated = the value's original length in bytes if it was cut to what the topic takes. Key, value and the
 /// record's timestamp are kept; a null value stays null. Delivery is retried for ever; a retry may
 /// double a letter. Any thread.

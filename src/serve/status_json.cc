@@ -97,6 +97,9 @@ Json PartitionJson(const PartitionStatus& partition) {
 
 std::string WriteStatus(const DaemonStatus& status) {
   Json json = {{"version", status.version},
+               {"librdkafka_version", status.librdkafka_version},
+               {"rocksdb_version", status.rocksdb_version},
+               {"store_version", status.store_version},
                {"ready", status.ready},
                {"not_ready_reason", status.not_ready_reason},
                {"started_at_ms", status.started_at.value},

@@ -61,6 +61,9 @@ class FakeQuery : public QueryPort {
 inline DaemonStatus BusyStatus() {
   DaemonStatus status;
   status.version = "0.1.0";
+  status.librdkafka_version = "2.0.2";
+  status.rocksdb_version = "7.8.3";
+  status.store_version = 1;
   status.brokers = "127.0.0.1:9092";
   status.brokers_reachable = true;
   status.instance_id = "host-1";

@@ -229,7 +229,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
   EXPECT_EQ(response.status, 200U);
   const json status = json::parse(response.body);
   json expected = json::parse(R"({
-    "version": "0.1.0", "ready": true, "not_ready_reason": "", "started_at_ms": 1763000000000,
+    "version": "0.1.0", "librdkafka_version": "2.0.2", "rocksdb_version": "7.8.3", "store_version": 1, "ready": true, "not_ready_reason": "", "started_at_ms": 1763000000000,
     "brokers": "127.0.0.1:9092", "embedded_kafka": false, "brokers_reachable": true, "instance_id": "host-1",
     "topic": "exposures", "partitions_total": 2,
     "partitions": [{
