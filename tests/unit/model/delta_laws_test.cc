@@ -9,12 +9,13 @@
 #include <set>
 
 #include "model/change.h"
+#include "support/effort.h"
 #include "support/random_history.h"
 
 namespace seen {
 namespace {
 
-constexpr int kSeeds = 3'000;
+constexpr int kSeeds = test::Rounds(3'000);
 
 std::string Encoded(const Delta& delta) {
   std::string bytes;
