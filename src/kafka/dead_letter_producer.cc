@@ -220,7 +220,8 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
     rd_kafka_header_add(headers.get(), name, -1, text.data(), static_cast<ssize_t>(text.size()));
   };
   add("reason", RejectReasonName(letter.rejection.reason));
-  add("field", letter.rejection.field);
+  // Never empty: readers take an empty header for a missing one.
+  add("field", letter.rejection.field.empty() ? "value" : letter.rejection.field);
   add("source-topic", impl_->options.source_topic);
   add("source-partition", std::to_string(letter.partition));
   add("source-offset", std::to_string(record.offset));

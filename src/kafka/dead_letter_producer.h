@@ -12,10 +12,10 @@
 
 namespace seen {
 
-/// Headers: reason, field (empty where none is to blame), source-topic, source-partition, source-offset, and
-/// truncated = the value's original length in bytes if it was cut to what the topic takes. Key, value and the
-/// record's timestamp are kept; a null value stays null. Delivery is retried for ever; a retry may
-/// double a letter. Any thread.
+/// Headers: reason, field ("value" where the record's value as a whole is to blame), source-topic,
+/// source-partition, source-offset, and truncated = the value's original length in bytes if it was cut to
+/// what the topic takes. Key, value and the record's timestamp are kept; a null value stays null. Delivery is
+/// retried for ever; a retry may double a letter. Any thread.
 class DeadLetterProducer final : public DeadLetterSink {
  public:
   struct Options {

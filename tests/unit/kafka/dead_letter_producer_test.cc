@@ -80,7 +80,7 @@ TEST_F(DeadLetters, CarryReasonAndOriginInHeaders) {
                                                                   {"source-partition", "3"},
                                                                   {"source-offset", "17"}}));
   EXPECT_TRUE(found[1].value_is_null);
-  EXPECT_EQ(found[1].headers.at("field"), "");
+  EXPECT_EQ(found[1].headers.at("field"), "value");
 }
 
 TEST_F(DeadLetters, AreCutToWhatTheTopicTakes) {
