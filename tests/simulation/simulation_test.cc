@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "simulation/world.h"
+#include "support/effort.h"
 
 namespace seen::sim {
 namespace {
@@ -34,7 +35,7 @@ std::vector<uint64_t> Seeds(uint64_t count) {
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
-  const auto seeds = Seeds(2'000);
+  const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(2'000)));
   for (const uint64_t seed : seeds) {
     FakeDisk disk;
     WorldShape shape;
@@ -55,15 +56,15 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   if (seeds.size() == 1) return;
   // The worlds must have been interesting.
   for (int step = 0; step < static_cast<int>(Step::kCount); ++step) {
-    EXPECT_GT(crashes[static_cast<Step>(step)], 50) << StepName(static_cast<Step>(step));
+    EXPECT_GT(crashes[static_cast<Step>(step)], test::Rounds(50)) << StepName(static_cast<Step>(step));
   }
-  EXPECT_GT(checkpoints, 1'000u);
-  EXPECT_GT(failed, 100u);
-  EXPECT_GT(rejected, 1'000u);
-  EXPECT_GT(lost, 50u);
-  EXPECT_GT(sent, 10'000u);
-  EXPECT_GT(too_old, 100u);
-  EXPECT_GT(send_failures, 100u);
+  EXPECT_GT(checkpoints, static_cast<uint64_t>(test::Rounds(1'000)));
+  EXPECT_GT(failed, static_cast<uint64_t>(test::Rounds(100)));
+  EXPECT_GT(rejected, static_cast<uint64_t>(test::Rounds(1'000)));
+  EXPECT_GT(lost, static_cast<uint64_t>(test::Rounds(50)));
+  EXPECT_GT(sent, static_cast<uint64_t>(test::Rounds(10'000)));
+  EXPECT_GT(too_old, static_cast<uint64_t>(test::Rounds(100)));
+  EXPECT_GT(send_failures, static_cast<uint64_t>(test::Rounds(100)));
 }
 
 }  // namespace
