@@ -25,8 +25,8 @@ class RocksLogger final : public rocksdb::Logger {
     if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
     char text[512];
     std::vsnprintf(text, sizeof text, format, arguments);
-    // True of every file when it is ingested, and nothing to act on.
-    if (std::strstr(text, "without unique ID")) return;
+    // Said of every file that is ingested, and nothing to act on.
+    if (std::strstr(text, "without unique ID") || std::strstr(text, "TailPrefetchStats")) return;
     if (!budget_.Allow()) return;
     const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;
     log::Write(write, "rocksdb", {{"partition", partition_}, {"message", static_cast<const char*>(text)}});
