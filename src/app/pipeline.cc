@@ -207,8 +207,7 @@ void Pipeline::RunCheckpointer() {
 void Pipeline::RunPublisher() {
   Instant reported = clock_.Now();
   while (!stop_.load(std::memory_order_relaxed)) {
-    uint64_t sent = 0;
-    const bool again = PublishOnce(&sent);
+    const bool again = PublishOnce();
     Instant next = Instant::max();
     const auto opened = partitions_.All();
     for (const PartitionPointer& open : opened) next = std::min(next, open->flow->publish().NextDue());
@@ -230,7 +229,7 @@ void Pipeline::RunPublisher() {
 }
 
 // True: more can be done at once.
-bool Pipeline::PublishOnce(uint64_t* sent) {
+bool Pipeline::PublishOnce() {
   bool more = false;
   std::map<uint64_t, OpenPartition*> by_tag;
   const auto opened = partitions_.All();
@@ -253,7 +252,6 @@ bool Pipeline::PublishOnce(uint64_t* sent) {
       return open->flow->RenderUser(filter, user, rate, user_id, bytes);
     };
     const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
-    *sent += stepped.sent;
     more |= stepped.sent == kSnapshotsAStep;
     if (!stepped.status) {
       if (stepped.status.error().code == Code::kCorrupt) {

@@ -34,7 +34,7 @@ class Pipeline {
   class Worker;
   void RunCheckpointer();
   void RunPublisher();
-  bool PublishOnce(uint64_t* sent);
+  bool PublishOnce();
   void Wake(std::condition_variable& condition);
 
   PartitionSet& partitions_;

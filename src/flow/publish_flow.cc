@@ -131,8 +131,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       Tally& tally = tallies_[taken.filter_index];
       ++tally.sent;
       tally.bytes += bytes.size();
-      entry.not_before = now + filters_[taken.filter_index].snapshot->debounce;
-      if (!entry.timed) SetTimer(number, entry.not_before);
+      if (!entry.timed) SetTimer(number, now + filters_[taken.filter_index].snapshot->debounce);
       continue;
     }
     entry.in_flight = false;

@@ -101,7 +101,6 @@ class PublishFlow {
     bool marked = false;     // a mark stands in the store
     bool queued = false;     // in ready_
     bool timed = false;      // in its filter's timers
-    Instant not_before{};    // end of the debounce
     Instant dirty_since{};   // visible since: oldest change not rendered
     TimeMs dirty_record{};
     Instant sent_since{};  // the same of what is in flight
