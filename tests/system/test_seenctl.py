@@ -158,7 +158,8 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     assert described["items"] == len(load.oracle.fingerprints(user))
     load.oracle.check_snapshot(user, saved.read_bytes())
     seenctl("snapshot", saved)
-    saved.write_bytes(saved.read_bytes()[:-1] + b"\x55")
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     seenctl("snapshot", saved, status=1)
 
 
