@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "decode/event_limits.h"
 #include "decode/json_document.h"
+#include "decode/plain_event.h"
 
 namespace seen {
 namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr size_t kItemsMax = 10'000;  // in one batch event
-constexpr int64_t kExposedAtEnd = (int64_t{1} << 32) * 1000;
 constexpr size_t kDigitsMax = 20;  // of an integer id, with its sign
 
 /// The members this program reads. Of a name given twice the last one counts, as in most JSON libraries.
@@ -55,6 +55,7 @@ Members MembersOf(dom::object object) {
 struct EventDecoder::Buffers {
   explicit Buffers(size_t event_bytes_max) : document(event_bytes_max) {}
 
+  PlainEventReader plain;
   JsonDocument document;  // strings of the event point into it
   std::vector<ExposedItem> items;
   std::vector<std::array<char, kDigitsMax>> digits;  // integer ids, written out; never grows during an event
@@ -170,13 +171,18 @@ tl::expected<void, Rejection> EventDecoder::Buffers::AddItems(dom::element value
   return {};
 }
 
-EventDecoder::EventDecoder(size_t event_bytes_max) : buffers_(std::make_unique<Buffers>(event_bytes_max)) {}
+EventDecoder::EventDecoder(size_t event_bytes_max)
+    : event_bytes_max_(event_bytes_max), buffers_(std::make_unique<Buffers>(event_bytes_max)) {}
 EventDecoder::~EventDecoder() = default;
 EventDecoder::EventDecoder(EventDecoder&&) noexcept = default;
 EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
 
 tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
   Buffers& buffers = *buffers_;
+  if (payload.size() <= event_bytes_max_) [[likely]] {
+    if (const auto plain = buffers.plain.Read(payload, buffers.items)) [[likely]]
+      return *plain;
+  }
   const auto object = buffers.document.ParseObject(payload);
   if (!object) return Rejected(object);
   const Members members = MembersOf(*object);

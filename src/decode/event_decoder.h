@@ -17,12 +17,13 @@ class EventDecoder {
   EventDecoder(EventDecoder&&) noexcept;
   EventDecoder& operator=(EventDecoder&&) noexcept;
 
-  /// The event's views stay valid until the next call. A rejection is not this program's error, hence not a
-  /// Result: the record goes to the dead-letter topic with its reason and field.
+  /// The event's views stay valid while `payload` does, until the next call at most. A rejection is not this
+  /// program's error, hence not a Result: the record goes to the dead-letter topic with its reason and field.
   tl::expected<Event, Rejection> Decode(std::string_view payload);
 
  private:
   struct Buffers;
+  size_t event_bytes_max_;
   std::unique_ptr<Buffers> buffers_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A decoded front-end event. Views point into the decoder's buffers: valid until its next call.
+// A decoded front-end event. Views point into its payload or its decoder: valid until either changes.
 
 #include <cstdint>
 #include <span>

@@ -81,7 +81,7 @@ std::optional<Read> OracleDecode(const std::string& payload, size_t event_bytes_
 }
 
 /// True if the event was accepted.
-bool Compare(EventDecoder& decoder, const std::string& payload, size_t event_bytes_max) {
+bool CompareOneWay(EventDecoder& decoder, const std::string& payload, size_t event_bytes_max) {
   const auto expected = OracleDecode(payload, event_bytes_max);
   const auto event = decoder.Decode(payload);
   EXPECT_EQ(event.has_value(), expected.has_value())
@@ -95,6 +95,12 @@ bool Compare(EventDecoder& decoder, const std::string& payload, size_t event_byt
   }
   EXPECT_EQ(read, *expected) << payload;
   return true;
+}
+
+/// Compares both ways of reading: a byte-order mark is skipped, and what begins with one isn't plain.
+bool Compare(EventDecoder& decoder, const std::string& payload, size_t event_bytes_max) {
+  CompareOneWay(decoder, "\xef\xbb\xbf" + payload, event_bytes_max);
+  return CompareOneWay(decoder, payload, event_bytes_max);
 }
 
 std::string_view PickOne(Random& random, std::span<const std::string_view> choices) {

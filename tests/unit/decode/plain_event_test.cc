@@ -1,0 +1,74 @@
+#include "decode/plain_event.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace seen {
+namespace {
+
+std::vector<ExposedItem> items;
+PlainEventReader reader;
+
+bool IsPlain(std::string_view payload) { return reader.Read(payload, items).has_value(); }
+
+TEST(PlainEvent, IsWhatFrontEndsSend) {
+  EXPECT_TRUE(IsPlain(R"({"user_id":"u538453d7","item_id":"n436517cb","exposed_at":1795268308603,)"
+                      R"("scene":"video_tab","position":1,"request_id":"rf893a2eefb32555e"})"));
+  EXPECT_TRUE(IsPlain(R"({"user_id":7,"item_id":-5,"exposed_at":0,"scene":null,"new":true,"other":"x"})"));
+  EXPECT_TRUE(IsPlain(R"({"exposed_at":1,"user_id":"u","items":["n1",2,{"item_id":"n3","position":null}]})"));
+  EXPECT_TRUE(IsPlain(" { \"user_id\" : \"曝光\" ,\n\"item_id\":\"n1\",\t\"exposed_at\": 1 }\r\n"));
+}
+
+TEST(PlainEvent, LeavesTheRestToTheDocument) {
+  for (const std::string_view payload : {
+           R"({"user_id":"u\u0031","item_id":"n1","exposed_at":1})",         // an escape
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"geo":{}})",     // nested
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"ratio":0.5})",  // a fraction
+           R"({"user_id":"u1","user_id":"u2","item_id":"n1","exposed_at":1})",
+           R"({"user_id":"u1","item_id":1234567890123456789,"exposed_at":1})",  // 19 digits
+           "{\"user_id\":\"u\xff\",\"item_id\":\"n1\",\"exposed_at\":1}",
+           R"({"user_id":"u1","item_id":"n1","exposed_at":-1})",
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1}{)",
+           R"({})",
+           "",
+       }) {
+    EXPECT_FALSE(IsPlain(payload)) << payload;
+  }
+}
+
+TEST(PlainEvent, IsReadAlikeWhateverShapeTheOneBeforeHad) {
+  const std::string_view payloads[] = {
+      R"({"user_id":"u1","item_id":"n1","exposed_at":1,"scene":"s"})",
+      R"({"item_id":"n1","user_id":"u1","exposed_at":1,"scene":"s"})",
+      R"({ "user_id" :"u1","item_id":"n1","exposed_at":1,"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,)"
+      R"("j":1,"k":2,"l":3,"m":4,"a_name_too_long_to_be_remembered":5})",
+      R"({"user_id":"u1","items":[{"position":1,"item_id":"n1"}],"exposed_at":1})",
+      R"({"user_id":"u1","items":[{"item_id":"n1","position":1}],"exposed_at":1})"};
+  for (const std::string_view first : payloads) {
+    for (const std::string_view second : payloads) {
+      EXPECT_TRUE(IsPlain(first));
+      const auto event = reader.Read(second, items);
+      ASSERT_TRUE(event) << first << " then " << second;
+      EXPECT_EQ(event->user_id, "u1");
+      EXPECT_EQ(event->items[0].item_id, "n1");
+    }
+  }
+  // The shape says a name comes next; the text says otherwise.
+  EXPECT_TRUE(IsPlain(R"({"user_id":"u1","item_id":"n1","exposed_at":1})"));
+  EXPECT_FALSE(IsPlain(R"({"user_id":"u1","item_id":"n1"})"));
+  EXPECT_FALSE(IsPlain(R"({"user_id":"u1","item_id":"n1","exposed_at":)"));
+}
+
+TEST(PlainEvent, PointsIntoThePayload) {
+  const std::string payload = R"({"user_id":"u1","items":["n1"],"exposed_at":12})";
+  const auto event = reader.Read(payload, items);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->user_id.data(), payload.data() + payload.find("u1"));
+  ASSERT_EQ(event->items.size(), 1u);
+  EXPECT_EQ(event->items[0].item_id.data(), payload.data() + payload.find("n1"));
+  EXPECT_EQ(event->exposed_at.value, 12);
+}
+
+}  // namespace
+}  // namespace seen
