@@ -1,7 +1,7 @@
 # The ways in. Every target is short: what it does stands in scripts/ and tests/.
 PYTHON ?= /usr/bin/python3
 JOBS ?= $(shell nproc)
-SOURCES = $(shell git ls-files 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h')
+SOURCES = $(shell git ls-files 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h' 'benchmarks/*.cc' 'benchmarks/*.h')
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/' | expand -t 24
@@ -18,6 +18,14 @@ test:  ## every test, installing what they need; one closing line (parts: tests/
 	@scripts/setup.sh --test
 	@$(PYTHON) tests/run.py
 
+bench: bench-build  ## side by side with Flink, Kafka Streams and Redis; ONLY=seend,redis SCENARIO=backlog ARGS=...
+	@$(PYTHON) benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(ARGS)
+
+bench-build:
+	@scripts/setup.sh --bench
+	@cmake --preset release -DSEEN_BENCHMARKS=ON
+	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl seen_benchmarks
+
 check-format:  ## names files that clang-format would change
 	@clang-format --dry-run --Werror $(SOURCES)
 
@@ -29,4 +37,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check-format tidy clean
+.PHONY: help build demo test bench bench-build check-format tidy clean

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Installs what is missing to build (--build) or also to test (--test, the default) on Debian 12 and 13 and
-# Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
+# Installs what is missing to build (--build), also to test (--test, the default) or also to benchmark (--bench)
+# on Debian 12 and 13 and Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 case "${1:---test}" in
   --build) lists=(packages/build.txt) ;;
   --test) lists=(packages/build.txt packages/test.txt) ;;
-  *) echo "usage: scripts/setup.sh [--build | --test]" >&2; exit 2 ;;
+  --bench) lists=(packages/build.txt packages/test.txt packages/bench.txt) ;;
+  *) echo "usage: scripts/setup.sh [--build | --test | --bench]" >&2; exit 2 ;;
 esac
 
 missing=()
@@ -43,7 +44,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-# Packages that bring a service (prometheus) must not start it: only their programs are wanted. policy-rc.d is
+# Packages that bring a service (prometheus, redis-server) must not start it: only their programs are wanted. policy-rc.d is
 # Debian's way to say so; one that is already there is left alone.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -63,6 +64,8 @@ if ! "${apt[@]}" install -y -qq --no-install-recommends "${missing[@]}" </dev/nu
 fi
 
 # Nor should the service start with the next boot.
-if [[ " ${missing[*]} " == *" prometheus "* ]]; then
-  "${as_root[@]}" rm -f /etc/systemd/system/multi-user.target.wants/prometheus.service
-fi
+for service in prometheus redis-server; do
+  if [[ " ${missing[*]} " == *" $service "* ]]; then
+    "${as_root[@]}" rm -f "/etc/systemd/system/multi-user.target.wants/$service.service"
+  fi
+done

@@ -1,0 +1,140 @@
+"""The one Kafka of all contenders: Apache's, with the JVM options of its own start script; its topics and fillers."""
+
+import json
+import shutil
+import subprocess
+import time
+
+import paths
+from kafka_broker import LOG4J, SERVER_PROPERTIES, Kafka, fetch_jars
+from places import SEENCTL, free_port
+from topics import Topics
+
+# As bin/kafka-server-start.sh has them.
+JVM = ["-Xmx1g", "-Xms1g", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+       "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"]
+DAY_S = 86_400
+
+
+class BenchKafka(Kafka):
+    """Keeps its data in build/bench/kafka, so that a topic is filled once a day and not for every part."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.libs = fetch_jars()
+        self.port, self.controller_port = free_port(), free_port()
+        self.bootstrap = f"127.0.0.1:{self.port}"
+        self.process = None
+        self.log_path = directory / "kafka.log"
+        directory.mkdir(parents=True, exist_ok=True)
+        properties = SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port,
+                                              data=directory / "data")
+        (directory / "server.properties").write_text(properties)
+        (directory / "log4j.properties").write_text(LOG4J)
+        if not (directory / "data" / "meta.properties").exists():
+            self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
+                      str(directory / "server.properties"))
+
+    def start(self, wait=True):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                ["java", *JVM, f"-Dlog4j.configuration=file:{self.directory}/log4j.properties", "-cp",
+                 f"{self.libs}/*", "kafka.Kafka", str(self.directory / "server.properties")],
+                stdout=log, stderr=log, cwd=self.directory)
+        if wait:
+            self.wait_ready()
+
+    def version(self):
+        return next(self.libs.glob("kafka_2*.jar")).stem.split("-")[-1]
+
+
+class Workload:
+    """A profile of events: what seenctl generate is told, and the topic it fills."""
+
+    def __init__(self, name, events, *, users=1_000_000, batch=1, partitions=4, days=0, more=()):
+        self.name, self.events, self.users, self.batch = name, events, users, batch
+        self.partitions, self.days, self.more = partitions, days, list(more)
+        self.topic = f"events-{name}-{events}-{users}-{partitions}"
+        self.figures = {}
+
+    def arguments(self):
+        days = ["--days", str(self.days)] if self.days else []
+        return ["--users", str(self.users), "--batch", str(self.batch), *days, *self.more]
+
+
+class Bench:
+    """The broker and what was filled into it. Use with `with`."""
+
+    def __init__(self, fresh=False):
+        self.topics_file = paths.WORK / "topics.json"
+        if fresh:
+            shutil.rmtree(paths.WORK / "kafka", ignore_errors=True)
+            self.topics_file.unlink(missing_ok=True)
+        self.kafka = BenchKafka(paths.WORK / "kafka")
+        self.serial = int(time.time())
+        self.scratch = []
+
+    def __enter__(self):
+        self.kafka.start()
+        self.topics = Topics(self.kafka.bootstrap)
+        self.brokers = self.kafka.bootstrap
+        return self
+
+    def __exit__(self, *_):
+        for topic in self.scratch:
+            self.topics.delete(topic)
+        self.kafka.stop()
+
+    def name(self, *words):
+        self.serial += 1
+        return "-".join([*map(str, words), str(self.serial)])
+
+    def scratch_topic(self, name, partitions=4, **config):
+        self.scratch.append(self.topics.create(name, partitions, **config))
+        return name
+
+    def output_topic(self, name, partitions=4):
+        """Compacted, but not while it is read back to see when what was published."""
+        return self.scratch_topic(name, partitions, cleanup_policy="compact", message_timestamp_type="LogAppendTime",
+                                  min_compaction_lag_ms=3_600_000)
+
+    def drop(self, *topics):
+        for topic in topics:
+            if topic in self.scratch:
+                self.scratch.remove(topic)
+                self.topics.delete(topic)
+
+    def fill(self, workload):
+        """Fills the workload's topic unless today's run has; its real figures are in workload.figures."""
+        known = json.loads(self.topics_file.read_text()) if self.topics_file.exists() else {}
+        figures = known.get(workload.topic)
+        if not figures or time.time() - figures["at"] > DAY_S:
+            if self.topics.partitions(workload.topic):
+                self.topics.delete(workload.topic)
+            self.topics.create(workload.topic, workload.partitions, retention_ms=-1)
+            figures = self.generate(workload.topic, *workload.arguments(), "--events", str(workload.events)).result()
+            figures["at"] = time.time()
+            known[workload.topic] = figures
+            self.topics_file.write_text(json.dumps(known, indent=1))
+        workload.figures = figures
+        return workload
+
+    def generate(self, topic, *arguments):
+        return Generator(self.brokers, topic, arguments)
+
+
+class Generator:
+    """seenctl generate, under way."""
+
+    def __init__(self, brokers, topic, arguments):
+        self.process = subprocess.Popen(
+            [str(SEENCTL), "generate", "--brokers", brokers, "--topic", topic, "--quiet", "--json",
+             *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+
+    def result(self, timeout_s=3600):
+        """{"events", "exposures", "bytes", "seconds"}"""
+        out, _ = self.process.communicate(timeout=timeout_s)
+        if self.process.returncode != 0:
+            raise RuntimeError(f"seenctl generate ended with {self.process.returncode}")
+        figures = json.loads(out)
+        return {key: figures[key] for key in ("events", "exposures", "bytes", "seconds")}

@@ -1,0 +1,51 @@
+"""Event-to-published, joined afterwards from the two topics: what any reader outside would have seen."""
+
+import bisect
+
+from oracle_sample import each_message
+
+
+def percentiles(values_ms):
+    values_ms.sort()
+    def at(share):
+        return values_ms[min(len(values_ms) - 1, int(share * len(values_ms)))] if values_ms else None
+    return {"count": len(values_ms), "p50_ms": at(0.50), "p90_ms": at(0.90), "p99_ms": at(0.99),
+            "max_ms": values_ms[-1] if values_ms else None}
+
+
+def published(topics, output, covered):
+    """{user: ([offset held], [append time, ms])} in order of publication, and how many records there are."""
+    by_user, count = {}, 0
+    for message in each_message(topics, output):
+        count += 1
+        if message.value() is None:
+            continue
+        _, offset = covered(message)
+        held, at = by_user.setdefault(message.key(), ([], []))
+        if held and offset < held[-1]:
+            offset = held[-1]  # sent again after a restart: holds no less for a reader who keeps the last
+        held.append(offset)
+        at.append(message.timestamp()[1])
+    return by_user, count
+
+
+def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=2_500):
+    """Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before."""
+    by_user, records = published(topics, output, covered)
+    everything, leading, unpublished, last = [], [], 0, {}
+    for message in each_message(topics, topic):
+        user, at = message.key(), message.timestamp()[1]
+        before, last[user] = last.get(user), at
+        if not from_ms <= at < until_ms:
+            continue
+        held, times = by_user.get(user, ((), ()))
+        index = bisect.bisect_left(held, message.offset())
+        if index == len(held):
+            unpublished += 1
+            continue
+        waited = times[index] - at
+        everything.append(waited)
+        if before is None or at - before > quiet_ms:
+            leading.append(waited)
+    return {"all": percentiles(everything), "leading": percentiles(leading), "unpublished": unpublished,
+            "records_published": records, "users_published": len(by_user)}

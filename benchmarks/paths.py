@@ -1,0 +1,16 @@
+"""Where things are. Import it before anything of tests/system, whose helpers are used here too."""
+
+import os
+import pathlib
+import sys
+
+BENCHMARKS = pathlib.Path(__file__).resolve().parent
+ROOT = BENCHMARKS.parent
+WORK = pathlib.Path(os.environ.get("SEEN_BENCH_DIR", ROOT / "build" / "bench")).resolve()
+RESULTS = WORK / "results.json"
+PAGE = ROOT / "docs" / "PERFORMANCE.md"
+CHARTS = ROOT / "docs" / "performance"
+
+for folder in (BENCHMARKS, ROOT / "tests" / "system"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))

@@ -1,0 +1,244 @@
+"""docs/PERFORMANCE.md and its charts from results.json. What stands outside of the markers is written by hand."""
+
+import re
+import statistics
+
+import charts
+import paths
+import results
+from contenders import all_contenders
+
+FIRST_PAGE = """# Performance
+
+<!-- generated: side-by-side -->
+<!-- end -->
+
+<!-- generated: scenarios -->
+<!-- end -->
+"""
+
+
+def median(values):
+    values = [value for value in values if value is not None]
+    return statistics.median(values) if values else None
+
+
+def spread(values, text):
+    """The median, and the range where there are several."""
+    values = [value for value in values if value is not None]
+    if not values:
+        return ""
+    return text(median(values)) + (f" ({text(min(values))}–{text(max(values))})" if len(values) > 1 else "")
+
+
+def thousands(value):
+    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:,.0f} k" if value >= 10_000 else f"{value:,.0f}"
+
+
+def milliseconds(value):
+    return f"{value:,.0f}"
+
+
+def ordered(known):
+    """(name, entry) in the order of the registry."""
+    names = [contender.name for contender in all_contenders()]
+    return [(name, known[name]) for name in names if name in known]
+
+
+def runs_of(entry, profile):
+    return entry.get("ingest", {}).get(profile, {}).get("runs", [])
+
+
+def last(runs, key):
+    return next((run[key] for run in reversed(runs) if run.get(key) is not None), None)
+
+
+def table(head, align, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "| " + " | ".join(align) + " |",
+                      *["| " + " | ".join(row) + " |" for row in rows]])
+
+
+def ingest_table(known, profile):
+    rows, factor = [], items_an_event(known, profile)
+    for _, entry in ordered(known):
+        runs = runs_of(entry, profile)
+        if not runs:
+            if entry.get("missing") and profile == "single":
+                rows.append([entry["title"], f"not run: {entry['missing']}", "", "", "", "", ""])
+            continue
+        state, answers = last(runs, "state_bytes"), last(runs, "answers")
+        events = runs[-1]["records"]
+        rows.append([
+            entry["title"], spread([run["rate"] for run in runs], thousands),
+            spread([run["cpu_us"] for run in runs], lambda us: f"{us:.2f}"),
+            f"{max(run['peak_bytes'] for run in runs) / 2**20:,.0f}",
+            f"{state / events / factor:.1f}" if state else "—",
+            "—" if not answers else "**wrong**" if answers["false_negatives"] else "none missing",
+            f"{answers['false_positives'] / answers['probes']:.3%}" if answers and answers["probes"] else "—"])
+    return table(["", "events/s", "CPU s a million events", "peak memory, MiB",
+                  "state, bytes " + ("an event" if profile == "single" else "an item"),
+                  "answers", "false positives"], ["---", *["---:"] * 4, "---", "---:"], rows)
+
+
+def items_an_event(known, profile):
+    figures = figures_of(known, profile)
+    return figures["exposures"] / figures["events"] if figures else 1
+
+
+def figures_of(known, profile):
+    return next((entry["ingest"][profile]["workload"] for _, entry in ordered(known)
+                 if profile in entry.get("ingest", {})), None)
+
+
+def latency_table(known):
+    rates = sorted({int(rate) for _, entry in ordered(known) for rate in entry.get("latency", {})})
+    rows = []
+    for _, entry in ordered(known):
+        if not entry.get("latency"):
+            continue
+        row = [entry["title"]]
+        for rate in rates:
+            one = entry["latency"].get(str(rate))
+            if not one:
+                row += ["", "", ""]
+            elif not one["keeps_up"]:
+                row += [f"keeps up with {thousands(one['applied_rate'])}", "", f"{one['cpu_cores']:.2f}"]
+            else:
+                row += ["{p50_ms:,} / {p99_ms:,}".format(**one["all"]),
+                        "{p50_ms:,} / {p99_ms:,}".format(**one["leading"]) if one["leading"]["count"] else "—",
+                        f"{one['cpu_cores']:.2f}"]
+        rows.append(row)
+    head = [""]
+    for rate in rates:
+        head += [f"all, at {rate:,}/s", f"leading edge, at {rate:,}/s", "cores"]
+    return table(head, ["---"] + ["---:"] * (len(head) - 1), rows)
+
+
+def restart_table(known):
+    rows = [[entry["title"], spread([one["seconds"] or float("inf") for one in entry["restart"]], lambda s: f"{s:.1f}")]
+            for _, entry in ordered(known) if entry.get("restart")]
+    return table(["", "seconds to caught up"], ["---", "---:"], rows) if rows else ""
+
+
+def kind(name, entry):
+    return "limit" if entry.get("limit") else "ours" if name.startswith("seend") else "theirs"
+
+
+def draw(known):
+    """Writes the charts there are figures for; the Markdown that shows them."""
+    shown = []
+
+    def add(name, title, note, value, text, behind=lambda entry: None):
+        rows = [(entry["title"], kind(key, entry), value(entry), text(entry), behind(entry))
+                for key, entry in ordered(known) if value(entry) is not None]
+        if rows:
+            paths.CHARTS.mkdir(parents=True, exist_ok=True)
+            (paths.CHARTS / f"{name}.svg").write_text(charts.bars(title, note, rows))
+            shown.append(f"![{title}](performance/{name}.svg)")
+
+    def of(key):
+        return lambda entry: median([run[key] for run in runs_of(entry, "single")])
+
+    def state(entry):
+        runs = runs_of(entry, "single")
+        size = last(runs, "state_bytes") if runs else None
+        return size / runs[-1]["records"] if size else None
+
+    def at(share):
+        def value(entry):
+            one = entry.get("latency", {}).get("20000")
+            return one["all"][share] if one and one["keeps_up"] else None
+        return value
+
+    add("events", "Events a second", "from an empty state to the end of the topic; longer is better",
+        of("rate"), lambda entry: thousands(of("rate")(entry)))
+    add("cpu", "CPU seconds a million events", "user and system, all of the contender's processes; shorter is better",
+        of("cpu_us"), lambda entry: f"{of('cpu_us')(entry):.2f}")
+    add("state", "State, bytes an event", "on disk (Redis: in memory); shorter is better", state,
+        lambda entry: f"{state(entry):.1f}")
+    add("published", "Event to published at 20,000 events/s",
+        "dark: half of the events, light: 99%; milliseconds, shorter is better", at("p50_ms"),
+        lambda entry: f"{at('p50_ms')(entry):,.0f} / {at('p99_ms')(entry):,.0f} ms", at("p99_ms"))
+    return "\n\n".join(shown)
+
+
+def workload_text(known):
+    texts = []
+    for profile in ("single", "batch"):
+        figures = figures_of(known, profile)
+        if figures:
+            texts.append(f"{figures['events']:,} events of {figures['bytes'] / figures['events']:.0f} bytes with "
+                         f"{figures['exposures'] / figures['events']:.1f} item{'s' * (profile == 'batch')}")
+    return " (and, second table, ".join(texts) + (")" if len(texts) > 1 else "")
+
+
+def side_by_side(all_results):
+    known, machine = all_results.get("contenders", {}), all_results.get("machine", results.machine())
+    versions = {}
+    for _, entry in ordered(known):
+        versions.update(entry.get("versions") or {})
+    about = (f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Linux "
+             f"{machine['kernel']}, {machine['day']}. Apache Kafka {all_results.get('kafka', '?')} on the same machine, one broker, "
+             "`-Xmx1g`, otherwise as its start script has it; " + ", ".join(f"{what} {which}" for what, which in versions.items())
+             + ".")
+    parts = [
+        "## Side by side", about,
+        f"One topic of 4 partitions: {workload_text(known)}, keyed by user, of 1 M users (Zipf, exponent 0.6) in sessions "
+        "of 10 to 20 items, values as JSON, compressed with lz4. `make bench` runs all of it; why the workload is as it is: "
+        "[benchmarks/README.md](../benchmarks/README.md). Medians, and in parentheses the range of the runs.",
+        draw(known), "### Ingest, from nothing to the end of the topic", ingest_table(known, "single"),
+        "Rates count from the first event taken in, CPU from there as well; start-up stands in `results.json`. Answers: "
+        "1,000 users chosen evenly, every item they were shown and 200 that they weren't, against what the topic itself holds.",
+        "### Batch events, a page of up to 10 items each", ingest_table(known, "batch"),
+        "### Event to published, milliseconds, p50 / p99",
+        "Joined afterwards from the two topics: from the record's timestamp to the broker's append time of the first output "
+        "record of the user that holds the event. Leading edge: events of users who had none in the 2.5 s before.",
+        latency_table(known), "### `kill -9` to caught up, at a live 20,000 events/s", restart_table(known),
+        "### Settings", "\n".join(f"- **{entry['title']}**: {entry['settings']}" for _, entry in ordered(known)
+                                  if entry.get("settings"))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def scenario_text(name, entry):
+    result = entry["result"]
+    rows = [[str(key).replace("_", " "), shown(value)] for key, value in result.items()
+            if not isinstance(value, (list, dict))]
+    text = [f"### {name}", entry["what"], table(["", ""], ["---", "---:"], rows) if rows else ""]
+    for key, value in result.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            head = list(value[0])
+            text.append(table([h.replace("_", " ") for h in head], ["---:"] * len(head),
+                              [[shown(row.get(h)) for h in head] for row in value]))
+    if result.get("curve"):
+        paths.CHARTS.mkdir(parents=True, exist_ok=True)
+        curve = result["curve"]
+        (paths.CHARTS / f"{name}.svg").write_text(charts.lines(curve["title"], "", curve["points"], curve["unit"], "seconds"))
+        text.append(f"![{curve['title']}](performance/{name}.svg)")
+    return "\n\n".join(part for part in text if part)
+
+
+def shown(value):
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "—"}[value]
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def between_markers(page, name, text):
+    pattern = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)", re.S)
+    if not pattern.search(page):
+        page += f"\n<!-- generated: {name} -->\n<!-- end -->\n"
+    return pattern.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+
+
+def write():
+    all_results = results.load()
+    page = paths.PAGE.read_text() if paths.PAGE.exists() else FIRST_PAGE
+    if all_results.get("contenders"):
+        page = between_markers(page, "side-by-side", side_by_side(all_results))
+    if all_results.get("scenarios"):
+        texts = [scenario_text(name, entry) for name, entry in all_results["scenarios"].items()]
+        page = between_markers(page, "scenarios", "\n\n".join(["## seend alone", *texts]))
+    paths.PAGE.write_text(page)
+    return 0
