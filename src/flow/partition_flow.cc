@@ -1,6 +1,7 @@
 #include "flow/partition_flow.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 #include "filter/snapshot.h"
@@ -13,6 +14,10 @@ namespace {
 constexpr std::chrono::seconds kDeadLettersAwaited{5};
 constexpr size_t kMisroutedIdBytes = 16;
 constexpr size_t kLostRangesMax = 64;
+// Records decoded before the first of them touches the tail: enough to hide its cache misses, few enough to
+// stay in the first-level cache.
+constexpr size_t kBlockRecords = 32;
+constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
 
 void AddLostRange(std::vector<LostRange>& ranges, const LostRange& range) {
   if (ranges.size() == kLostRangesMax) {  // keep the sum right, give up the border between the oldest two
@@ -33,10 +38,12 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       clock_(clock),
       publish_(options_.filters, options_.publish_entries_max, reporter),
       decoder_(options_.event_bytes_max),
+      block_ids_(std::make_unique<char[]>(kBlockRecords * kIdBytesMax)),
       anchor_(position ? position->anchor : Anchor{}),
       anchor_is_checked_(anchor_.offset < 0),
       last_freeze_(clock.Now()),
-      tail_(std::make_shared<Tail>(options_.tail_bytes_max)),
+      tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
+      tail_(std::make_shared<Tail>(tail_memory_)),
       tails_{tail_, nullptr},
       next_offset_(position ? position->next_offset : start_offset),
       partition_time_ms_(position ? position->partition_time.value : 0),
@@ -84,25 +91,21 @@ Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
   ++batch_number_;
   defer_ = LagMessages() > options_.behind_lag_messages || !publish_.HasRoom();
   size_t taken = 0;
-  int64_t partition_time = partition_time_ms_.load(std::memory_order_relaxed);
-  for (const Record& record : records) {
-    if (!anchor_is_checked_) {
-      if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
+  while (taken < records.size()) {
+    const auto rest = records.subspan(taken);
+    const auto read = ReadBlock(rest);
+    if (!read) return Fail(read.error());
+    const size_t appended = AppendBlock(rest, *read, report);
+    taken += appended;
+    if (appended < *read) break;  // the tail is full
+    if (block_rejection_) {
+      if (!Reject(records[taken], *block_rejection_, report)) break;
+      NoteTaken(records[taken++], report);
     }
-    if (record.offset >= next_offset_.load(std::memory_order_relaxed)) {
-      if (tail_->Full() || !ApplyRecord(record, report)) break;
-      partition_time = std::max(partition_time, record.timestamp.value);
-      // Readers may find more than the offset says, never less.
-      next_offset_.store(record.offset + 1, std::memory_order_release);
-      ++report.records;
-      report.bytes += record.key.size() + record.value.size();
-    }
-    ++taken;
   }
   if (report.records > 0) {
     const Record& last = records[taken - 1];
     anchor_ = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
-    partition_time_ms_.store(partition_time, std::memory_order_release);
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
     for (const Record& record : records.first(taken)) {
@@ -127,25 +130,37 @@ Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
   return taken;
 }
 
-bool PartitionFlow::ApplyRecord(const Record& record, BatchReport& report) {
-  if (record.value_is_null) {
-    return Reject(record, {RejectReason::kNullValue, "", "value: null"}, report);
+// Decodes records up to a block's length, or up to one that must be rejected: those before it come first.
+Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
+  block_.clear();
+  block_items_.clear();
+  block_id_bytes_ = 0;
+  block_rejection_.reset();
+  const int64_t next_offset = next_offset_.load(std::memory_order_relaxed);
+  size_t read = 0;
+  for (; read < records.size() && block_.size() < kBlockRecords; ++read) {
+    const Record& record = records[read];
+    if (!anchor_is_checked_) [[unlikely]] {
+      if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
+    }
+    if (record.offset < next_offset) continue;
+    block_rejection_ = ReadRecord(record, read);
+    if (block_rejection_) [[unlikely]]
+      break;
   }
+  return read;
+}
+
+std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, size_t number) {
+  if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
   auto decoded = decoder_.Decode(record.value);
-  if (!decoded) return Reject(record, decoded.error(), report);
+  if (!decoded) return std::move(decoded.error());
   const Event& event = *decoded;
   if (event.exposed_at.value - record.timestamp.value > options_.future_skew_max.count()) {
     const int64_t ahead_s = (event.exposed_at.value - record.timestamp.value) / 1000;
-    return Reject(record,
-                  {RejectReason::kTooFarAhead, "exposed_at",
-                   "exposed_at: " + std::to_string(ahead_s) + " s ahead of its record, more than " +
-                       std::to_string(options_.future_skew_max.count() / 1000)},
-                  report);
-  }
-  const int32_t expected = PartitionOf(options_.partitioner, event.user_id, options_.partition_count);
-  if (expected != options_.partition) [[unlikely]] {
-    ++report.misrouted;
-    NoteMisrouted(record, event, expected);
+    return Rejection{RejectReason::kTooFarAhead, "exposed_at",
+                     "exposed_at: " + std::to_string(ahead_s) + " s ahead of its record, more than " +
+                         std::to_string(options_.future_skew_max.count() / 1000)};
   }
   FilterMask filters = all_filters_;
   for (size_t i = 0; i < options_.filters.size(); ++i) {
@@ -153,23 +168,71 @@ bool PartitionFlow::ApplyRecord(const Record& record, BatchReport& report) {
       filters = static_cast<FilterMask>(filters & ~(1u << i));
     }
   }
-  if (filters == 0) {
-    report.too_old += event.items.size();
-    return true;
+  // The event's views last only until the next one is decoded.
+  char* const user_id = block_ids_.get() + block_id_bytes_;
+  std::memcpy(user_id, event.user_id.data(), event.user_id.size());
+  block_id_bytes_ += event.user_id.size();
+  const auto items_from = static_cast<uint32_t>(block_items_.size());
+  for (const ExposedItem& item : event.items) block_items_.push_back(item.fingerprint);
+  block_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()), filters,
+                    PartitionHash(options_.partitioner, event.user_id), items_from,
+                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number, nullptr});
+  tail_->PrefetchIndex(block_.back().user);
+  return std::nullopt;
+}
+
+// How many of the `read` records were taken: fewer when the tail is full.
+size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
+  if (tail_->Full()) return block_.empty() ? read : block_.front().record;
+  for (const Exposure& exposure : block_) tail_->PrefetchSlot(exposure.user);
+  for (Exposure& exposure : block_) {
+    if (exposure.filters == 0) continue;
+    exposure.slot =
+        &tail_->SlotOf(exposure.user, {exposure.user_id, exposure.user_id_bytes}, exposure.id_check);
+    tail_->PrefetchBlock(*exposure.slot);
   }
-  const auto second = static_cast<uint32_t>(event.exposed_at.value / 1000);
-  Tail::UserSlot& slot = tail_->SlotOf(UserKeyOf(event.user_id), event.user_id);
+  for (const Exposure& exposure : block_) {
+    if (tail_->Full()) return exposure.record;
+    Append(exposure, records[exposure.record], report);
+    NoteTaken(records[exposure.record], report);
+  }
+  return read;
+}
+
+void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+  const auto expected =
+      static_cast<int32_t>(exposure.id_check % static_cast<uint32_t>(options_.partition_count));
+  if (expected != options_.partition) [[unlikely]] {
+    ++report.misrouted;
+    NoteMisrouted(record, {exposure.user_id, exposure.user_id_bytes}, expected);
+  }
+  const uint32_t items = exposure.items_to - exposure.items_from;
+  if (exposure.filters == 0) {
+    report.too_old += items;
+    return;
+  }
+  Tail::UserSlot& slot = *exposure.slot;
   if (slot.ids_met) [[unlikely]] {
     slot.ids_met = false;
     reporter_.UserKeysMet(options_.partition);
   }
-  for (const ExposedItem& item : event.items) {
-    tail_->Append(slot, {item.fingerprint, second, ChangeKind::kExposed}, filters);
+  const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
+  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+    tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, exposure.filters);
   }
-  report.events += event.items.size();
-  exposed_.push_back(event.exposed_at);
-  NoteDirty(slot, static_cast<FilterMask>(published_filters_ & filters), record.timestamp);
-  return true;
+  report.events += items;
+  exposed_.push_back(exposure.exposed_at);
+  NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
+}
+
+void PartitionFlow::NoteTaken(const Record& record, BatchReport& report) {
+  if (record.timestamp.value > partition_time_ms_.load(std::memory_order_relaxed)) {
+    partition_time_ms_.store(record.timestamp.value, std::memory_order_release);
+  }
+  // Readers may find more than the offset says, never less.
+  next_offset_.store(record.offset + 1, std::memory_order_release);
+  ++report.records;
+  report.bytes += record.key.size() + record.value.size();
 }
 
 void PartitionFlow::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
@@ -194,11 +257,11 @@ bool PartitionFlow::Reject(const Record& record, const Rejection& rejection, Bat
   return true;
 }
 
-void PartitionFlow::NoteMisrouted(const Record& record, const Event& event, int32_t expected) {
+void PartitionFlow::NoteMisrouted(const Record& record, std::string_view user_id, int32_t expected) {
   reporter_.EventMisrouted(options_.partition, expected, record.offset);
   const std::lock_guard lock(status_mutex_);
   ++misrouted_;
-  misrouted_last_ = {record.offset, expected, std::string(event.user_id.substr(0, kMisroutedIdBytes))};
+  misrouted_last_ = {record.offset, expected, std::string(user_id.substr(0, kMisroutedIdBytes))};
 }
 
 void PartitionFlow::ReachedEnd(int64_t end_offset) {
@@ -263,7 +326,7 @@ void PartitionFlow::Freeze() {
     const std::lock_guard lock(status_mutex_);
     frozen->position.lost_ranges = lost_ranges_;
   }
-  tail_ = std::make_shared<Tail>(options_.tail_bytes_max);
+  tail_ = std::make_shared<Tail>(tail_memory_);
   {
     const std::lock_guard lock(tails_mutex_);
     tails_ = {tail_, frozen->tail};
@@ -342,12 +405,15 @@ Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer,
   std::string encoded;
   for (const size_t index : filters_by_id_) {
     const FilterPolicy& filter = options_.filters[index];
-    for (const Tail::UserSlot* user : users) {
+    for (size_t i = 0; i < users.size(); ++i) {
+      if (i + 2 * kPrefetchedUsers < users.size()) __builtin_prefetch(users[i + 2 * kPrefetchedUsers]);
+      if (i + kPrefetchedUsers < users.size()) frozen.tail->PrefetchBlock(*users[i + kPrefetchedUsers]);
+      const Tail::UserSlot* const user = users[i];
       changes.clear();
       frozen.tail->ReadSlot(*user, static_cast<FilterMask>(1u << index), changes);
       if (changes.empty()) continue;
       encoded.clear();
-      EncodeDelta(DeltaOf(std::string(user->user_id), changes, filter.limits), encoded);
+      EncodeDelta(DeltaOf(std::string(user->user_id()), changes, filter.limits), encoded);
       if (Status added = writer.AddDelta({filter.id, user->key}, encoded); !added) return added;
       ++report.users;
       report.bytes += encoded.size();

@@ -113,10 +113,26 @@ class PartitionFlow {
   };
 
   Status CheckAnchor(const Record& record);
-  bool ApplyRecord(const Record& record, BatchReport& report);
+  // A record of the block under way, decoded.
+  struct Exposure {
+    UserKey user;
+    const char* user_id;  // in block_ids_
+    uint16_t user_id_bytes;
+    FilterMask filters;             // 0: too old for all
+    uint32_t id_check;              // the partitioner's hash
+    uint32_t items_from, items_to;  // in block_items_
+    TimeMs exposed_at;
+    size_t record;  // its place among the records given
+    Tail::UserSlot* slot;
+  };
+  Result<size_t> ReadBlock(std::span<const Record> records);
+  std::optional<Rejection> ReadRecord(const Record& record, size_t number);
+  size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
+  void Append(const Exposure& exposure, const Record& record, BatchReport& report);
+  void NoteTaken(const Record& record, BatchReport& report);
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
-  void NoteMisrouted(const Record& record, const Event& event, int32_t expected);
+  void NoteMisrouted(const Record& record, std::string_view user_id, int32_t expected);
   Tails GetTails() const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   void NoteCaughtUp();
@@ -133,6 +149,11 @@ class PartitionFlow {
 
   // Worker.
   EventDecoder decoder_;
+  std::vector<Exposure> block_;
+  std::vector<Fingerprint> block_items_;
+  std::unique_ptr<char[]> block_ids_;
+  size_t block_id_bytes_ = 0;
+  std::optional<Rejection> block_rejection_;  // of the record that ended the block
   std::vector<DirtyUser> dirty_;
   std::vector<Tail::UserSlot*> dirty_slots_;
   std::vector<TimeMs> exposed_;
@@ -144,6 +165,7 @@ class PartitionFlow {
   std::deque<Anchor> rejected_;
   bool user_keys_met_ = false;
   Instant last_freeze_;
+  const std::shared_ptr<TailMemory> tail_memory_;
   std::shared_ptr<Tail> tail_;  // the active one, also in tails_
 
   mutable std::mutex tails_mutex_;

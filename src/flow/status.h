@@ -52,7 +52,7 @@ struct DaemonStatus {
   std::string librdkafka_version;
   std::string rocksdb_version;
   uint32_t store_version = 0;  // of the format this program writes
-  std::string brokers;  // as connected to; the embedded broker's address with --embedded-kafka
+  std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
   bool embedded_kafka = false;
   bool brokers_reachable = false;
   std::string instance_id;

@@ -1,44 +1,105 @@
 #include "flow/tail.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "base/check.h"
 
 namespace seen {
 namespace {
-constexpr uint32_t kFirstIndexSize = 4096;
+constexpr uint32_t kIndexMin = 1024;
+constexpr uint32_t kIndexMax = 1u << 30;
+constexpr uint32_t kIdUnits = 16;  // taken at once for ids; an id has 512 bytes at most
 // One record may overshoot the limit: 10,000 items of one user.
 constexpr uint64_t kOvershootBytes = 1024 * 1024;
+
+// Ascending by the upper halves, by counting: three passes of eleven bits.
+void SortByUpperHalf(std::vector<uint64_t>& values) {
+  constexpr int kBits = 11;
+  constexpr uint32_t kDigits = 1u << kBits;
+  std::vector<uint64_t> other(values.size());
+  for (int shift = 32; shift < 64; shift += kBits) {
+    std::array<uint32_t, kDigits> at{};
+    for (const uint64_t value : values) ++at[value >> shift & (kDigits - 1)];
+    uint32_t before = 0;
+    for (uint32_t& count : at) before += std::exchange(count, before);
+    for (const uint64_t value : values) other[at[value >> shift & (kDigits - 1)]++] = value;
+    values.swap(other);
+  }
+}
 }  // namespace
 
 struct Tail::Index {
   explicit Index(uint32_t size) : mask(size - 1), cells(new std::atomic<uint64_t>[size]()) {}
   uint32_t mask;
-  // Upper half: the key's tag; lower half: slot number + 1. 0: free.
+  // Upper half: the key's tag, its first 32 bits; lower half: the slot's unit + 1. 0: free.
   std::unique_ptr<std::atomic<uint64_t>[]> cells;
 
-  static uint32_t TagOf(const UserKey& key) { return static_cast<uint32_t>(key.high); }
+  static uint32_t TagOf(const UserKey& key) { return static_cast<uint32_t>(key.high >> 32); }
   uint32_t Home(const UserKey& key) const { return static_cast<uint32_t>(key.low) & mask; }
 
-  void Insert(const UserKey& key, uint32_t slot_number) {
+  void Insert(const UserKey& key, uint32_t unit) {
     uint32_t at = Home(key);
     while (cells[at].load(std::memory_order_relaxed) != 0) at = (at + 1) & mask;
-    cells[at].store(uint64_t{TagOf(key)} << 32 | (slot_number + 1), std::memory_order_release);
+    cells[at].store(uint64_t{TagOf(key)} << 32 | (unit + 1), std::memory_order_release);
   }
 };
 
-Tail::Tail(uint64_t bytes_max)
-    : bytes_max_(bytes_max),
-      entry_chunks_max_((bytes_max + kOvershootBytes) / (kEntriesPerChunk * sizeof(Entry)) + 2),
-      slot_chunks_max_((bytes_max + kOvershootBytes) / (kSlotsPerChunk * sizeof(UserSlot)) + 2) {
-  entry_chunks_ = std::make_unique<std::unique_ptr<Entry[]>[]>(entry_chunks_max_);
-  slot_chunks_ = std::make_unique<std::unique_ptr<UserSlot[]>[]>(slot_chunks_max_);
-  indexes_.push_back(std::make_unique<Index>(kFirstIndexSize));
+Tail::Tail(std::shared_ptr<TailMemory> memory)
+    : memory_(std::move(memory)),
+      bytes_max_(memory_->tail_bytes_max()),
+      unit_bits_(static_cast<uint32_t>(std::countr_zero(memory_->chunk_bytes() / kUnit))),
+      unit_mask_((1u << unit_bits_) - 1),
+      chunks_max_((bytes_max_ + kOvershootBytes) / memory_->chunk_bytes() + 2) {
+  chunks_ = std::make_unique<std::byte*[]>(chunks_max_);
+  const uint32_t cells = std::bit_ceil(std::min(memory_->last_users(), kIndexMax / 4) * 2 + 1);
+  indexes_.push_back(std::make_unique<Index>(std::max(cells, kIndexMin)));
   index_.store(indexes_.back().get(), std::memory_order_release);
 }
 
-Tail::~Tail() = default;
+Tail::~Tail() {
+  std::vector<std::byte*> chunks(chunks_.get(), chunks_.get() + (unit_end_ >> unit_bits_));
+  memory_->GiveBack(std::move(chunks), slot_count_);
+}
+
+uint32_t Tail::NewUnits(uint32_t count) {
+  if (unit_end_ - next_unit_ < count) {  // none crosses a chunk's end
+    const size_t number = unit_end_ >> unit_bits_;
+    Check(number < chunks_max_, "the tail has more in it than its bytes allow");
+    chunks_[number] = memory_->Take();
+    next_unit_ = unit_end_;
+    unit_end_ += unit_mask_ + 1;
+  }
+  AddBytes(count * kUnit);
+  const uint32_t unit = next_unit_;
+  next_unit_ += count;
+  return unit;
+}
+
+void Tail::PrefetchIndex(const UserKey& key) const {
+  const Index& index = *index_.load(std::memory_order_acquire);
+  __builtin_prefetch(&index.cells[index.Home(key)]);
+}
+
+void Tail::PrefetchSlot(const UserKey& key) const {
+  const Index& index = *index_.load(std::memory_order_acquire);
+  for (uint32_t at = index.Home(key);; at = (at + 1) & index.mask) {
+    const uint64_t cell = index.cells[at].load(std::memory_order_acquire);
+    if (cell == 0) return;
+    if (static_cast<uint32_t>(cell >> 32) == Index::TagOf(key)) {
+      return __builtin_prefetch(UnitAt(static_cast<uint32_t>(cell) - 1));
+    }
+  }
+}
+
+void Tail::PrefetchBlock(const UserSlot& slot) const {
+  const uint32_t newest = slot.newest.load(std::memory_order_acquire);
+  if (newest != 0) __builtin_prefetch(UnitAt(newest - 1));
+}
 
 const Tail::UserSlot* Tail::Find(const UserKey& key) const {
   const Index* index = index_.load(std::memory_order_acquire);
@@ -52,85 +113,134 @@ const Tail::UserSlot* Tail::Find(const UserKey& key) const {
   }
 }
 
-Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id) {
+Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint32_t id_check) {
   if (const UserSlot* found = Find(key)) {
     auto& slot = const_cast<UserSlot&>(*found);  // ours: we are its only writer
-    if (slot.user_id != user_id) [[unlikely]]
+    if (slot.id_check != id_check) [[unlikely]]
       slot.ids_met = true;
     return slot;
   }
   if (slot_count_ * 2 >= indexes_.back()->mask) Grow();
-  const uint32_t number = slot_count_++;
-  auto& chunk = slot_chunks_[number / kSlotsPerChunk];
-  if (!chunk) {
-    Check(number / kSlotsPerChunk < slot_chunks_max_, "the tail has more users than its bytes allow");
-    chunk = std::make_unique<UserSlot[]>(kSlotsPerChunk);
-    AddBytes(kSlotsPerChunk * sizeof(UserSlot));
-  }
-  UserSlot& slot = SlotAt(number);
+  const uint32_t unit = NewUnits(1);
+  UserSlot& slot = *new (UnitAt(unit)) UserSlot{};
   slot.key = key;
-  slot.user_id = StoreId(user_id);
-  indexes_.back()->Insert(key, number);
+  slot.id = StoreId(user_id);
+  slot.id_check = id_check;
+  ++slot_count_;
+  indexes_.back()->Insert(key, unit);
   return slot;
 }
 
 void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
-  const uint32_t number = entry_count_++;
-  auto& chunk = entry_chunks_[number / kEntriesPerChunk];
-  if (!chunk) {
-    Check(number / kEntriesPerChunk < entry_chunks_max_, "the tail has more entries than its bytes allow");
-    chunk = std::make_unique<Entry[]>(kEntriesPerChunk);
-    AddBytes(kEntriesPerChunk * sizeof(Entry));
+  const Entry entry{change.fingerprint.value, change.second};
+  const uint32_t newest = slot.newest.load(std::memory_order_relaxed);
+  uint32_t units = 1;
+  if (newest == 0) {
+    const uint8_t used = slot.used.load(std::memory_order_relaxed);
+    if (used == 0) {
+      slot.filters = filters;
+      slot.kind = change.kind;
+    }
+    if (used < kInline && slot.filters == filters && slot.kind == change.kind) {
+      slot.first[used] = entry;
+      slot.used.store(static_cast<uint8_t>(used + 1), std::memory_order_release);
+      return;
+    }
+  } else {
+    Block& block = BlockAt(newest - 1);
+    const uint16_t used = block.used.load(std::memory_order_relaxed);
+    if (used < block.capacity && block.filters == filters && block.kind == change.kind) {
+      block.entries()[used] = entry;
+      block.used.store(static_cast<uint16_t>(used + 1), std::memory_order_release);
+      return;
+    }
+    units = block.older == 0 ? 2 : 4;  // few users are busy
   }
-  chunk[number % kEntriesPerChunk] = {change.fingerprint.value, change.second,
-                                      slot.newest.load(std::memory_order_relaxed), filters, change.kind};
-  slot.newest.store(number + 1, std::memory_order_release);
+  const uint32_t unit = NewUnits(units);
+  Block& block = *new (UnitAt(unit)) Block{};
+  block.older = newest;
+  block.filters = filters;
+  block.kind = change.kind;
+  block.capacity = static_cast<uint16_t>((units * kUnit - sizeof(Block)) / sizeof(Entry));
+  block.entries()[0] = entry;
+  block.used.store(1, std::memory_order_relaxed);
+  slot.newest.store(unit + 1, std::memory_order_release);
 }
 
 void Tail::Grow() {
   const Index& old = *indexes_.back();
   auto grown = std::make_unique<Index>((old.mask + 1) * 2);
-  for (uint32_t number = 0; number < slot_count_; ++number) grown->Insert(SlotAt(number).key, number);
+  for (uint32_t at = 0; at <= old.mask; ++at) {
+    const auto unit = static_cast<uint32_t>(old.cells[at].load(std::memory_order_relaxed));
+    if (unit != 0) grown->Insert(SlotAt(unit - 1).key, unit - 1);
+  }
   AddBytes(uint64_t{grown->mask + 1} * sizeof(uint64_t));
   index_.store(grown.get(), std::memory_order_release);
   indexes_.push_back(std::move(grown));
 }
 
-std::string_view Tail::StoreId(std::string_view user_id) {
-  if (user_id.size() > id_chunk_left_) {
-    id_chunks_.push_back(std::make_unique<char[]>(kIdChunkBytes));
-    id_next_ = id_chunks_.back().get();
-    id_chunk_left_ = kIdChunkBytes;
-    AddBytes(kIdChunkBytes);
+const char* Tail::StoreId(std::string_view user_id) {
+  const auto size = static_cast<uint16_t>(user_id.size());
+  const size_t bytes = sizeof size + size;
+  if (bytes > id_left_) {
+    id_next_ = static_cast<char*>(UnitAt(NewUnits(kIdUnits)));
+    id_left_ = kIdUnits * kUnit;
   }
-  std::memcpy(id_next_, user_id.data(), user_id.size());
-  const std::string_view stored(id_next_, user_id.size());
-  id_next_ += user_id.size();
-  id_chunk_left_ -= user_id.size();
-  return stored;
+  std::memcpy(id_next_, &size, sizeof size);
+  std::memcpy(id_next_ + sizeof size, user_id.data(), size);
+  id_left_ -= bytes;
+  return std::exchange(id_next_, id_next_ + bytes);
+}
+
+std::string_view Tail::UserSlot::user_id() const {
+  uint16_t size;
+  std::memcpy(&size, id, sizeof size);
+  return {id + sizeof size, size};
 }
 
 std::string_view Tail::Read(const UserKey& key, FilterMask filters, std::vector<Change>& out) const {
   const UserSlot* slot = Find(key);
   if (!slot) return {};
   ReadSlot(*slot, filters, out);
-  return slot->user_id;
+  return slot->user_id();
 }
 
 void Tail::ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
+  const auto take = [&](const Entry* entries, uint32_t used, FilterMask of, ChangeKind kind) {
+    if (!(of & filters)) return;
+    while (used-- > 0) out.push_back({{entries[used].fingerprint}, entries[used].second, kind});
+  };
   for (uint32_t next = slot.newest.load(std::memory_order_acquire); next != 0;) {
-    const Entry& entry = EntryAt(next - 1);
-    if (entry.filters & filters) out.push_back({{entry.fingerprint}, entry.second, entry.kind});
-    next = entry.next;
+    const Block& block = BlockAt(next - 1);
+    const uint16_t used = block.used.load(std::memory_order_acquire);
+    take(block.entries(), used, block.filters, block.kind);
+    next = block.older;
   }
+  const uint8_t used = slot.used.load(std::memory_order_acquire);
+  if (used > 0) take(slot.first.data(), used, slot.filters, slot.kind);
   std::reverse(out.begin() + first, out.end());
 }
 
 std::vector<const Tail::UserSlot*> Tail::SortedUsers() const {
-  std::vector<const UserSlot*> users(slot_count_);
-  for (uint32_t number = 0; number < slot_count_; ++number) users[number] = &SlotAt(number);
-  std::sort(users.begin(), users.end(), [](const UserSlot* a, const UserSlot* b) { return a->key < b->key; });
+  std::vector<uint64_t> cells;
+  cells.reserve(slot_count_);
+  const Index& index = *indexes_.back();
+  for (uint32_t at = 0; at <= index.mask; ++at) {
+    const uint64_t cell = index.cells[at].load(std::memory_order_relaxed);
+    if (cell != 0) cells.push_back(cell);
+  }
+  SortByUpperHalf(cells);  // a cell's upper half is what its key begins with
+  const auto tag = [&](size_t i) { return cells[i] >> 32; };
+  std::vector<const UserSlot*> users(cells.size());
+  for (size_t i = 0; i < cells.size(); ++i) users[i] = &SlotAt(static_cast<uint32_t>(cells[i]) - 1);
+  for (size_t from = 0, to = 0; from < cells.size(); from = to) {
+    for (to = from + 1; to < cells.size() && tag(to) == tag(from);) ++to;
+    if (to - from == 1) continue;
+    const auto at = users.begin();
+    std::sort(at + static_cast<std::ptrdiff_t>(from), at + static_cast<std::ptrdiff_t>(to),
+              [](const UserSlot* a, const UserSlot* b) { return a->key < b->key; });
+  }
   return users;
 }
 

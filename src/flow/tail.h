@@ -2,11 +2,16 @@
 // A partition's changes since its last checkpoint, in memory, readable while they are written.
 //
 // Threads: one writer; any number of readers, which it never waits for and which never wait for it. A change
-// is visible when Append returns. Layout: an open-addressed index of (hash tag, slot number) over slots of
-// one user each, whose changes are a list, newest first, through chunks that never move. A grown index
-// replaces the old one, which is kept until the tail goes: a reader that still looks there misses only what
-// came after it began.
+// is visible when Append returns. Layout, in units of a cache line: an open-addressed index of (tag, slot)
+// over slots of one user each. A slot holds the user's first two changes; further ones are in a list of
+// blocks, newest first, that never move; what changes have in common stands once a slot and block. A grown
+// index replaces the old one, which is kept until the tail goes: a reader that still looks there misses only
+// what came after it began.
+//
+// A look-up costs three cache misses: index, slot, block. The writer has many users at hand at once, so it
+// prefetches: PrefetchIndex for all of them, then PrefetchSlot, then SlotOf and PrefetchBlock, then Append.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,6 +19,7 @@
 #include <vector>
 
 #include "flow/filter_policy.h"
+#include "flow/tail_memory.h"
 #include "model/change.h"
 #include "model/user_key.h"
 
@@ -21,34 +27,56 @@ namespace seen {
 
 class Tail {
  public:
-  /// `bytes_max`: Full() from there on. A single Append may go over it by what it adds.
-  explicit Tail(uint64_t bytes_max);
+  explicit Tail(std::shared_ptr<TailMemory> memory);
+  /// A tail with a memory of its own.
+  explicit Tail(uint64_t bytes_max) : Tail(std::make_shared<TailMemory>(bytes_max)) {}
   ~Tail();
   Tail(const Tail&) = delete;
   Tail& operator=(const Tail&) = delete;
 
-  struct UserSlot {
+ private:
+  struct Entry {
+    uint32_t fingerprint;
+    uint32_t second;
+  };
+  static constexpr uint8_t kInline = 2;
+
+ public:
+  struct alignas(64) UserSlot {
     UserKey key;
-    std::string_view user_id;         // in the tail's arena
-    std::atomic<uint32_t> newest{0};  // entry number + 1; 0: none yet
+    const char* id = nullptr;         // in the tail: its length in two bytes, then the id
+    uint32_t id_check = 0;            // writer only
+    std::atomic<uint32_t> newest{0};  // block, as unit + 1; 0: none yet
     uint32_t dirty_batch = 0;         // writer only: the last batch that touched it,
     uint32_t dirty_index = 0;         // and its place among that batch's dirty users
     FilterMask deferred = 0;          // writer only: filters whose publication was left to a mark
     bool ids_met = false;             // writer only: two ids came under this key
-  };
+    std::atomic<uint8_t> used{0};     // of `first`
+    FilterMask filters = 0;           // of all in `first`
+    ChangeKind kind{};                // of all in `first`
+    std::array<Entry, kInline> first;
 
-  /// Writer. The user's slot, made if new. The reference stays valid and its address stable.
-  UserSlot& SlotOf(const UserKey& key, std::string_view user_id);
-  /// Writer.
+    std::string_view user_id() const;
+  };
+  static_assert(sizeof(UserSlot) == 64);
+
+  void PrefetchIndex(const UserKey& key) const;
+  void PrefetchSlot(const UserKey& key) const;
+  void PrefetchBlock(const UserSlot& slot) const;
+
+  /// Writer. The user's slot, made if new. The reference stays valid and its address stable. `id_check`: a
+  /// hash of the id unlike the key's: tells two ids under one key without looking at either.
+  UserSlot& SlotOf(const UserKey& key, std::string_view user_id, uint32_t id_check);
+  /// Writer. It may go over the limit by what it adds.
   void Append(UserSlot& slot, const Change& change, FilterMask filters);
-  bool Full() const { return bytes_.load(std::memory_order_relaxed) >= bytes_max_; }
+  bool Full() const { return bytes() >= bytes_max_; }
   bool Empty() const { return slot_count_ == 0; }
 
   /// Any thread. The user's changes for the filters in `filters`, in log order; appended to `out`.
   /// Returns the user's id, empty where the tail has nothing of the user.
   std::string_view Read(const UserKey& key, FilterMask filters, std::vector<Change>& out) const;
 
-  /// Any thread.
+  /// Any thread. What is in use.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   /// Once the writer is done with it: all slots, ascending by key.
@@ -56,46 +84,45 @@ class Tail {
   void ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change>& out) const;
 
  private:
-  struct Entry {
-    uint32_t fingerprint;
-    uint32_t second;
-    uint32_t next;  // entry number + 1
-    uint16_t filters;
-    ChangeKind kind;
+  struct Block {
+    uint32_t older = 0;  // as unit + 1
+    std::atomic<uint16_t> used{0};
+    FilterMask filters = 0;  // of all in it
+    uint16_t capacity = 0;
+    ChangeKind kind{};  // of all in it
+    Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
+    const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }
   };
-  static_assert(sizeof(Entry) == 16);
+  static_assert(sizeof(Block) == 12);
   struct Index;
 
-  static constexpr uint32_t kEntriesPerChunk = 4096;
-  static constexpr uint32_t kSlotsPerChunk = 1024;
-  static constexpr size_t kIdChunkBytes = 64 * 1024;
+  static constexpr size_t kUnit = 64;
 
-  const Entry& EntryAt(uint32_t number) const {
-    return entry_chunks_[number / kEntriesPerChunk][number % kEntriesPerChunk];
-  }
-  UserSlot& SlotAt(uint32_t number) const {
-    return slot_chunks_[number / kSlotsPerChunk][number % kSlotsPerChunk];
-  }
+  void* UnitAt(uint32_t unit) const { return chunks_[unit >> unit_bits_] + (unit & unit_mask_) * kUnit; }
+  UserSlot& SlotAt(uint32_t unit) const { return *static_cast<UserSlot*>(UnitAt(unit)); }
+  Block& BlockAt(uint32_t unit) const { return *static_cast<Block*>(UnitAt(unit)); }
+  uint32_t NewUnits(uint32_t count);
   const UserSlot* Find(const UserKey& key) const;
   void Grow();
-  std::string_view StoreId(std::string_view user_id);
+  const char* StoreId(std::string_view user_id);
   void AddBytes(uint64_t bytes) {
     bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
 
+  const std::shared_ptr<TailMemory> memory_;
   const uint64_t bytes_max_;
+  const uint32_t unit_bits_;  // a chunk has 2^unit_bits_ units
+  const uint32_t unit_mask_;
   std::atomic<uint64_t> bytes_{0};
-  uint32_t entry_count_ = 0;  // writer
-  uint32_t slot_count_ = 0;   // writer
-  // Tables of chunk pointers, as long as they can ever get: a reader must not see them move.
-  std::unique_ptr<std::unique_ptr<Entry[]>[]> entry_chunks_;
-  std::unique_ptr<std::unique_ptr<UserSlot[]>[]> slot_chunks_;
-  size_t entry_chunks_max_;
-  size_t slot_chunks_max_;
-  std::vector<std::unique_ptr<char[]>> id_chunks_;  // writer
-  size_t id_chunk_left_ = 0;                        // writer
-  char* id_next_ = nullptr;                         // writer
-  std::vector<std::unique_ptr<Index>> indexes_;     // writer; the last is current
+  uint32_t next_unit_ = 0;   // writer
+  uint32_t unit_end_ = 0;    // writer: of the chunks there are
+  uint32_t slot_count_ = 0;  // writer
+  // As long as it can ever get: a reader must not see it move.
+  std::unique_ptr<std::byte*[]> chunks_;
+  size_t chunks_max_;
+  char* id_next_ = nullptr;                      // writer
+  size_t id_left_ = 0;                           // writer
+  std::vector<std::unique_ptr<Index>> indexes_;  // writer; the last is current
   std::atomic<const Index*> index_;
 };
 

@@ -68,10 +68,12 @@ std::string_view PartitionerName(Partitioner partitioner) {
   return partitioner == Partitioner::kMurmur2 ? "murmur2" : "crc32";
 }
 
+uint32_t PartitionHash(Partitioner partitioner, std::string_view key) {
+  return partitioner == Partitioner::kMurmur2 ? Murmur2(key) & 0x7fffffffu : Crc32(key);
+}
+
 int32_t PartitionOf(Partitioner partitioner, std::string_view key, int32_t partitions) {
-  const auto count = static_cast<uint32_t>(partitions);
-  const uint32_t hash = partitioner == Partitioner::kMurmur2 ? Murmur2(key) & 0x7fffffffu : Crc32(key);
-  return static_cast<int32_t>(hash % count);
+  return static_cast<int32_t>(PartitionHash(partitioner, key) % static_cast<uint32_t>(partitions));
 }
 
 }  // namespace seen

@@ -15,6 +15,9 @@ enum class Partitioner {
 std::optional<Partitioner> ParsePartitioner(std::string_view name);  // "murmur2", "crc32"
 std::string_view PartitionerName(Partitioner partitioner);
 
+/// What the partition is the remainder of.
+uint32_t PartitionHash(Partitioner partitioner, std::string_view key);
+
 /// `partitions` > 0. Pure, any thread.
 int32_t PartitionOf(Partitioner partitioner, std::string_view key, int32_t partitions);
 

@@ -13,6 +13,10 @@ Change Exposed(uint32_t fingerprint, uint32_t second = 1'763'700'000) {
   return {{fingerprint}, second, ChangeKind::kExposed};
 }
 
+Tail::UserSlot& SlotOf(Tail& tail, const UserKey& key, const std::string& id) {
+  return tail.SlotOf(key, id, static_cast<uint32_t>(std::hash<std::string>()(id)));
+}
+
 std::vector<uint32_t> Read(const Tail& tail, const UserKey& key, FilterMask filters = 1) {
   std::vector<Change> changes;
   tail.Read(key, filters, changes);
@@ -24,7 +28,7 @@ std::vector<uint32_t> Read(const Tail& tail, const UserKey& key, FilterMask filt
 TEST(Tail, GivesAUsersChangesInLogOrder) {
   Tail tail(1 << 20);
   const UserKey key = UserKeyOf("u1");
-  Tail::UserSlot& slot = tail.SlotOf(key, "u1");
+  Tail::UserSlot& slot = SlotOf(tail, key, "u1");
   for (uint32_t i = 0; i < 5; ++i) tail.Append(slot, Exposed(10 - i), 1);
   EXPECT_EQ(Read(tail, key), (std::vector<uint32_t>{10, 9, 8, 7, 6}));
   EXPECT_EQ(Read(tail, UserKeyOf("u2")), std::vector<uint32_t>{});
@@ -35,9 +39,9 @@ TEST(Tail, GivesAUsersChangesInLogOrder) {
 TEST(Tail, KeepsFiltersApart) {
   Tail tail(1 << 20);
   const UserKey key = UserKeyOf("u1");
-  tail.Append(tail.SlotOf(key, "u1"), Exposed(1), 0b01);
-  tail.Append(tail.SlotOf(key, "u1"), Exposed(2), 0b10);
-  tail.Append(tail.SlotOf(key, "u1"), Exposed(3), 0b11);
+  tail.Append(SlotOf(tail, key, "u1"), Exposed(1), 0b01);
+  tail.Append(SlotOf(tail, key, "u1"), Exposed(2), 0b10);
+  tail.Append(SlotOf(tail, key, "u1"), Exposed(3), 0b11);
   EXPECT_EQ(Read(tail, key, 0b01), (std::vector<uint32_t>{1, 3}));
   EXPECT_EQ(Read(tail, key, 0b10), (std::vector<uint32_t>{2, 3}));
 }
@@ -45,20 +49,20 @@ TEST(Tail, KeepsFiltersApart) {
 TEST(Tail, TellsTwoIdsUnderOneKey) {
   Tail tail(1 << 20);
   const UserKey key{1, 2};
-  EXPECT_FALSE(tail.SlotOf(key, "a").ids_met);
-  EXPECT_FALSE(tail.SlotOf(key, "a").ids_met);
-  EXPECT_TRUE(tail.SlotOf(key, "b").ids_met);
+  EXPECT_FALSE(SlotOf(tail, key, "a").ids_met);
+  EXPECT_FALSE(SlotOf(tail, key, "a").ids_met);
+  EXPECT_TRUE(SlotOf(tail, key, "b").ids_met);
 }
 
 TEST(Tail, UsersWhoseKeysCollideInTheIndexStayApart) {
   Tail tail(8 << 20);
   // One home cell and one tag for all: only the slots' keys tell them apart.
   for (uint64_t i = 0; i < 500; ++i) {
-    const UserKey key{i << 32 | 7, 42};
-    tail.Append(tail.SlotOf(key, "u" + std::to_string(i)), Exposed(static_cast<uint32_t>(i)), 1);
+    const UserKey key{uint64_t{7} << 32 | i, 42};
+    tail.Append(SlotOf(tail, key, "u" + std::to_string(i)), Exposed(static_cast<uint32_t>(i)), 1);
   }
   for (uint64_t i = 0; i < 500; ++i) {
-    EXPECT_EQ(Read(tail, {i << 32 | 7, 42}), std::vector<uint32_t>{static_cast<uint32_t>(i)});
+    EXPECT_EQ(Read(tail, {uint64_t{7} << 32 | i, 42}), std::vector<uint32_t>{static_cast<uint32_t>(i)});
   }
 }
 
@@ -68,7 +72,7 @@ TEST(Tail, IsFullAtItsBytesAndSortsItsUsers) {
   uint64_t users = 0;
   while (!tail.Full()) {
     const UserKey key{random(), random()};
-    tail.Append(tail.SlotOf(key, "user-" + std::to_string(users)), Exposed(1), 1);
+    tail.Append(SlotOf(tail, key, "user-" + std::to_string(users)), Exposed(1), 1);
     ++users;
   }
   EXPECT_GE(tail.bytes(), 2u << 20);
@@ -105,7 +109,7 @@ TEST(Tail, ReadersSeeEverythingAppendedBeforeTheyBeganWhileItGrows) {
   }
   for (uint32_t round = 0; round < kRounds; ++round) {
     for (uint32_t u = 0; u < kUsers; ++u) {
-      tail.Append(tail.SlotOf(keys[u], "u" + std::to_string(u)), Exposed(round), 1);
+      tail.Append(SlotOf(tail, keys[u], "u" + std::to_string(u)), Exposed(round), 1);
       appended[u].store(round + 1, std::memory_order_release);
     }
   }
