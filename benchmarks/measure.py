@@ -87,14 +87,19 @@ def wait_ready(session, timeout_s=120):
         time.sleep(0.05)
 
 
-def latency(bench, contender, rate, seconds, warm_s=10, users=1_000_000):
+def live_arguments(rate, users=1_000_000):
+    """As many sessions as events a second: whoever is there is shown an item a second."""
+    return ["--users", users, "--rate", rate, "--sessions", rate]
+
+
+def latency(bench, contender, rate, seconds, warm_s=10):
     """Event-to-published at a steady rate, after `warm_s` of the same."""
     topic = bench.scratch_topic(bench.name("live"))
     run = fresh_run(bench, contender, topic, bounded=False)
     session = contender.start(run)
     try:
         wait_ready(session)
-        load = bench.generate(topic, "--users", users, "--rate", rate, "--seconds", warm_s + seconds)
+        load = bench.generate(topic, *live_arguments(rate), "--seconds", warm_s + seconds)
         time.sleep(warm_s)
         from_ms, cpu, begun, before = now_ms(), session.cpu_s(), time.monotonic(), session.applied() or 0
         while load.process.poll() is None:
@@ -139,7 +144,7 @@ def restart(bench, contender, rate=20_000, loaded=1_000_000, before_s=12):
     session, load = contender.start(run), None
     try:
         follow_applied(session, loaded, 60 + loaded / 5_000)
-        load = bench.generate(topic, "--users", 1_000_000, "--rate", rate, "--seconds", before_s + 120)
+        load = bench.generate(topic, *live_arguments(rate), "--seconds", before_s + 120)
         time.sleep(before_s)
         behind = sum(end for _, end in bench.topics.ends(topic).values()) - (session.applied() or 0)
         killed = time.monotonic()

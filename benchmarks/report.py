@@ -201,13 +201,13 @@ def side_by_side(all_results):
 
 def scenario_text(name, entry):
     result = entry["result"]
-    rows = [[str(key).replace("_", " "), shown(value)] for key, value in result.items()
+    rows = [[words(key), shown(value)] for key, value in result.items()
             if not isinstance(value, (list, dict))]
     text = [f"### {name}", entry["what"], table(["", ""], ["---", "---:"], rows) if rows else ""]
     for key, value in result.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             head = list(value[0])
-            text.append(table([h.replace("_", " ") for h in head], ["---:"] * len(head),
+            text.append(table([words(h) for h in head], ["---:"] * len(head),
                               [[shown(row.get(h)) for h in head] for row in value]))
     if result.get("curve"):
         paths.CHARTS.mkdir(parents=True, exist_ok=True)
@@ -215,6 +215,11 @@ def scenario_text(name, entry):
         (paths.CHARTS / f"{name}.svg").write_text(charts.lines(curve["title"], "", curve["points"], curve["unit"], "seconds"))
         text.append(f"![{curve['title']}](performance/{name}.svg)")
     return "\n\n".join(part for part in text if part)
+
+
+def words(key):
+    """events_per_s -> events/s, cpu_us_an_event -> CPU µs an event"""
+    return key.replace("_per_", "/").replace("cpu_us", "CPU µs").replace("ms_own", "ms (own histogram)").replace("_", " ")
 
 
 def shown(value):

@@ -36,5 +36,5 @@ def machine():
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
     release = pathlib.Path("/etc/os-release").read_text()
     return {"cpu": cpu[1] if cpu else platform.machine(), "cores": len(os.sched_getaffinity(0)),
-            "memory_gib": round(memory / 2**20), "kernel": platform.release(),
+            "memory_gib": round(memory / 2**20), "kernel": platform.release().split("-")[0],
             "system": re.search(r'PRETTY_NAME="(.*)"', release)[1], "day": time.strftime("%Y-%m-%d", time.gmtime())}

@@ -9,7 +9,8 @@
 namespace seen {
 namespace {
 
-constexpr size_t kSessionsAtOnce = 1024;
+constexpr uint64_t kSessionsMax = uint64_t{1} << 24;
+constexpr uint32_t kEventBytesMax = 1 << 20;
 constexpr std::array<std::string_view, 4> kScenes = {"home_feed", "video_tab", "search_more", "related"};
 constexpr uint64_t kRanksMax = uint64_t{1} << 32;
 
@@ -42,15 +43,20 @@ Status ExposureGenerator::Validate(const GeneratorOptions& options) {
     return range("--user-skew", options.user_skew, "above 0", 3);
   if (!(options.item_skew > 0 && options.item_skew <= 3))
     return range("--item-skew", options.item_skew, "above 0", 3);
+  if (options.sessions < 1 || options.sessions > kSessionsMax)
+    return range("--sessions", options.sessions, 1, kSessionsMax);
+  if (options.event_bytes > kEventBytesMax)
+    return range("--event-bytes", options.event_bytes, 0, kEventBytesMax);
   return {};
 }
 
 ExposureGenerator::ExposureGenerator(const GeneratorOptions& options)
     : options_(options),
       random_(options.seed),
+      padding_(options.seed),
       user_rank_(options.users, options.user_skew),
       item_rank_(options.items, options.item_skew),
-      sessions_(std::min<uint64_t>(kSessionsAtOnce, options.users)) {}
+      sessions_(std::min(options.sessions, options.users)) {}
 
 void ExposureGenerator::Begin(Session& session) {
   WriteHex('u', Scramble(user_rank_(random_), 0x9e3779b1u), session.user);
@@ -87,7 +93,26 @@ ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at) {
     for (uint32_t i = 0; i < count; ++i) ids[i] = View(session.items[first + i]);
     WriteBatchExposure(fields, std::span(ids.data(), count), payload_);
   }
+  if (options_.event_bytes > 0) Pad();
   return {.user_id = fields.user_id, .payload = payload_, .items = count};
+}
+
+// Random digits, so that compression doesn't take them away again.
+void ExposureGenerator::Pad() {
+  constexpr std::string_view kField = R"(,"context":")";
+  constexpr size_t kAround = kField.size() + 1;  // and the closing quote
+  if (payload_.size() + kAround >= options_.event_bytes) return;
+  size_t digits = options_.event_bytes - payload_.size() - kAround;
+  payload_.pop_back();
+  payload_.append(kField);
+  while (digits > 0) {
+    std::array<char, 17> some;
+    WriteHex('x', padding_.Next(), some);
+    const size_t count = std::min(digits, some.size() - 1);
+    payload_.append(some.data() + 1, count);
+    digits -= count;
+  }
+  payload_.append("\"}");
 }
 
 }  // namespace seen

@@ -22,6 +22,8 @@ struct GeneratorOptions {
   uint32_t items_per_event = 1;  // over 1: the batch form, 1 to 20
   double user_skew = 0.6;        // exponents of rank
   double item_skew = 0.9;
+  uint64_t sessions = 1024;  // under way at the same time, at most one a user; 1 to 2^24
+  uint32_t event_bytes = 0;  // shorter events get a field more that makes them as long; 0 to 1 MiB
 };
 
 /// One thread. Constant memory, however many users.
@@ -53,9 +55,11 @@ class ExposureGenerator {
     uint32_t scene = 0;
   };
   void Begin(Session& session);
+  void Pad();
 
   GeneratorOptions options_;
   Random random_;
+  Random padding_;  // of its own: the same users and items whatever the length
   ZipfDistribution user_rank_;
   ZipfDistribution item_rank_;
   std::vector<Session> sessions_;  // under way at the same time

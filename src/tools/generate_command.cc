@@ -204,6 +204,11 @@ Command AddGenerate(CLI::App& root) {
   app->add_option("--item-skew", options->stream.item_skew, "Zipf exponent of items")->capture_default_str();
   app->add_option("--batch", options->stream.items_per_event, "items an event, over 1: the batch form")
       ->capture_default_str();
+  app->add_option("--sessions", options->stream.sessions, "sessions under way at the same time")
+      ->capture_default_str();
+  app->add_option("--event-bytes", options->stream.event_bytes,
+                  "make shorter events so long with a random field")
+      ->capture_default_str();
   app->add_option("--seed", options->stream.seed, "same seed, same users and items")->capture_default_str();
   app->add_option("--days", options->days, "spread --events over so many days instead of now")
       ->check(CLI::NonNegativeNumber);

@@ -47,6 +47,28 @@ TEST(ExposureGenerator, WritesEventsOfAbout150BytesThatTheDecoderTakes) {
   }
 }
 
+TEST(ExposureGenerator, MakesEventsAsLongAsAskedWithoutChangingWhatTheyTell) {
+  ExposureGenerator plain({.users = 500}), padded({.users = 500, .event_bytes = 1000});
+  EventDecoder decoder(1 << 20);
+  for (int i = 0; i < 1000; ++i) {
+    const auto expected = plain.Next({1'763'700'000'000});
+    const auto generated = padded.Next({1'763'700'000'000});
+    EXPECT_EQ(generated.payload.size(), 1000u);
+    const std::string_view head = expected.payload.substr(0, expected.payload.size() - 1);
+    EXPECT_TRUE(generated.payload.starts_with(head)) << generated.payload;
+    ASSERT_TRUE(decoder.Decode(generated.payload)) << generated.payload;
+  }
+}
+
+TEST(ExposureGenerator, SpreadsEventsOverAsManySessionsAsAsked) {
+  for (const uint64_t sessions : {10u, 10'000u}) {
+    ExposureGenerator generator({.users = 1'000'000, .sessions = sessions});
+    std::set<std::string> users;
+    for (int i = 0; i < 100; ++i) users.emplace(generator.Next({1'763'700'000'000}).user_id);
+    EXPECT_EQ(users.size() > 50, sessions > 50) << users.size() << " users of " << sessions << " sessions";
+  }
+}
+
 TEST(ExposureGenerator, PutsAsManyItemsIntoABatchEventAsItSays) {
   ExposureGenerator generator({.users = 500, .items = 2000, .items_per_event = 6});
   EventDecoder decoder(1 << 20);
