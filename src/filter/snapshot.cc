@@ -60,12 +60,12 @@ tl::unexpected<Error> Malformed(std::string what) {
 
 }  // namespace
 
-std::string RenderSnapshot(SnapshotMeta meta, std::span<const Fingerprint> fingerprints) {
+void RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints, std::string& bytes) {
   Check(meta.format == SnapshotFormat::kSplitBlockBloom, "no such snapshot format");
   const size_t payload_bytes = split_block_bloom::kBlockBytes *
                                split_block_bloom::BlocksFor(fingerprints.size(), meta.false_positive_rate);
   Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
-  std::string bytes(kHeaderBytes + payload_bytes, '\0');
+  bytes.assign(kHeaderBytes + payload_bytes, '\0');
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
   Put(bytes, kVersionAt, kVersion);
   Put(bytes, kFormatAt, static_cast<uint8_t>(meta.format));
@@ -80,6 +80,11 @@ std::string RenderSnapshot(SnapshotMeta meta, std::span<const Fingerprint> finge
   Put(bytes, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
   split_block_bloom::Insert(fingerprints, std::span(bytes).subspan(kHeaderBytes));
   Put(bytes, kChecksumAt, ChecksumOf(bytes));
+}
+
+std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints) {
+  std::string bytes;
+  RenderSnapshot(meta, fingerprints, bytes);
   return bytes;
 }
 

@@ -26,9 +26,11 @@ struct SnapshotMeta {
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
-/// Renders filter and envelope. `fingerprints`: sorted, unique. `meta.item_count` is set from them.
-/// The rate must lie in (0, 0.5] (checked). Pure, any thread, O(n).
-std::string RenderSnapshot(SnapshotMeta meta, std::span<const Fingerprint> fingerprints);
+/// Renders filter and envelope into `bytes`, whose memory is used again. `fingerprints`: unique, in any
+/// order. `meta.item_count` is set from them. The rate must lie in (0, 0.5] (checked). Pure, any thread,
+/// O(n).
+void RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints, std::string& bytes);
+std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints);
 
 /// A snapshot's bytes, checked. Points into them.
 class SnapshotView {

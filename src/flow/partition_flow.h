@@ -25,6 +25,7 @@
 #include "flow/status.h"
 #include "flow/store_port.h"
 #include "flow/tail.h"
+#include "model/delta_seen.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -84,6 +85,8 @@ class PartitionFlow {
 
   /// Any thread. All that is known of the user: store, frozen tail, active tail.
   Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
+  /// Any thread. The same, as an answer needs it: what was seen from `horizon` on. `reader`: the thread's.
+  Status ReadSeen(size_t filter_index, const UserKey& user, Day horizon, SeenReader& reader) const;
   /// Any thread. Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
   Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                     std::string& user_id, std::string& bytes) const;

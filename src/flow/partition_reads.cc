@@ -34,19 +34,40 @@ Result<Delta> PartitionFlow::ReadUser(size_t filter_index, const UserKey& user) 
   return ComposeAll(parts, filter.limits);
 }
 
+Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, Day horizon,
+                               SeenReader& reader) const {
+  thread_local std::vector<Change> changes;
+  thread_local std::string stored;
+  const FilterPolicy& filter = options_.filters[filter_index];
+  const auto mask = static_cast<FilterMask>(1u << filter_index);
+  const Tails tails = GetTails();  // before the store: see ReadUser
+  changes.clear();
+  std::string_view user_id;
+  for (const auto& tail : {tails.frozen, tails.active}) {
+    if (!tail) continue;
+    const size_t before = changes.size();
+    const std::string_view id = tail->Read(user, mask, changes);
+    if (changes.size() > before && (user_id.empty() || id < user_id)) user_id = id;
+  }
+  const auto found = store_.ReadDelta({filter.id, user}, stored);
+  if (!found) return Fail(found.error());
+  return reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes,
+                     {horizon, filter.items_max, filter.limits});
+}
+
 Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                                  std::string& user_id, std::string& bytes) const {
+  thread_local SeenReader reader;
   const FilterPolicy& filter = options_.filters[filter_index];
   SnapshotMeta meta;
   meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
   meta.input_offset = next_offset();
-  auto delta = ReadUser(filter_index, user);
-  if (!delta) return Fail(delta.error());
   meta.horizon = filter.AnswerHorizon(clock_.WallNow());
   meta.partition = options_.partition;
   meta.false_positive_rate = false_positive_rate;
-  user_id = std::move(delta->user_id);
-  bytes = RenderSnapshot(meta, SeenFingerprints(*delta, meta.horizon, filter.items_max));
+  if (Status read = ReadSeen(filter_index, user, meta.horizon, reader); !read) return read;
+  user_id = reader.user_id();
+  RenderSnapshot(meta, reader.seen().values(), bytes);
   return {};
 }
 

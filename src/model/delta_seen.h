@@ -1,0 +1,91 @@
+#pragma once
+// From a user's encoded state, and what happened since, to the fingerprints an answer is made of, without
+// building a Delta where nothing was taken back. One a thread; meant to be used again, for it keeps its
+// memory.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/change.h"
+#include "model/delta.h"
+#include "model/delta_view.h"
+
+namespace seen {
+
+/// A set of fingerprints in memory that is used again and again. O(1) an operation.
+class FingerprintSet {
+ public:
+  /// Empties it and makes room for `count_max`.
+  void Reset(size_t count_max);
+  /// False: it was there.
+  bool Insert(Fingerprint fingerprint) {
+    if (fingerprint.value == 0) {
+      if (has_zero_) return false;
+      has_zero_ = true;
+    } else {
+      uint32_t& cell = cells_[CellOf(fingerprint.value)];
+      if (cell != 0) return false;
+      cell = fingerprint.value;
+    }
+    values_[count_++] = fingerprint;
+    return true;
+  }
+  bool Contains(Fingerprint fingerprint) const {
+    return fingerprint.value == 0 ? has_zero_ : cells_[CellOf(fingerprint.value)] != 0;
+  }
+  size_t size() const { return count_; }
+  /// In the order they were inserted.
+  std::span<const Fingerprint> values() const { return {values_.data(), count_}; }
+
+ private:
+  // Where it is, or where it would be.
+  size_t CellOf(uint32_t value) const {
+    // Multiplied, so that values that share their upper bits don't share a cell.
+    size_t at = (value * 0x9e3779b1u) >> shift_;
+    while (cells_[at] != 0 && cells_[at] != value) at = (at + 1) & mask_;
+    return at;
+  }
+
+  std::vector<uint32_t> cells_ = std::vector<uint32_t>(2);  // 0: free
+  std::vector<Fingerprint> values_;
+  size_t count_ = 0;
+  size_t mask_ = 1;
+  uint32_t shift_ = 31;
+  bool has_zero_ = false;
+};
+
+/// Which of a user's exposures count in an answer: see SeenFingerprints.
+struct AnswerLimits {
+  Day horizon;
+  uint32_t items_max = 10'000;
+  DeltaLimits delta;
+};
+
+class SeenReader {
+ public:
+  /// `stored`: the encoded delta, empty where there is none. `changes`: what came after it, in log order, of
+  /// the user `changed_id`. The result is that of SeenFingerprints over all of it. kCorrupt: `stored` is no
+  /// delta.
+  Status Read(std::string_view stored, std::string_view changed_id, std::span<const Change> changes,
+              const AnswerLimits& limits);
+
+  // Of the last Read that succeeded.
+  const FingerprintSet& seen() const { return seen_; }
+  const std::string& user_id() const { return user_id_; }  // empty where unknown
+
+ private:
+  bool ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain);
+  bool ReadComposed(std::string_view stored, std::span<const Change> changes, const AnswerLimits& limits);
+
+  DeltaView view_;
+  std::vector<RiceCode> codes_;
+  std::vector<Fingerprint> decoded_;
+  FingerprintSet seen_;
+  std::string user_id_;
+};
+
+}  // namespace seen

@@ -1,0 +1,78 @@
+// What counts in an answer, read from bytes, against SeenFingerprints over decoded deltas.
+#include "model/delta_seen.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "delta_case.h"
+#include "support/effort.h"
+
+namespace seen {
+namespace {
+
+constexpr int kSeeds = test::Rounds(5'000);
+
+TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
+  SeenReader reader;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    DeltaCase c(seed);
+    const Delta stored = c.RandomDelta(400);
+    const auto changes = c.History(c.random() % 3 == 0 ? 0 : c.random() % 20);
+    const std::string changed_id = changes.empty() ? "" : c.RandomId();
+    AnswerLimits limits{c.RandomHorizon(), static_cast<uint32_t>(c.random() % 600), c.limits};
+    if (seed % 2 == 0) limits.items_max = 10'000;
+
+    std::vector<Delta> parts = {stored};
+    if (!changes.empty()) parts.push_back(DeltaOf(changed_id, changes, c.limits));
+    const Delta composed = ComposeAll(parts, c.limits);
+    const auto expected = SeenFingerprints(composed, limits.horizon, limits.items_max);
+
+    const bool none_stored = stored == Delta{};
+    ASSERT_TRUE(reader.Read(none_stored ? "" : Encoded(stored), changed_id, changes, limits));
+    std::vector<Fingerprint> actual(reader.seen().values().begin(), reader.seen().values().end());
+    std::sort(actual.begin(), actual.end());
+    ASSERT_EQ(actual, expected) << "seed " << seed;
+    ASSERT_EQ(reader.user_id(), composed.user_id) << "seed " << seed;
+    for (uint32_t i = 0; i < 50; ++i) {
+      const Fingerprint asked = i % 2 == 0 || expected.empty()
+                                    ? Fingerprint{static_cast<uint32_t>(c.random())}
+                                    : expected[c.random() % expected.size()];
+      ASSERT_EQ(reader.seen().Contains(asked), std::binary_search(expected.begin(), expected.end(), asked));
+    }
+  }
+}
+
+TEST(SeenReader, OfArbitraryBytesGivesASetOrAnError) {
+  std::mt19937_64 random(7);
+  SeenReader reader;
+  for (int round = 0; round < test::Rounds(50'000); ++round) {
+    DeltaCase c(round % 50);
+    std::string bytes = Encoded(c.RandomDelta(100));
+    for (size_t i = random() % 4; i > 0; --i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    const std::vector<char> exact(bytes.begin(), bytes.end());  // a sanitizer sees one byte too many
+    const auto read = reader.Read({exact.data(), exact.size()}, {}, {}, {c.RandomHorizon(), 1'000, c.limits});
+    if (!read) {
+      ASSERT_EQ(read.error().code, Code::kCorrupt);
+    }
+  }
+}
+
+TEST(FingerprintSet, HoldsTheExtremesAndValuesThatShareTheirBits) {
+  FingerprintSet set;
+  set.Reset(100);
+  std::vector<Fingerprint> values = {{0}, {UINT32_MAX}, {1}};
+  for (uint32_t i = 1; i < 90; ++i) values.push_back({i << 25 | i});
+  for (const Fingerprint value : values) EXPECT_TRUE(set.Insert(value)) << value.value;
+  for (const Fingerprint value : values) EXPECT_FALSE(set.Insert(value)) << value.value;
+  for (const Fingerprint value : values) EXPECT_TRUE(set.Contains(value)) << value.value;
+  EXPECT_EQ(set.size(), values.size());
+  EXPECT_FALSE(set.Contains({2}));
+  set.Reset(0);
+  EXPECT_FALSE(set.Contains({0}));
+  EXPECT_EQ(set.size(), 0u);
+}
+
+}  // namespace
+}  // namespace seen
