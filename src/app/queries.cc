@@ -1,7 +1,8 @@
 #include "app/queries.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <bit>
+#include <vector>
 
 namespace seen {
 namespace {
@@ -15,6 +16,38 @@ uint32_t EncodedBytes(const Segment& segment) {
   EncodeDelta(alone, bytes);
   return static_cast<uint32_t>(bytes.size());
 }
+
+/// Ids, each once. Told apart by themselves, found by their fingerprints. One a thread: it keeps its memory.
+class IdSet {
+ public:
+  void Reset(size_t count_max) {
+    const size_t cells = std::bit_ceil(count_max * 2 + 2);
+    cells_.assign(cells, 0);
+    shift_ = 32 - static_cast<uint32_t>(std::countr_zero(cells));
+    ids_.clear();
+  }
+  /// False: it was there.
+  bool Insert(std::string_view id, Fingerprint fingerprint) {
+    const size_t mask = cells_.size() - 1;
+    size_t at = (fingerprint.value * 0x9e3779b1u) >> shift_;
+    for (; cells_[at] != 0; at = (at + 1) & mask) {
+      const Id& there = ids_[cells_[at] - 1];
+      if (there.fingerprint == fingerprint && there.text == id) return false;
+    }
+    ids_.push_back({id, fingerprint});
+    cells_[at] = static_cast<uint32_t>(ids_.size());
+    return true;
+  }
+
+ private:
+  struct Id {
+    std::string_view text;
+    Fingerprint fingerprint;
+  };
+  std::vector<uint32_t> cells_;  // numbers in ids_, from 1; 0: free
+  std::vector<Id> ids_;
+  uint32_t shift_ = 0;
+};
 }  // namespace
 
 Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
@@ -71,19 +104,22 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   if (!place) return Fail(place.error());
   UnseenAnswer answer;
   answer.as_of = place->open->flow->GetAsOf();
-  const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
-  if (!delta) return Fail(delta.error());
+  thread_local SeenReader reader;
+  thread_local IdSet dropped;
   const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
-  const auto seen = SeenFingerprints(*delta, policy.AnswerHorizon(clock_.WallNow()), policy.items_max);
+  const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
+                                                  policy.AnswerHorizon(clock_.WallNow()), reader);
+  if (!read) return Fail(read.error());
+  const FingerprintSet& seen = reader.seen();
   // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false
   // positive.
-  std::unordered_set<std::string_view> dropped(also_seen.begin(), also_seen.end());
-  dropped.reserve(also_seen.size() + items.size());
+  dropped.Reset(also_seen.size() + items.size());
+  for (const std::string_view id : also_seen) dropped.Insert(id, FingerprintOf(id));
+  answer.unseen.reserve(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!dropped.insert(items[i]).second) continue;
-    if (!std::binary_search(seen.begin(), seen.end(), FingerprintOf(items[i]))) {
-      answer.unseen.push_back(static_cast<uint32_t>(i));
-    }
+    const Fingerprint fingerprint = FingerprintOf(items[i]);
+    if (seen.Contains(fingerprint) || !dropped.Insert(items[i], fingerprint)) continue;
+    answer.unseen.push_back(static_cast<uint32_t>(i));
   }
   return answer;
 }

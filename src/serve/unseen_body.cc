@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "decode/plain_lists.h"
 #include "model/event.h"
 
 namespace seen {
@@ -13,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 2> kKeys = {"items", "also_seen"};
+constexpr size_t kIdBytesTypical = 8;  // with its quotes and comma: how much room is made at first
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::array<size_t, 16> row{};  // `b` is one of kKeys
@@ -144,13 +146,44 @@ std::vector<std::string_view> Views(const Reader::List& list, std::string_view b
   return views;
 }
 
+// Ids are UTF-8: what JSON wants escaped is a quote, a backslash and what is below a space.
+void AppendEscaped(std::string_view id, std::string& out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; };
+  if (std::all_of(id.begin(), id.end(), plain)) [[likely]] {
+    out.append(id);
+    return;
+  }
+  for (const char c : id) {
+    constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
+    constexpr std::string_view kNames = "\"\\bfnrt";
+    if (plain(c)) {
+      out.push_back(c);
+    } else if (const size_t named = kNamed.find(c); named != std::string_view::npos) {
+      out.append({'\\', kNames[named]});
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+}
+
 }  // namespace
 
 Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body) {
+  UnseenQuestion question;
+  std::array<std::vector<std::string_view>, kKeys.size()> plain;
+  std::array<bool, kKeys.size()> given;
+  plain[0].reserve(std::min(kUnseenItemsMax, body.size() / kIdBytesTypical));
+  if (ReadPlainLists(body, kUnseenItemsMax, kKeys, plain, given) && given[0]) {
+    question.items_ = std::move(plain[0]);
+    question.also_seen_ = std::move(plain[1]);
+    return question;
+  }
+  // Rare: an id with an escape in it, or a mistake, which this reader can name.
   Reader reader;
   if (!json::sax_parse(body.begin(), body.end(), &reader)) return Fail(Code::kInvalidArgument, reader.error);
   if (!reader.lists[0].given) return Fail(Code::kInvalidArgument, "$.items: missing");
-  UnseenQuestion question;
   question.bytes_ = std::make_shared<const std::string>(std::move(reader.bytes));
   question.items_ = Views(reader.lists[0], *question.bytes_);
   question.also_seen_ = Views(reader.lists[1], *question.bytes_);
@@ -158,10 +191,21 @@ Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body) {
 }
 
 std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span<const uint32_t> unseen) {
-  json answer = {{"unseen", json::array()}};
-  json& list = answer["unseen"];
-  for (const uint32_t index : unseen) list.push_back(items[index]);
-  return answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  constexpr std::string_view kStart = "{\"unseen\":[";
+  constexpr std::string_view kEnd = "]}\n";
+  size_t bytes = kStart.size() + kEnd.size();
+  for (const uint32_t index : unseen) bytes += items[index].size() + 3;
+  std::string answer;
+  answer.reserve(bytes);
+  answer.append(kStart);
+  for (const uint32_t index : unseen) {
+    answer.push_back('"');
+    AppendEscaped(items[index], answer);
+    answer.append("\",");
+  }
+  if (!unseen.empty()) answer.pop_back();
+  answer.append(kEnd);
+  return answer;
 }
 
 }  // namespace seen

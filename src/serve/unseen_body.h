@@ -22,7 +22,7 @@ class UnseenQuestion {
 
  private:
   friend Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
-  std::shared_ptr<const std::string> bytes_;  // what the views point into
+  std::shared_ptr<const std::string> bytes_;  // what the views point into, unless it is the body
   std::vector<std::string_view> items_;
   std::vector<std::string_view> also_seen_;
 };

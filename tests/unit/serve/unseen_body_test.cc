@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <random>
+
 namespace seen {
 namespace {
 
@@ -107,6 +110,50 @@ TEST(UnseenAnswer, IsJsonWhateverTheIdsHold) {
   EXPECT_EQ(WriteUnseenAnswer(items, all),
             "{\"unseen\":[\"a\",\"\\\"quoted\\\\\\\"\",\"line\\nfeed\",\"用\"]}\n");
   EXPECT_EQ(WriteUnseenAnswer(items, {}), "{\"unseen\":[]}\n");
+}
+
+TEST(UnseenAnswer, EscapesEveryControlCharacterAsJsonDoes) {
+  std::vector<std::string> ids;
+  for (int c = 0; c < 256; ++c) {
+    ids.push_back(c < 128 ? std::string("x") + static_cast<char>(c)
+                          : "\xc3" + std::string(1, static_cast<char>(0x80 + c % 64)));
+  }
+  for (const std::string& id : ids) {
+    const std::vector<std::string_view> items = {id};
+    const std::vector<uint32_t> all = {0};
+    nlohmann::json expected;
+    expected["unseen"].push_back(id);
+    EXPECT_EQ(WriteUnseenAnswer(items, all), expected.dump() + "\n");
+  }
+}
+
+// The plain reader takes what the strict one takes, and gives the same ids.
+TEST(UnseenQuestion, ReadsTheSameWithAndWithoutEscapes) {
+  std::mt19937_64 random(5);
+  const std::vector<std::string> plain = {"a",    "0",   "-",          "7x",
+                                          "用户", "x/y", "with space", std::string(512, 'z')};
+  for (int round = 0; round < 500; ++round) {
+    nlohmann::json items = nlohmann::json::array();
+    Ids expected;
+    for (size_t i = random() % 40; i > 0; --i) {
+      if (random() % 4 == 0) {
+        const auto number = static_cast<int64_t>(random() >> (random() % 64)) * (random() % 2 == 0 ? 1 : -1);
+        items.push_back(number);
+        expected.push_back(std::to_string(number));
+      } else {
+        items.push_back(plain[random() % plain.size()]);
+        expected.push_back(items.back());
+      }
+    }
+    const nlohmann::json body = {{"items", items}, {"also_seen", items}};
+    for (const bool ascii : {false, true}) {  // ascii: what is beyond it is escaped
+      const std::string text = body.dump(static_cast<int>(random() % 3) - 1, ' ', ascii);
+      const auto question = ParseUnseenQuestion(text);
+      ASSERT_TRUE(question) << text << question.error().message;
+      ASSERT_EQ(Owned(question->items()), expected) << text;
+      ASSERT_EQ(Owned(question->also_seen()), expected) << text;
+    }
+  }
 }
 
 }  // namespace
