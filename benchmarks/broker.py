@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import paths
+from contenders.process import cpu_s
 from kafka_broker import LOG4J, SERVER_PROPERTIES, Kafka, fetch_jars
 from places import SEENCTL, free_port
 from topics import Topics
@@ -84,6 +85,9 @@ class Bench:
         for topic in self.scratch:
             self.topics.delete(topic)
         self.kafka.stop()
+
+    def cpu_s(self):
+        return cpu_s(self.kafka.process.pid)
 
     def name(self, *words):
         self.serial += 1

@@ -6,7 +6,8 @@ import time
 import latency_join
 import oracle_sample
 import paths
-from contenders.process import Run
+from bystanders import Bystanders
+from contenders.process import Run, cpu_s
 from places import now_ms
 
 POLL_S = 0.02
@@ -18,7 +19,7 @@ def fresh_run(bench, contender, topic, **more):
     directory = paths.WORK / "run" / name
     shutil.rmtree(paths.WORK / "run", ignore_errors=True)  # of the contender before
     directory.mkdir(parents=True)
-    output = bench.output_topic(f"{name}-out") if contender.publishes else None
+    output = bench.output_topic(contender.output_name(name)) if contender.publishes else None
     return Run(brokers=bench.brokers, input=topic, group=name, directory=directory, output=output, **more)
 
 
@@ -52,9 +53,12 @@ def ingest(bench, contender, workload, last):
         oracle = oracle_sample.sample(bench, workload)
         run.sample = paths.WORK / SAMPLE
         run.sample.write_text("".join(f"{user}\n" for user in oracle))
+    bystanders = Bystanders(bench.cpu_s)
     session = contender.start(run)
     try:
         seen = follow(session, workload.events, 120 + workload.events / 5_000)
+        others, stolen = bystanders.cores()
+        others -= session.cpu_s() / max(1e-3, time.monotonic() - bystanders.begun)
         began, before, cpu_before = seen["first"]
         records, seconds = workload.events - before, max(seen["ended"] - began, 1e-3)
         if records < workload.events / 2:  # too quick to be seen beginning
@@ -63,7 +67,7 @@ def ingest(bench, contender, workload, last):
             "records": workload.events, "seconds": seconds, "rate": records / seconds,
             "cpu_us": (seen["cpu"] - cpu_before) / records * 1e6, "cpu_total_us": seen["cpu"] / workload.events * 1e6,
             "start_s": began - seen["begun"], "peak_bytes": session.peak_bytes(),
-            "cpu_by_process": session.cpu_by_process()}
+            "cpu_by_process": session.cpu_by_process(), "others_cores": others, "stolen_cores": stolen}
         if run.output:
             result["published"] = sum(end for _, end in bench.topics.ends(run.output).values())
         if last:
@@ -95,6 +99,7 @@ def live_arguments(rate, users=1_000_000):
 def latency(bench, contender, rate, seconds, warm_s=10):
     """Event-to-published at a steady rate, after `warm_s` of the same."""
     topic = bench.scratch_topic(bench.name("live"))
+    bystanders = Bystanders(bench.cpu_s)
     run = fresh_run(bench, contender, topic, bounded=False)
     session = contender.start(run)
     try:
@@ -106,11 +111,13 @@ def latency(bench, contender, rate, seconds, warm_s=10):
             session.check_alive()
             session.peak_bytes()
             time.sleep(0.2)
+        others, stolen = bystanders.cores()
+        others -= (session.cpu_s() + cpu_s(load.process.pid)) / (time.monotonic() - bystanders.begun)
         until_ms, cpu, took = now_ms(), session.cpu_s() - cpu, time.monotonic() - begun
         applied = session.applied() or 0
         sent = load.result()["events"]
         result = {"rate": rate, "seconds": took, "sent": sent, "applied_rate": (applied - before) / took,
-                  "cpu_cores": cpu / took, "peak_bytes": session.peak_bytes(),
+                  "cpu_cores": cpu / took, "others_cores": others, "stolen_cores": stolen, "peak_bytes": session.peak_bytes(),
                   "sent_rate": sent / (warm_s + seconds), "keeps_up": sent - applied < rate}
         if result["keeps_up"]:
             time.sleep(4)

@@ -6,9 +6,13 @@ import statistics
 import charts
 import paths
 import results
+from bystanders import quiet
 from contenders import all_contenders
 
 FIRST_PAGE = """# Performance
+
+What `make bench` measured last, and what was learnt on the way. The parts between markers are generated; the rest is written by
+hand and stays.
 
 <!-- generated: side-by-side -->
 <!-- end -->
@@ -46,10 +50,13 @@ def ordered(known):
 
 
 def runs_of(entry, profile):
-    return entry.get("ingest", {}).get(profile, {}).get("runs", [])
+    """Those that had the machine for themselves, if any had."""
+    runs = entry.get("ingest", {}).get(profile, {}).get("runs", [])
+    return [run for run in runs if quiet(run)] or runs
 
 
-def last(runs, key):
+def last(entry, profile, key):
+    runs = entry.get("ingest", {}).get(profile, {}).get("runs", [])
     return next((run[key] for run in reversed(runs) if run.get(key) is not None), None)
 
 
@@ -66,7 +73,7 @@ def ingest_table(known, profile):
             if entry.get("missing") and profile == "single":
                 rows.append([entry["title"], f"not run: {entry['missing']}", "", "", "", "", ""])
             continue
-        state, answers = last(runs, "state_bytes"), last(runs, "answers")
+        state, answers = last(entry, profile, "state_bytes"), last(entry, profile, "answers")
         events = runs[-1]["records"]
         rows.append([
             entry["title"], spread([run["rate"] for run in runs], thousands),
@@ -140,8 +147,7 @@ def draw(known):
         return lambda entry: median([run[key] for run in runs_of(entry, "single")])
 
     def state(entry):
-        runs = runs_of(entry, "single")
-        size = last(runs, "state_bytes") if runs else None
+        size, runs = last(entry, "single", "state_bytes"), runs_of(entry, "single")
         return size / runs[-1]["records"] if size else None
 
     def at(share):

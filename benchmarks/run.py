@@ -24,6 +24,7 @@ import measure  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
 from broker import Bench, Workload  # noqa: E402
+from bystanders import quiet  # noqa: E402
 from contenders import all_contenders  # noqa: E402
 from contenders.process import Missing  # noqa: E402
 
@@ -55,6 +56,8 @@ def ingest(bench, contender, options):
                 + (f", state {one['state_bytes'] / workload.events:.1f} B an event" if one.get("state_bytes") else "")
                 + (f", {answers['false_negatives']} false negatives of {answers['items']}, "
                    f"{answers['false_positives'] / max(1, answers['probes']):.3%} false positives" if answers else ""))
+            if not quiet(one):
+                say(f"  (beside {one['others_cores']:.1f} cores of other programs, {one['stolen_cores']:.1f} stolen)")
             if one["seconds"] > LONG_S and not last:
                 if "answers" not in one and not contender.limit:
                     runs.append(measure.ingest(bench, contender, workload, True))
@@ -70,7 +73,8 @@ def latency(bench, contender, options):
         results.put(["contenders", contender.name, "latency", str(rate)], one)
         say(f"{contender.name} at {rate:,} events/s: " + (
             f"p50 {one['all']['p50_ms']} ms, p99 {one['all']['p99_ms']} ms; leading edge p50 {one['leading']['p50_ms']} ms, "
-            f"p99 {one['leading']['p99_ms']} ms; {one['cpu_cores']:.2f} cores; {one['unpublished']} unpublished"
+            f"p99 {one['leading']['p99_ms']} ms; {one['cpu_cores']:.2f} cores; {one['unpublished']} unpublished; others "
+            f"{one['others_cores']:.2f} cores"
             if one["keeps_up"] else f"doesn't keep up: {one['applied_rate']:,.0f} events/s"))
 
 

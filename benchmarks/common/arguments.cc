@@ -24,6 +24,14 @@ int64_t Arguments::Number(const std::string& key, int64_t otherwise) const {
   return found == values_.end() ? otherwise : std::strtoll(found->second.c_str(), nullptr, 10);
 }
 
+std::map<std::string, std::string> Arguments::Dotted() const {
+  std::map<std::string, std::string> dotted;
+  for (const auto& [key, value] : values_) {
+    if (key.find('.') != std::string::npos) dotted[key] = value;
+  }
+  return dotted;
+}
+
 void Die(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   std::_Exit(1);

@@ -14,6 +14,8 @@ class Arguments {
 
   std::string Text(const std::string& key, const std::string& otherwise = "") const;
   int64_t Number(const std::string& key, int64_t otherwise) const;
+  /// The arguments whose key has a dot: librdkafka's properties.
+  std::map<std::string, std::string> Dotted() const;
   bool Flag(const std::string& key) const { return Text(key) == "true"; }
 
  private:

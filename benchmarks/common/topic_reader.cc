@@ -31,6 +31,7 @@ TopicReader::TopicReader(const Options& options) : options_(options) {
   Set(conf, "queued.max.messages.kbytes",
       std::to_string(options.queued_kbytes > 0 ? options.queued_kbytes : 65'536));
   if (rd_kafka_version() >= kBackoffVersion) Set(conf, "fetch.queue.backoff.ms", "1");
+  for (const auto& [name, value] : options.client) Set(conf, name.c_str(), value);
   char error[512];
   client_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
   if (client_ == nullptr) Die(error);

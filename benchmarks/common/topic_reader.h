@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,6 +25,7 @@ class TopicReader {
     std::vector<int64_t> start;   // by partition; empty: from 0
     int64_t queued_messages = 0;  // queued.min.messages; 0: 100,000
     int64_t queued_kbytes = 0;    // queued.max.messages.kbytes a partition; 0: 65,536
+    std::map<std::string, std::string> client;  // more of librdkafka's properties
   };
 
   /// Ends the program where the broker can't be asked.

@@ -226,6 +226,10 @@ class Contender:
         self.session = Lines(self.command(run), run, self.name)
         return self.session
 
+    def output_name(self, group):
+        """Of the topic to publish to, where it can't be any."""
+        return f"{group}-out"
+
     def covered(self, message):
         """(input partition, offset of the user's newest record held) of a published confluent_kafka.Message: by
         default its header "covered", or else the last 12 bytes of its value (i32 and i64, little-endian)."""

@@ -78,7 +78,8 @@ int main(int count, char** values) {
                       .bounded = arguments.Text("bounded", "true") == "true",
                       .start = {},
                       .queued_messages = arguments.Number("queued_messages", 0),
-                      .queued_kbytes = arguments.Number("queued_kbytes", 0)});
+                      .queued_kbytes = arguments.Number("queued_kbytes", 0),
+                      .client = arguments.Dotted()});
   ProgressLines progress(reader);
   std::vector<std::thread> threads;
   for (int queue = 0; queue < queues; ++queue) {

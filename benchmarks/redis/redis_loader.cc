@@ -168,7 +168,8 @@ int main(int count, char** values) {
                       .partitions = static_cast<int>(partitions),
                       .queues = 1,
                       .bounded = arguments.Text("bounded", "true") == "true",
-                      .start = start});
+                      .start = start,
+                      .client = arguments.Dotted()});
   {
     ProgressLines progress(reader);
     Loader(reader, redis, arguments.Text("coalesce", "true") == "true").Run();
