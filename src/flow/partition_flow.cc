@@ -402,6 +402,7 @@ Result<int64_t> PartitionFlow::WriteFrozen() {
 Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report) {
   const std::vector<const Tail::UserSlot*> users = frozen.tail->SortedUsers();
   std::vector<Change> changes;
+  ChangeEncoder encoder;
   std::string encoded;
   for (const size_t index : filters_by_id_) {
     const FilterPolicy& filter = options_.filters[index];
@@ -413,7 +414,7 @@ Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer,
       frozen.tail->ReadSlot(*user, static_cast<FilterMask>(1u << index), changes);
       if (changes.empty()) continue;
       encoded.clear();
-      EncodeDelta(DeltaOf(std::string(user->user_id()), changes, filter.limits), encoded);
+      encoder.Encode(user->user_id(), changes, filter.limits, encoded);
       if (Status added = writer.AddDelta({filter.id, user->key}, encoded); !added) return added;
       ++report.users;
       report.bytes += encoded.size();
