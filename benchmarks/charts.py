@@ -2,7 +2,7 @@
 
 from html import escape
 
-WIDTH, LABEL, ROW, TOP = 760, 230, 26, 46
+WIDTH, LABEL, ROW, TOP = 860, 310, 26, 46
 STYLE = """<style>
 text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#3d4551}
 .title{font-weight:600;font-size:15px}.value{font-variant-numeric:tabular-nums}

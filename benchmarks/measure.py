@@ -45,11 +45,11 @@ def follow(session, records, timeout_s, every_s=POLL_S, started=None):
         time.sleep(every_s)
 
 
-def ingest(bench, contender, workload, last):
-    """From an empty state to the end of the topic. `last`: of several, the one whose answers and state are looked at."""
+def ingest(bench, contender, workload, closely):
+    """From an empty state to the end of the topic. `closely`: of several runs, the one whose answers and state are looked at."""
     oracle = None
     run = fresh_run(bench, contender, workload.topic)
-    if last and not contender.limit:
+    if closely and not contender.limit:
         oracle = oracle_sample.sample(bench, workload)
         run.sample = paths.WORK / SAMPLE
         run.sample.write_text("".join(f"{user}\n" for user in oracle))
@@ -70,7 +70,7 @@ def ingest(bench, contender, workload, last):
             "cpu_by_process": session.cpu_by_process(), "others_cores": others, "stolen_cores": stolen}
         if run.output:
             result["published"] = sum(end for _, end in bench.topics.ends(run.output).values())
-        if last:
+        if closely:
             result["state_bytes"] = contender.state_bytes(run)
             result.update(contender.more(run) if hasattr(contender, "more") else {})
         if oracle is not None:

@@ -26,7 +26,7 @@ import results  # noqa: E402
 from broker import Bench, Workload  # noqa: E402
 from bystanders import quiet  # noqa: E402
 from contenders import all_contenders  # noqa: E402
-from contenders.process import Missing  # noqa: E402
+from contenders.process import Contender, Missing  # noqa: E402
 
 LONG_S = 60  # a run that takes longer isn't repeated
 
@@ -46,10 +46,8 @@ def ingest(bench, contender, options):
         bench.fill(workload)
         runs = []
         for number in range(options.runs):
-            # The last one is looked at more closely; of one that takes long the first is the last.
-            last = number == options.runs - 1
-            runs.append(measure.ingest(bench, contender, workload, last or (runs == [] and options.look_at_first)))
-            one = runs[-1]
+            one = measure.ingest(bench, contender, workload, closely=number == 0)
+            runs.append(one)
             answers = one.get("answers") or {}
             say(f"{contender.name}, {workload.name}: {one['rate']:,.0f} events/s, {one['cpu_us']:.2f} us of CPU an event "
                 f"({one['cpu_total_us']:.2f} with its start), peak {one['peak_bytes'] / 2**20:.0f} MiB"
@@ -58,9 +56,7 @@ def ingest(bench, contender, options):
                    f"{answers['false_positives'] / max(1, answers['probes']):.3%} false positives" if answers else ""))
             if not quiet(one):
                 say(f"  (beside {one['others_cores']:.1f} cores of other programs, {one['stolen_cores']:.1f} stolen)")
-            if one["seconds"] > LONG_S and not last:
-                if "answers" not in one and not contender.limit:
-                    runs.append(measure.ingest(bench, contender, workload, True))
+            if one["seconds"] > LONG_S:
                 break
         results.put(["contenders", contender.name, "ingest", workload.name], {"workload": workload.figures, "runs": runs})
 
@@ -119,6 +115,7 @@ def side_by_side(bench, options):
 
 def smoke(bench, options):
     """Does every contender run, and are its answers right?"""
+    Contender.settle_s = 0
     wrong = side_by_side(bench, options)
     for name, entry in results.load()["contenders"].items():
         for profile in entry.get("ingest", {}).values():
@@ -149,9 +146,8 @@ def parse():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of a scenario")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    options.look_at_first = False
     if options.smoke:
-        options.events, options.runs, options.measure = 20_000, 1, ["ingest"]
+        options.events, options.runs, options.measure, options.profiles = 20_000, 1, ["ingest"], ["single"]
         paths.WORK = paths.WORK / "smoke"  # its figures mean nothing
         paths.RESULTS = paths.WORK / "results.json"
         paths.RESULTS.unlink(missing_ok=True)

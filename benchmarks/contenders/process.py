@@ -212,6 +212,7 @@ class Contender:
     limit = False            # no state, no answers: what the machine can do at most
     recovers = True          # a start after kill -9 goes on from what was kept
     session = None
+    settle_s = 5             # until what is written in the background is
 
     def versions(self):
         return {}

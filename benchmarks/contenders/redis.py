@@ -83,7 +83,7 @@ class Redis(Contender):
         return self.client.ask("PING") == b"PONG"
 
     def state_bytes(self, run):
-        time.sleep(2)
+        time.sleep(self.settle_s)
         return int(self.client.info("used_memory")) - self.empty_bytes
 
     def more(self, run):

@@ -81,7 +81,7 @@ class SeendContender(Contender):
 
     def state_bytes(self, run):
         """Stopped in order, so that all of it is in the store, and started again."""
-        time.sleep(5)
+        time.sleep(self.settle_s)
         self.session.stop()
         size = disk_bytes(run.state_dir)
         self.daemon.start(ready=True, timeout_s=60)
