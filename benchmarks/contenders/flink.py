@@ -57,6 +57,7 @@ class Flink(JvmContender):
 
     def state_bytes(self, run):
         """The savepoint it was stopped with: RocksDB's files as they are; what else is on disk is a copy."""
+        self.wait_ended()
         savepoint = run.checkpoint_dir / "savepoint"
         return disk_bytes(savepoint if savepoint.exists() else run.checkpoint_dir)
 

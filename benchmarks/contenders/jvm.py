@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import json
+import os
 import re
 import shutil
 import struct
@@ -12,6 +13,7 @@ import subprocess
 import paths
 from contenders.process import Contender, Missing
 from hashes import xxh64
+from places import wait_until
 
 M32 = 0xFFFFFFFF
 PART = struct.Struct("<HHIB")  # capacity, items, bytes of bits, hashes
@@ -109,7 +111,18 @@ class JvmContender(Contender):
     def prepare(self):
         self.project.build()
 
+    def wait_ended(self):
+        """`done` is said when all is applied; the answers and the files follow. Its times stay to be read."""
+        if self.session is not None and self.session.done and self.session.process.returncode is None:
+            wait_until(lambda: os.waitid(os.P_PID, self.session.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG),
+                       f"{self.name} ended", 120)
+
+    def state_bytes(self, run):
+        self.wait_ended()
+        return super().state_bytes(run)
+
     def answers(self, run, users):
+        self.wait_ended()
         found = {user: lambda item_id: False for user in users}
         if run.answers.exists():
             for line in run.answers.read_text().splitlines():

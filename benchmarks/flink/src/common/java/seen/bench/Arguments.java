@@ -14,14 +14,16 @@ public final class Arguments {
   public Arguments(String[] words) {
     for (String word : words) {
       int at = word.indexOf('=');
-      if (at < 1) throw new IllegalArgumentException(word + ": expected key=value");
+      if (at < 1)
+        throw new IllegalArgumentException(word + ": expected key=value");
       values.put(word.substring(0, at), word.substring(at + 1));
     }
   }
 
   public String text(String key) {
     String value = values.get(key);
-    if (value == null) throw new IllegalArgumentException(key + ": missing");
+    if (value == null)
+      throw new IllegalArgumentException(key + ": missing");
     return value;
   }
 

@@ -6,16 +6,18 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * A Bloom filter that grows in steps: when the last part is full, one of four times the capacity follows it, at half
- * its error rate, so that all parts together stay within the rate (Almeida et al. 2007, "Scalable Bloom Filters").
+ * A Bloom filter that grows in steps: when the last part is full, one of four times the capacity follows it,
+ * at half its error rate, so that all parts together stay within the rate (Almeida et al. 2007, "Scalable
+ * Bloom Filters").
  *
- * <p>Bytes, little-endian, each part: u16 capacity, u16 items in it, u32 bytes of bits, u8 hashes, the bits. Positions
- * are by enhanced double hashing (Dillinger and Manolios 2004) of the item's 64-bit hash.
+ * <p>Bytes, little-endian, each part: u16 capacity, u16 items in it, u32 bytes of bits, u8 hashes, the bits.
+ * Positions are by enhanced double hashing (Dillinger and Manolios 2004) of the item's 64-bit hash.
  */
 public final class BloomChain {
   private static final VarHandle SHORT =
       MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
   private static final int HEADER = 9;
   private static final int FIRST_CAPACITY = 16;
   private static final int CAPACITY_MAX = 16_384;
@@ -35,7 +37,8 @@ public final class BloomChain {
 
   /** `chain` with the items, changed in place unless it has to grow; null is an empty one. */
   public byte[] add(byte[] chain, long[] items, int count) {
-    if (chain == null) chain = grown(new byte[0], 0);
+    if (chain == null)
+      chain = grown(new byte[0], 0);
     for (int i = 0; i < count; i++) {
       int part = 0;
       int at = 0;
@@ -43,11 +46,13 @@ public final class BloomChain {
       while (true) {
         int bytes = (int) INT.get(chain, at + 4);
         known = contains(chain, at + HEADER, bytes, chain[at + 8], items[i]);
-        if (known || at + HEADER + bytes == chain.length) break;
+        if (known || at + HEADER + bytes == chain.length)
+          break;
         at += HEADER + bytes;
         part++;
       }
-      if (known) continue;
+      if (known)
+        continue;
       if (u16(chain, at + 2) == u16(chain, at)) {
         at = chain.length;
         chain = grown(chain, part + 1);
@@ -90,7 +95,8 @@ public final class BloomChain {
     int h2 = (int) (hash >>> 32);
     for (int i = 1; i <= hashes; i++) {
       int bit = position(h1, bytes);
-      if ((chain[at + (bit >>> 3)] & 1 << (bit & 7)) == 0) return false;
+      if ((chain[at + (bit >>> 3)] & 1 << (bit & 7)) == 0)
+        return false;
       h1 += h2;
       h2 += i;
     }

@@ -1,6 +1,9 @@
 package seen.bench;
 
-/** How a Bloom filter for `items` at an error rate is laid out: bytes of bits, and how many of them an item sets. */
+/**
+ * How a Bloom filter for `items` at an error rate is laid out: bytes of bits, and how many of them an item
+ * sets.
+ */
 public record BloomSizing(int bytes, int hashes) {
   public static BloomSizing of(int items, double falsePositiveRate) {
     double bitsAnItem = -Math.log(falsePositiveRate) / (Math.log(2) * Math.log(2));

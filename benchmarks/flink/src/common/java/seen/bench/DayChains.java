@@ -6,13 +6,15 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * A user's whole filter as one value: each day's chain (i32 day, i32 bytes, the chain), and at the end what it covers
- * of the input (i32 partition, i64 offset); all little-endian.
+ * A user's whole filter as one value: each day's chain (i32 day, i32 bytes, the chain), and at the end what
+ * it covers of the input (i32 partition, i64 offset); all little-endian.
  */
 public final class DayChains {
   public static final int COVERED_BYTES = 12;
-  private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private byte[] bytes = new byte[4096];
   private int size;
@@ -49,7 +51,7 @@ public final class DayChains {
     byte[] changed = null;
     if (value != null) {
       int end = value.length - COVERED_BYTES;
-      for (int at = 0; at < end; ) {
+      for (int at = 0; at < end;) {
         int itsDay = (int) INT.get(value, at);
         int itsBytes = (int) INT.get(value, at + 4);
         if (itsDay == day) {
@@ -60,11 +62,13 @@ public final class DayChains {
         at += 8 + itsBytes;
       }
     }
-    if (day >= firstDay) append(day, filters.add(changed, exposure.items, exposure.count));
+    if (day >= firstDay)
+      append(day, filters.add(changed, exposure.items, exposure.count));
     return covering(exposure.partition, exposure.offset);
   }
 
   private void reserve(int more) {
-    if (size + more > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(size + more, 2 * bytes.length));
+    if (size + more > bytes.length)
+      bytes = Arrays.copyOf(bytes, Math.max(size + more, 2 * bytes.length));
   }
 }

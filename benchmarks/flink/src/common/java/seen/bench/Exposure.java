@@ -1,6 +1,9 @@
 package seen.bench;
 
-/** One input record: a user was shown items. Mutable, to be used again; `items` holds hashes, `count` of them. */
+/**
+ * One input record: a user was shown items. Mutable, to be used again; `items` holds hashes, `count` of
+ * them.
+ */
 public final class Exposure {
   public String user;
   public long exposedAtMs;
@@ -14,7 +17,8 @@ public final class Exposure {
   }
 
   void add(long item) {
-    if (count == items.length) items = java.util.Arrays.copyOf(items, 2 * count);
+    if (count == items.length)
+      items = java.util.Arrays.copyOf(items, 2 * count);
     items[count++] = item;
   }
 }

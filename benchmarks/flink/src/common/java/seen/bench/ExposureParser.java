@@ -23,9 +23,11 @@ public final class ExposureParser {
     into.user = null;
     into.exposedAtMs = -1;
     into.count = 0;
-    if (value == null) return false;
+    if (value == null)
+      return false;
     try (JsonParser parser = JSON.createParser(value)) {
-      if (parser.nextToken() != JsonToken.START_OBJECT) return false;
+      if (parser.nextToken() != JsonToken.START_OBJECT)
+        return false;
       String name;
       while ((name = parser.nextFieldName()) != null) {
         JsonToken token = parser.nextToken();

@@ -24,11 +24,15 @@ public final class InputOffsets {
   public static long[] committed(Arguments arguments) throws Exception {
     long[] offsets = new long[arguments.number("partitions", 4)];
     java.util.Arrays.fill(offsets, -1);
-    if (!arguments.flag("resume")) return offsets;
+    if (!arguments.flag("resume"))
+      return offsets;
     try (Admin admin = admin(arguments)) {
-      admin.listConsumerGroupOffsets(arguments.text("group")).partitionsToOffsetAndMetadata().get()
+      admin.listConsumerGroupOffsets(arguments.text("group"))
+          .partitionsToOffsetAndMetadata()
+          .get()
           .forEach((at, found) -> {
-            if (found != null && at.topic().equals(arguments.text("input"))) offsets[at.partition()] = found.offset();
+            if (found != null && at.topic().equals(arguments.text("input")))
+              offsets[at.partition()] = found.offset();
           });
     }
     return offsets;

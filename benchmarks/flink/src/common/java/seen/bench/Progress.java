@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What this process has read and applied, counted by the thread that does it, read by the one that prints it. */
+/**
+ * What this process has read and applied, counted by the thread that does it, read by the one that prints
+ * it.
+ */
 public final class Progress {
   private static final int EVENTS = 0;
   private static final int RECORDS = 1;
@@ -78,18 +81,20 @@ public final class Progress {
     return sum(APPLIED, EVENTS);
   }
 
-  /** All up to `ends` is read, all that was read is applied, and nobody waits to be published. */
+  /** All up to `ends` is read, what was read is applied, and nobody waits to be published. */
   public static boolean reached(long[] ends) {
-    long[] next = offsets(READ);
+    long[] next = offsets(READ.isEmpty() ? APPLIED : READ);
     for (int partition = 0; partition < partitions; partition++) {
-      if (ends[partition] > 0 && next[partition] < ends[partition]) return false;
+      if (ends[partition] > 0 && next[partition] < ends[partition])
+        return false;
     }
     return sum(APPLIED, RECORDS) >= sum(READ, RECORDS) && sum(APPLIED, PENDING) == 0;
   }
 
   private static long[] offsets(List<Progress> list) {
     long[] offsets = new long[partitions];
-    for (int partition = 0; partition < partitions; partition++) offsets[partition] = nextOffset(list, partition);
+    for (int partition = 0; partition < partitions; partition++)
+      offsets[partition] = nextOffset(list, partition);
     return offsets;
   }
 
@@ -109,7 +114,8 @@ public final class Progress {
     while (alive.getAsBoolean()) {
       boolean reached = ends != null && reached(ends);
       print();
-      if (reached) return true;
+      if (reached)
+        return true;
       Thread.sleep(100);
     }
     return false;

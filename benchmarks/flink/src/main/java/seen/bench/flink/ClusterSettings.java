@@ -25,9 +25,11 @@ final class ClusterSettings {
     to.setString("io.tmp.dirs", state.toString());
     to.setString("taskmanager.memory.network.min", "64mb");
     to.setString("taskmanager.memory.network.max", "64mb");
-    to.setString("taskmanager.memory.managed.size", rocksdb ? arguments.text("managed_memory", "512mb") : "1mb");
+    to.setString(
+        "taskmanager.memory.managed.size", rocksdb ? arguments.text("managed_memory", "512mb") : "1mb");
 
-    to.setString("execution.checkpointing.interval", arguments.text("checkpoint_interval_ms", "10000") + " ms");
+    to.setString(
+        "execution.checkpointing.interval", arguments.text("checkpoint_interval_ms", "10000") + " ms");
     to.setString("execution.checkpointing.min-pause", "1 s");
     to.setString("execution.checkpointing.dir", checkpoints.toUri().toString());
     to.setString("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
@@ -36,9 +38,11 @@ final class ClusterSettings {
     to.setString("state.backend.type", rocksdb ? "rocksdb" : "hashmap");
     if (rocksdb) {
       to.setString("state.backend.rocksdb.localdir", state.resolve("rocksdb").toString());
-      to.setString("state.backend.rocksdb.predefined-options", arguments.text("predefined", "FLASH_SSD_OPTIMIZED"));
+      to.setString(
+          "state.backend.rocksdb.predefined-options", arguments.text("predefined", "FLASH_SSD_OPTIMIZED"));
       to.setString("state.backend.rocksdb.use-bloom-filter", arguments.text("use_bloom_filter", "true"));
-      to.setString("state.backend.rocksdb.memory.write-buffer-ratio", arguments.text("write_buffer_ratio", "0.5"));
+      to.setString(
+          "state.backend.rocksdb.memory.write-buffer-ratio", arguments.text("write_buffer_ratio", "0.5"));
       to.setString("state.backend.rocksdb.timer-service.factory", "HEAP");
     }
     if (arguments.flag("resume")) {

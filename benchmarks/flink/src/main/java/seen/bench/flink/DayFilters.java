@@ -12,7 +12,10 @@ import seen.bench.BloomChain;
 import seen.bench.DayChains;
 import seen.bench.Exposure;
 
-/** Variant A: a Bloom filter a user-day, read, changed and written back; the user's filter goes out on each change. */
+/**
+ * Variant A: a Bloom filter a user-day, read, changed and written back; the user's filter goes out on each
+ * change.
+ */
 final class DayFilters extends Variant {
   private transient MapState<Integer, byte[]> days;
   private transient BloomChain filters;
@@ -25,8 +28,8 @@ final class DayFilters extends Variant {
   @Override
   public void open(OpenContext context) {
     start();
-    var descriptor = new MapStateDescriptor<>(
-        "days", Types.INT, PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO);
+    var descriptor =
+        new MapStateDescriptor<>("days", Types.INT, PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO);
     descriptor.enableTimeToLive(timeToLive());
     days = getRuntimeContext().getMapState(descriptor);
     filters = new BloomChain(settings.falsePositiveRate() / settings.windowDays());
@@ -47,7 +50,8 @@ final class DayFilters extends Variant {
   }
 
   /** One scan of the user's days serves both: the day to change and the others that go out with it. */
-  private void publishChanged(Exposure exposure, int day, Collector<Tuple2<byte[], byte[]>> out) throws Exception {
+  private void publishChanged(Exposure exposure, int day, Collector<Tuple2<byte[], byte[]>> out)
+      throws Exception {
     chains.clear();
     byte[] changed = null;
     for (Map.Entry<Integer, byte[]> entry : days.entries()) {
@@ -65,7 +69,8 @@ final class DayFilters extends Variant {
   @Override
   public void onTimer(long timestamp, OnTimerContext context, Collector<Tuple2<byte[], byte[]>> out)
       throws Exception {
-    if (!isEnd(timestamp, context)) return;
+    if (!isEnd(timestamp, context))
+      return;
     chains.clear();
     for (Map.Entry<Integer, byte[]> entry : days.entries()) chains.append(entry.getKey(), entry.getValue());
     answer(context.getCurrentKey(), "bloom", chains.covering(-1, -1));

@@ -13,9 +13,9 @@ import seen.bench.DayChains;
 import seen.bench.Exposure;
 
 /**
- * Variant B: item hash -> time shown, exact, written without a read. Each user that changed goes out as one Bloom
- * filter, rendered from a scan of the items by a timer that comes once a second a user, at a phase of the user's own so
- * that not all come at once.
+ * Variant B: item hash -> time shown, exact, written without a read. Each user that changed goes out as one
+ * Bloom filter, rendered from a scan of the items by a timer that comes once a second a user, at a phase of
+ * the user's own so that not all come at once.
  */
 final class ExactItems extends Variant {
   /** The newest record of a user that waits for its timer. */
@@ -78,13 +78,15 @@ final class ExactItems extends Variant {
     var newest = waiting.remove(user);
     progress.pending(waiting.size());
     value.clear().append(0, BloomChain.of(scanned, count, settings.falsePositiveRate()));
-    emit(out, user, newest == null ? value.covering(-1, -1) : value.covering(newest.partition(), newest.offset()));
+    emit(out, user,
+        newest == null ? value.covering(-1, -1) : value.covering(newest.partition(), newest.offset()));
   }
 
   private int scan() throws Exception {
     int count = 0;
     for (long item : items.keys()) {
-      if (count == scanned.length) scanned = java.util.Arrays.copyOf(scanned, 2 * count);
+      if (count == scanned.length)
+        scanned = java.util.Arrays.copyOf(scanned, 2 * count);
       scanned[count++] = item;
     }
     return count;

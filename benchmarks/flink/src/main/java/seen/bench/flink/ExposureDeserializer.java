@@ -9,7 +9,9 @@ import seen.bench.Exposure;
 import seen.bench.ExposureParser;
 import seen.bench.Progress;
 
-/** Kafka's record -> exposure, in one object that is serialized to the next task before it is filled again. */
+/**
+ * Kafka's record -> exposure, in one object that is serialized to the next task before it is filled again.
+ */
 final class ExposureDeserializer implements KafkaRecordDeserializationSchema<Exposure> {
   private transient ExposureParser parser;
   private transient Exposure exposure;

@@ -133,7 +133,8 @@ public final class ExposureType extends TypeInformation<Exposure> {
       exposure.partition = from.readUnsignedShort();
       exposure.offset = from.readLong();
       exposure.count = from.readUnsignedShort();
-      if (exposure.items.length < exposure.count) exposure.items = new long[exposure.count];
+      if (exposure.items.length < exposure.count)
+        exposure.items = new long[exposure.count];
       for (int i = 0; i < exposure.count; i++) exposure.items[i] = from.readLong();
       return exposure;
     }

@@ -8,7 +8,9 @@ import org.apache.flink.connector.kafka.sink.KafkaSink;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import seen.bench.Arguments;
 
-/** The compacted topic of filters. At least once: a checkpoint waits for what it covers to be acknowledged. */
+/**
+ * The compacted topic of filters. At least once: a checkpoint waits for what it covers to be acknowledged.
+ */
 final class Published implements KafkaRecordSerializationSchema<Tuple2<byte[], byte[]>> {
   private final String topic;
 

@@ -13,11 +13,14 @@ import seen.bench.Answers;
 import seen.bench.Exposure;
 import seen.bench.Progress;
 
-/** What both variants share: a user's filter goes out as (user id, value), and to the answers when the job is drained. */
+/**
+ * What both variants share: a user's filter goes out as (user id, value), and to the answers when the job is
+ * drained.
+ */
 abstract class Variant extends KeyedProcessFunction<String, Exposure, Tuple2<byte[], byte[]>> {
   /** Constants of a run. `sample`: users whose answers are wanted at the end. */
-  record Settings(int windowDays, double falsePositiveRate, boolean publishes, List<String> sample, String answers)
-      implements java.io.Serializable {}
+  record Settings(int windowDays, double falsePositiveRate, boolean publishes, List<String> sample,
+      String answers) implements java.io.Serializable {}
 
   private static final long END_OF_INPUT = Long.MAX_VALUE - 1;
 
