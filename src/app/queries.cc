@@ -31,21 +31,17 @@ class IdSet {
     const size_t mask = cells_.size() - 1;
     size_t at = (fingerprint.value * 0x9e3779b1u) >> shift_;
     for (; cells_[at] != 0; at = (at + 1) & mask) {
-      const Id& there = ids_[cells_[at] - 1];
-      if (there.fingerprint == fingerprint && there.text == id) return false;
+      const uint64_t there = cells_[at];
+      if (there >> 32 == fingerprint.value && ids_[(there & UINT32_MAX) - 1] == id) return false;
     }
-    ids_.push_back({id, fingerprint});
-    cells_[at] = static_cast<uint32_t>(ids_.size());
+    ids_.push_back(id);
+    cells_[at] = uint64_t{fingerprint.value} << 32 | ids_.size();
     return true;
   }
 
  private:
-  struct Id {
-    std::string_view text;
-    Fingerprint fingerprint;
-  };
-  std::vector<uint32_t> cells_;  // numbers in ids_, from 1; 0: free
-  std::vector<Id> ids_;
+  std::vector<uint64_t> cells_;  // upper half: fingerprint; lower: number in ids_, from 1. 0: free
+  std::vector<std::string_view> ids_;
   uint32_t shift_ = 0;
 };
 }  // namespace

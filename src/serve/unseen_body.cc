@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -147,17 +148,30 @@ std::vector<std::string_view> Views(const Reader::List& list, std::string_view b
 }
 
 // Ids are UTF-8: what JSON wants escaped is a quote, a backslash and what is below a space.
+bool NeedsEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+
+// Eight bytes at a time: a byte's top bit is set where the byte needs it, or where one below it does.
+bool NeedsEscape(std::string_view id) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  const auto below = [](uint64_t word, uint64_t bound) { return (word - kOnes * bound) & ~word; };
+  uint64_t found = 0;
+  while (id.size() >= 8) {
+    uint64_t word;
+    std::memcpy(&word, id.data(), 8);
+    found |= below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1);
+    id.remove_prefix(8);
+  }
+  bool in_rest = false;
+  for (const char c : id) in_rest |= NeedsEscape(c);
+  return (found & kOnes * 0x80) != 0 || in_rest;
+}
+
 void AppendEscaped(std::string_view id, std::string& out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; };
-  if (std::all_of(id.begin(), id.end(), plain)) [[likely]] {
-    out.append(id);
-    return;
-  }
+  constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kNames = "\"\\bfnrt";
   for (const char c : id) {
-    constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
-    constexpr std::string_view kNames = "\"\\bfnrt";
-    if (plain(c)) {
+    if (!NeedsEscape(c)) {
       out.push_back(c);
     } else if (const size_t named = kNamed.find(c); named != std::string_view::npos) {
       out.append({'\\', kNames[named]});
@@ -194,17 +208,38 @@ std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span
   constexpr std::string_view kStart = "{\"unseen\":[";
   constexpr std::string_view kEnd = "]}\n";
   size_t bytes = kStart.size() + kEnd.size();
-  for (const uint32_t index : unseen) bytes += items[index].size() + 3;
-  std::string answer;
-  answer.reserve(bytes);
-  answer.append(kStart);
+  bool escapes = false;
   for (const uint32_t index : unseen) {
-    answer.push_back('"');
-    AppendEscaped(items[index], answer);
-    answer.append("\",");
+    bytes += items[index].size() + 3;
+    escapes |= NeedsEscape(items[index]);
   }
-  if (!unseen.empty()) answer.pop_back();
-  answer.append(kEnd);
+  std::string answer;
+  if (escapes) {
+    answer = kStart;
+    for (const uint32_t index : unseen) {
+      answer.push_back('"');
+      AppendEscaped(items[index], answer);
+      answer.append("\",");
+    }
+    answer.pop_back();
+    return answer.append(kEnd);
+  }
+  answer.resize(bytes);
+  char* to = answer.data();
+  const auto put = [&to](std::string_view text) {
+    std::memcpy(to, text.data(), text.size());
+    to += text.size();
+  };
+  put(kStart);
+  for (const uint32_t index : unseen) {
+    *to++ = '"';
+    put(items[index]);
+    *to++ = '"';
+    *to++ = ',';
+  }
+  if (!unseen.empty()) --to;
+  put(kEnd);
+  answer.resize(static_cast<size_t>(to - answer.data()));
   return answer;
 }
 
