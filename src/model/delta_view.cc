@@ -154,7 +154,8 @@ bool DecodeView(const DeltaView& view, Delta& delta) {
     Reader days(view.removed_days);
     delta.removals.reserve(fingerprints.size());
     for (const Fingerprint fingerprint : fingerprints) {
-      delta.removals.push_back({fingerprint, view.removed_first + static_cast<int32_t>(days.Varint(kMax32))});
+      const int64_t day = int64_t{view.removed_first.since_epoch} + static_cast<int64_t>(days.Varint(kMax32));
+      delta.removals.push_back({fingerprint, {static_cast<int32_t>(day)}});
     }
   }
   delta.segments.clear();
