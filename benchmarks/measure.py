@@ -128,8 +128,8 @@ def latency(bench, contender, rate, seconds, warm_s=10):
         bench.drop(topic, *([run.output] if run.output else []))
 
 
-def caught_up_s(bench, session, topic, since, timeout_s, settle_s=0.5):
-    """Seconds from `since` until everything is applied that was in the topic half a second before."""
+def caught_up_s(bench, session, topic, since, timeout_s, settle_s=0.3):
+    """Seconds from `since` until everything is applied that was in the topic `settle_s` before."""
     ends = []
     while True:
         session.check_alive()

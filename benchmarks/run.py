@@ -43,7 +43,7 @@ def workloads(options):
 
 def ingest(bench, contender, options):
     for workload in workloads(options):
-        bench.fill(workload)
+        bench.warm(bench.fill(workload))
         runs = []
         for number in range(options.runs):
             one = measure.ingest(bench, contender, workload, closely=number == 0)

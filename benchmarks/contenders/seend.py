@@ -59,7 +59,7 @@ class SeendContender(Contender):
 
     def versions(self):
         said = subprocess.run([str(SEEND), "--version"], capture_output=True, text=True)
-        return {"seend": (said.stdout or said.stderr).strip().splitlines()[0]}
+        return {"seend": (said.stdout or said.stderr).strip().splitlines()[0].removeprefix("seend ")}
 
     def config(self, run):
         snapshot = {"topic": run.output, "debounce_ms": self.debounce_ms} if run.output else None

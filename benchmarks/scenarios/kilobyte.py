@@ -8,7 +8,7 @@ def run(bench, settings, say):
     s = alone.numbers(settings, events=1_000_000, runs=3)
     rows = []
     for size in (0, 1000):
-        workload = bench.fill(Workload(f"bytes{size}", s["events"], more=["--event-bytes", str(size)] if size else []))
+        workload = bench.warm(bench.fill(Workload(f"bytes{size}", s["events"], more=["--event-bytes", str(size)] if size else [])), 1)
         for _ in range(s["runs"]):
             with alone.Seend(bench, workload.topic, publishing=False) as seend:
                 rate, cpu = alone.between(seend.wait_applied(s["events"], 300), 0, s["events"])

@@ -10,7 +10,7 @@ def run(bench, settings, say):
     for partitions in (1, 2, 4, 8, 16, 64):
         if partitions > s["most"]:
             break
-        workload = bench.fill(Workload("partitions", s["events"], partitions=partitions))
+        workload = bench.warm(bench.fill(Workload("partitions", s["events"], partitions=partitions)), 1)
         with alone.Seend(bench, workload.topic, publishing=False, partitions=partitions) as seend:
             rate, cpu = alone.between(seend.wait_applied(s["events"], 300), 0, s["events"])
             rows.append({"partitions": partitions, "events_per_s": rate, "cpu_us_an_event": cpu,

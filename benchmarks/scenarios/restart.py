@@ -8,7 +8,7 @@ from broker import Workload
 
 def run(bench, settings, say):
     s = alone.numbers(settings, events=5_000_000, runs=3)
-    workload = bench.fill(Workload("single", s["events"]))
+    workload = bench.warm(bench.fill(Workload("single", s["events"])), 1)
     with alone.Seend(bench, workload.topic, publishing=False) as seend:
         whole, _ = alone.between(seend.wait_applied(s["events"], 300), 0, s["events"])
     rows = []
