@@ -1,8 +1,8 @@
 #include "app/queries.h"
 
 #include <algorithm>
-#include <bit>
-#include <vector>
+
+#include "app/queries_candidates.h"
 
 namespace seen {
 namespace {
@@ -16,34 +16,6 @@ uint32_t EncodedBytes(const Segment& segment) {
   EncodeDelta(alone, bytes);
   return static_cast<uint32_t>(bytes.size());
 }
-
-/// Ids, each once. Told apart by themselves, found by their fingerprints. One a thread: it keeps its memory.
-class IdSet {
- public:
-  void Reset(size_t count_max) {
-    const size_t cells = std::bit_ceil(count_max * 2 + 2);
-    cells_.assign(cells, 0);
-    shift_ = 32 - static_cast<uint32_t>(std::countr_zero(cells));
-    ids_.clear();
-  }
-  /// False: it was there.
-  bool Insert(std::string_view id, Fingerprint fingerprint) {
-    const size_t mask = cells_.size() - 1;
-    size_t at = (fingerprint.value * 0x9e3779b1u) >> shift_;
-    for (; cells_[at] != 0; at = (at + 1) & mask) {
-      const uint64_t there = cells_[at];
-      if (there >> 32 == fingerprint.value && ids_[(there & UINT32_MAX) - 1] == id) return false;
-    }
-    ids_.push_back(id);
-    cells_[at] = uint64_t{fingerprint.value} << 32 | ids_.size();
-    return true;
-  }
-
- private:
-  std::vector<uint64_t> cells_;  // upper half: fingerprint; lower: number in ids_, from 1. 0: free
-  std::vector<std::string_view> ids_;
-  uint32_t shift_ = 0;
-};
 }  // namespace
 
 Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
@@ -101,22 +73,12 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   UnseenAnswer answer;
   answer.as_of = place->open->flow->GetAsOf();
   thread_local SeenReader reader;
-  thread_local IdSet dropped;
+  thread_local Candidates candidates;
   const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
   const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
                                                   policy.AnswerHorizon(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
-  const FingerprintSet& seen = reader.seen();
-  // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false
-  // positive.
-  dropped.Reset(also_seen.size() + items.size());
-  for (const std::string_view id : also_seen) dropped.Insert(id, FingerprintOf(id));
-  answer.unseen.reserve(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    const Fingerprint fingerprint = FingerprintOf(items[i]);
-    if (seen.Contains(fingerprint) || !dropped.Insert(items[i], fingerprint)) continue;
-    answer.unseen.push_back(static_cast<uint32_t>(i));
-  }
+  candidates.Unseen(items, also_seen, reader.seen(), answer.unseen);
   return answer;
 }
 

@@ -16,6 +16,32 @@
 
 namespace seen {
 
+/// Tells most fingerprints that aren't in a set of such that are, without a branch: a bit for many of them.
+class FingerprintBits {
+ public:
+  /// Empties it and sizes it for `count`: three in a hundred strangers are taken for one of so many.
+  void Reset(size_t count);
+  /// False: certainly not added.
+  bool Test(Fingerprint fingerprint) const {
+    const uint32_t bit = BitOf(fingerprint);
+    return (words_[bit / 64] >> (bit % 64) & 1) != 0;
+  }
+  /// What Test would have said before.
+  bool Add(Fingerprint fingerprint) {
+    const uint32_t bit = BitOf(fingerprint);
+    uint64_t& word = words_[bit / 64];
+    const uint64_t before = word;
+    word = before | uint64_t{1} << (bit % 64);
+    return (before >> (bit % 64) & 1) != 0;
+  }
+
+ private:
+  uint32_t BitOf(Fingerprint fingerprint) const { return (fingerprint.value * 0x9e3779b1u) >> shift_; }
+
+  std::vector<uint64_t> words_ = std::vector<uint64_t>(1);
+  uint32_t shift_ = 26;
+};
+
 /// A set of fingerprints in memory that is used again and again. O(1) an operation.
 class FingerprintSet {
  public:
@@ -37,6 +63,9 @@ class FingerprintSet {
   bool Contains(Fingerprint fingerprint) const {
     return fingerprint.value == 0 ? has_zero_ : cells_[CellOf(fingerprint.value)] != 0;
   }
+  /// `answers[i]` is 1 if `fingerprints[i]` is in, else 0: for many at once, at half the cost of asking for
+  /// each. The spans are of one length.
+  void ContainsEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers);
   size_t size() const { return count_; }
   /// In the order they were inserted.
   std::span<const Fingerprint> values() const { return {values_.data(), count_}; }
@@ -52,6 +81,8 @@ class FingerprintSet {
 
   std::vector<uint32_t> cells_ = std::vector<uint32_t>(2);  // 0: free
   std::vector<Fingerprint> values_;
+  FingerprintBits bits_;           // of ContainsEach,
+  std::vector<uint32_t> unclear_;  // and what they don't decide
   size_t count_ = 0;
   size_t mask_ = 1;
   uint32_t shift_ = 31;
@@ -75,6 +106,7 @@ class SeenReader {
 
   // Of the last Read that succeeded.
   const FingerprintSet& seen() const { return seen_; }
+  FingerprintSet& seen() { return seen_; }
   const std::string& user_id() const { return user_id_; }  // empty where unknown
 
  private:

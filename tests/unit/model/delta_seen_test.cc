@@ -35,12 +35,17 @@ TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
     std::sort(actual.begin(), actual.end());
     ASSERT_EQ(actual, expected) << "seed " << seed;
     ASSERT_EQ(reader.user_id(), composed.user_id) << "seed " << seed;
+    std::vector<Fingerprint> many = {{0}};
     for (uint32_t i = 0; i < 50; ++i) {
       const Fingerprint asked = i % 2 == 0 || expected.empty()
                                     ? Fingerprint{static_cast<uint32_t>(c.random())}
                                     : expected[c.random() % expected.size()];
       ASSERT_EQ(reader.seen().Contains(asked), std::binary_search(expected.begin(), expected.end(), asked));
+      many.push_back(asked);
     }
+    std::vector<uint8_t> answers(many.size(), 7);
+    reader.seen().ContainsEach(many, answers);
+    for (size_t i = 0; i < many.size(); ++i) ASSERT_EQ(answers[i], reader.seen().Contains(many[i]) ? 1 : 0);
   }
 }
 
