@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "flow/publish_table.h"
+
 namespace seen {
 
 struct MemoryBudget {
@@ -29,9 +31,8 @@ struct MemoryBudget {
     return std::max<uint64_t>(tails_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)), 512 * 1024);
   }
   uint64_t PublishEntries(int32_t partitions) const {
-    constexpr uint64_t kBytesAnEntry = 256;  // with its index
-    return std::max<uint64_t>(publish_bytes / kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)),
-                              2000);
+    return std::max<uint64_t>(
+        publish_bytes / PublishTable::kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)), 2000);
   }
 };
 

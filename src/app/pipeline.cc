@@ -231,10 +231,14 @@ void Pipeline::RunPublisher() {
 // True: more can be done at once.
 bool Pipeline::PublishOnce() {
   bool more = false;
-  std::map<uint64_t, OpenPartition*> by_tag;
+  struct Acknowledgements {
+    OpenPartition* open;
+    std::vector<PublishFlow::Acknowledgement> of;
+  };
+  std::map<uint64_t, Acknowledgements> by_tag;
   const auto opened = partitions_.All();
   for (const PartitionPointer& open : opened) {
-    by_tag[open->ticket_tag] = open.get();
+    by_tag[open->ticket_tag].open = open.get();
     // A snapshot of a partition that is still catching up would let through what comes.
     if (!open->flow->CaughtUp() || open->stopped.load()) continue;
     PublishFlow& publish = open->flow->publish();
@@ -247,9 +251,8 @@ bool Pipeline::PublishOnce() {
         open->Stop(marks.error().message);
       }
     }
-    const auto render = [&](size_t filter, const UserKey& user, std::string& user_id, std::string& bytes) {
-      const double rate = open->flow->options().filters[filter].snapshot->false_positive_rate;
-      return open->flow->RenderUser(filter, user, rate, user_id, bytes);
+    const auto render = [&](std::span<PublishFlow::Rendering> group) {
+      return open->flow->RenderUsers(group);
     };
     const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
     more |= stepped.sent == kSnapshotsAStep;
@@ -268,8 +271,12 @@ bool Pipeline::PublishOnce() {
     // Of a partition that was closed meanwhile: its marks tell the next owner.
     const auto found = by_tag.find(ticket >> 32 << 32);
     if (found == by_tag.end()) return;
-    found->second->flow->publish().Acknowledged(static_cast<uint32_t>(ticket), delivered, now, wall);
+    found->second.of.push_back({static_cast<uint32_t>(ticket), delivered});
   });
+  for (auto& [tag, acknowledgements] : by_tag) {
+    if (acknowledgements.of.empty()) continue;
+    acknowledgements.open->flow->publish().Acknowledged(acknowledgements.of, now, wall);
+  }
   return more;
 }
 

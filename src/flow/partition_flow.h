@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "decode/event_decoder.h"
+#include "filter/snapshot.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
 #include "flow/publish_flow.h"
@@ -91,6 +92,9 @@ class PartitionFlow {
   Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                     std::string& user_id, std::string& bytes) const;
 
+  /// Publisher thread: the same for a group at once, at the rates of the filters' policies.
+  Status RenderUsers(std::span<PublishFlow::Rendering> group) const;
+
   AsOf GetAsOf() const;
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
   int64_t next_offset() const { return next_offset_.load(std::memory_order_acquire); }
@@ -137,6 +141,9 @@ class PartitionFlow {
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
   void NoteMisrouted(const Record& record, std::string_view user_id, int32_t expected);
   Tails GetTails() const;
+  static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
+                                    std::vector<Change>& changes);
+  SnapshotMeta MetaNow(size_t filter_index, double false_positive_rate) const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   void NoteCaughtUp();
 

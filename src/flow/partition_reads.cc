@@ -42,29 +42,92 @@ Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, Day hor
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   const Tails tails = GetTails();  // before the store: see ReadUser
   changes.clear();
-  std::string_view user_id;
-  for (const auto& tail : {tails.frozen, tails.active}) {
-    if (!tail) continue;
-    const size_t before = changes.size();
-    const std::string_view id = tail->Read(user, mask, changes);
-    if (changes.size() > before && (user_id.empty() || id < user_id)) user_id = id;
-  }
+  const std::string_view user_id = ReadTails(tails, mask, user, changes);
   const auto found = store_.ReadDelta({filter.id, user}, stored);
   if (!found) return Fail(found.error());
   return reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes,
                      {horizon, filter.items_max, filter.limits});
 }
 
-Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
-                                 std::string& user_id, std::string& bytes) const {
-  thread_local SeenReader reader;
-  const FilterPolicy& filter = options_.filters[filter_index];
+SnapshotMeta PartitionFlow::MetaNow(size_t filter_index, double false_positive_rate) const {
   SnapshotMeta meta;
   meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
   meta.input_offset = next_offset();
-  meta.horizon = filter.AnswerHorizon(clock_.WallNow());
+  meta.horizon = options_.filters[filter_index].AnswerHorizon(clock_.WallNow());
   meta.partition = options_.partition;
   meta.false_positive_rate = false_positive_rate;
+  return meta;
+}
+
+Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const {
+  struct Read {
+    UserRef ref;
+    SnapshotMeta meta;
+    std::string_view user_id;
+    size_t changes_from = 0, changes_to = 0;
+  };
+  thread_local SeenReader reader;
+  thread_local std::vector<Read> reads;
+  thread_local std::vector<UserRef> refs;
+  thread_local std::vector<Change> changes;
+  thread_local std::vector<std::string> stored;
+  reads.resize(group.size());
+  refs.clear();
+  changes.clear();
+  if (stored.size() < group.size()) stored.resize(group.size());
+  for (size_t i = 0; i < group.size(); ++i) {
+    const FilterPolicy& filter = options_.filters[group[i].filter_index];
+    refs.push_back({filter.id, group[i].user});
+    reads[i] = {refs.back(), MetaNow(group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
+  }
+  const Tails tails = GetTails();  // before the store: see ReadUser
+  for (const auto& tail : {tails.frozen, tails.active}) {
+    if (!tail) continue;
+    for (const UserRef& ref : refs) tail->PrefetchIndex(ref.user);
+  }
+  for (const auto& tail : {tails.frozen, tails.active}) {
+    if (!tail) continue;
+    for (const UserRef& ref : refs) tail->PrefetchSlot(ref.user);
+  }
+  for (size_t i = 0; i < group.size(); ++i) {
+    reads[i].changes_from = changes.size();
+    const auto mask = static_cast<FilterMask>(1u << group[i].filter_index);
+    reads[i].user_id = ReadTails(tails, mask, group[i].user, changes);
+    reads[i].changes_to = changes.size();
+  }
+  if (Status found = store_.ReadDeltas(refs, std::span(stored).first(group.size())); !found) return found;
+  for (size_t i = 0; i < group.size(); ++i) {
+    const Read& read = reads[i];
+    const FilterPolicy& filter = options_.filters[group[i].filter_index];
+    const auto changed = std::span(changes).subspan(read.changes_from, read.changes_to - read.changes_from);
+    if (Status done = reader.Read(stored[i], read.user_id, changed,
+                                  {read.meta.horizon, filter.items_max, filter.limits});
+        !done) {
+      return done;
+    }
+    group[i].user_id = reader.user_id();
+    RenderSnapshot(read.meta, reader.seen().values(), group[i].bytes);
+  }
+  return {};
+}
+
+// Appends what the tails have of the user, in log order; the id they know it by, empty if none.
+std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
+                                          std::vector<Change>& changes) {
+  std::string_view user_id;
+  for (const auto& tail : {tails.frozen, tails.active}) {
+    if (!tail) continue;
+    const size_t before = changes.size();
+    const std::string_view id = tail->Read(user, filters, changes);
+    if (changes.size() > before && (user_id.empty() || id < user_id)) user_id = id;
+  }
+  return user_id;
+}
+
+Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
+                                 std::string& user_id, std::string& bytes) const {
+  thread_local SeenReader reader;
+  const SnapshotMeta meta = MetaNow(filter_index, false_positive_rate);
   if (Status read = ReadSeen(filter_index, user, meta.horizon, reader); !read) return read;
   user_id = reader.user_id();
   RenderSnapshot(meta, reader.seen().values(), bytes);

@@ -1,6 +1,7 @@
 #include "flow/publish_flow.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <limits>
 
@@ -9,6 +10,7 @@
 namespace seen {
 namespace {
 constexpr size_t kScanPage = 512;
+constexpr size_t kPrefetched = 8;      // ahead of the one at hand
 constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
 constexpr std::chrono::milliseconds kRetryAfter{500};
 // Of a user who comes from a mark, no event's time is known: no latency is told of it.
@@ -37,7 +39,14 @@ void PublishFlow::DrainChannel() {
     batches.swap(channel_);
   }
   for (const Batch& batch : batches) {
-    for (const DirtyUser& dirty : batch.users) {
+    const auto first_of = [&](size_t at) {
+      const DirtyUser& dirty = batch.users[at];
+      return UserRef{filters_[static_cast<size_t>(std::countr_zero(dirty.filters))].id, dirty.user};
+    };
+    for (size_t at = 0; at < batch.users.size(); ++at) {
+      if (at + 2 * kPrefetched < batch.users.size()) table_.PrefetchIndex(first_of(at + 2 * kPrefetched));
+      if (at + kPrefetched < batch.users.size()) table_.PrefetchEntry(first_of(at + kPrefetched));
+      const DirtyUser& dirty = batch.users[at];
       for (size_t i = 0; i < filters_.size(); ++i) {
         if (dirty.filters >> i & 1) {
           MakeDirty(static_cast<uint16_t>(i), dirty.user, batch.visible_at, dirty.record_timestamp);
@@ -45,51 +54,31 @@ void PublishFlow::DrainChannel() {
       }
     }
   }
-}
-
-uint32_t PublishFlow::FindOrAdd(uint16_t filter_index, const UserKey& user) {
-  const UserRef ref{filters_[filter_index].id, user};
-  const auto [at, added] = by_user_.try_emplace(ref, kNone);
-  if (!added) return at->second;
-  if (free_.empty()) {
-    free_.push_back(static_cast<uint32_t>(entries_.size()));
-    entries_.emplace_back();
-  }
-  const uint32_t number = free_.back();
-  free_.pop_back();
-  entries_[number] = {};
-  entries_[number].used = true;
-  entries_[number].user = ref;
-  entries_[number].filter_index = filter_index;
-  at->second = number;
-  entry_count_.store(by_user_.size(), std::memory_order_relaxed);
-  return number;
+  entry_count_.store(table_.size(), std::memory_order_relaxed);
 }
 
 void PublishFlow::Release(uint32_t number) {
-  by_user_.erase(entries_[number].user);
-  entries_[number].used = false;
-  free_.push_back(number);
-  entry_count_.store(by_user_.size(), std::memory_order_relaxed);
+  table_.Remove(number);
+  entry_count_.store(table_.size(), std::memory_order_relaxed);
 }
 
 void PublishFlow::Queue(uint32_t number) {
-  Entry& entry = entries_[number];
+  PublishEntry& entry = table_[number];
   if (entry.queued) return;
   entry.queued = true;
   ready_.push_back(number);
 }
 
 void PublishFlow::SetTimer(uint32_t number, Instant at) {
-  Entry& entry = entries_[number];
+  PublishEntry& entry = table_[number];
   entry.timed = true;
   timers_[entry.filter_index].push_back({at, number});
 }
 
 void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at,
                             TimeMs record_timestamp) {
-  const uint32_t number = FindOrAdd(filter_index, user);
-  Entry& entry = entries_[number];
+  const uint32_t number = table_.FindOrAdd({filters_[filter_index].id, user}, filter_index);
+  PublishEntry& entry = table_[number];
   if (!entry.unclean()) ++unclean_;
   if (!entry.dirty) {
     entry.dirty = true;
@@ -100,59 +89,88 @@ void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant 
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
 
+// The next of those that are ready, into the group. From here on a change makes them dirty again: what is
+// rendered holds all that came before.
+size_t PublishFlow::TakeGroup(size_t limit) {
+  size_t group = 0;
+  for (; group < std::min(kGroup, limit) && !ready_.empty(); ++group) {
+    if (ready_.size() > kPrefetched) table_.PrefetchEntry(ready_[kPrefetched]);
+    const uint32_t number = ready_.front();
+    ready_.pop_front();
+    PublishEntry& entry = table_[number];
+    entry.queued = false;
+    entry.dirty = false;
+    entry.in_flight = true;
+    entry.sent_since = entry.dirty_since;
+    entry.sent_record = entry.dirty_record;
+    numbers_[group] = number;
+    renderings_[group].filter_index = entry.filter_index;
+    renderings_[group].user = entry.user;
+  }
+  return group;
+}
+
+void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
+  const PublishEntry& entry = table_[number];
+  Tally& tally = tallies_[entry.filter_index];
+  ++tally.sent;
+  tally.bytes += bytes;
+  if (!entry.timed) SetTimer(number, now + filters_[entry.filter_index].snapshot->debounce);
+}
+
+// A mark without state.
+void PublishFlow::NothingToSend(uint32_t number) {
+  PublishEntry& entry = table_[number];
+  entry.in_flight = false;
+  if (entry.dirty) return Queue(number);
+  --unclean_;
+  BecameClean(entry);
+  if (!entry.timed) Release(number);
+}
+
+void PublishFlow::PutBack(size_t from, size_t group) {
+  for (size_t i = group; i-- > from;) {
+    PublishEntry& entry = table_[numbers_[i]];
+    entry.in_flight = false;
+    entry.dirty = true;
+    entry.dirty_since = entry.sent_since;
+    entry.dirty_record = entry.sent_record;
+    if (entry.queued) continue;
+    entry.queued = true;
+    ready_.push_front(numbers_[i]);
+  }
+}
+
 PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink,
                                        uint64_t ticket_tag) {
   Stepped stepped;
   std::unique_lock lock(mutex_);
   DrainChannel();
   FireTimers(now);
-  std::string user_id;
-  std::string bytes;
-  while (stepped.sent < limit && !ready_.empty()) {
-    const uint32_t number = ready_.front();
-    ready_.pop_front();
-    // From here on a change makes it dirty again: what is rendered holds all that came before.
-    Entry taken = entries_[number];
-    entries_[number].queued = false;
-    entries_[number].dirty = false;
-    entries_[number].in_flight = true;
-    entries_[number].sent_since = taken.dirty_since;
-    entries_[number].sent_record = taken.dirty_record;
+  while (stepped.sent < limit && !stepped.sink_full && stepped.status) {
+    const size_t group = TakeGroup(limit - stepped.sent);
+    if (group == 0) break;
     lock.unlock();
-    Status rendered = render(taken.filter_index, taken.user.user, user_id, bytes);
-    // A mark without state: nothing is known of the user, so there is nothing to tell.
-    const bool nothing = rendered.has_value() && user_id.empty();
-    const bool sent = rendered.has_value() && !nothing &&
-                      sink.TrySend(taken.filter_index, user_id, bytes, ticket_tag | number);
-    lock.lock();
-    Entry& entry = entries_[number];
-    if (sent) {
-      ++stepped.sent;
-      Tally& tally = tallies_[taken.filter_index];
-      ++tally.sent;
-      tally.bytes += bytes.size();
-      if (!entry.timed) SetTimer(number, now + filters_[taken.filter_index].snapshot->debounce);
-      continue;
-    }
-    entry.in_flight = false;
-    if (nothing) {
-      if (!entry.dirty) {
-        --unclean_;
-        BecameClean(entry);
-        if (!entry.timed) Release(number);
-      } else {
-        Queue(number);
+    stepped.status = render(std::span(renderings_).first(group));
+    size_t done = 0;
+    for (; done < group && stepped.status; ++done) {
+      const Rendering& made = renderings_[done];
+      if (made.user_id.empty()) continue;
+      if (!sink.TrySend(made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[done])) {
+        stepped.sink_full = true;
+        break;
       }
-      continue;
     }
-    entry.dirty = true;
-    entry.dirty_since = taken.dirty_since;
-    entry.dirty_record = taken.dirty_record;
-    entry.queued = true;
-    ready_.push_front(number);
-    stepped.sink_full = rendered.has_value();
-    stepped.status = std::move(rendered);
-    break;
+    lock.lock();
+    for (size_t i = 0; i < done; ++i) {
+      if (renderings_[i].user_id.empty()) {
+        NothingToSend(numbers_[i]);
+        continue;
+      }
+      ++stepped.sent;
+      Sent(numbers_[i], renderings_[i].bytes.size(), now);
+    }
+    PutBack(done, group);
   }
   return stepped;
 }
@@ -160,9 +178,10 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
 void PublishFlow::FireTimers(Instant now) {
   for (auto& timers : timers_) {
     while (!timers.empty() && timers.front().at <= now) {
+      if (timers.size() > kPrefetched) table_.PrefetchEntry(timers[kPrefetched].entry);
       const uint32_t number = timers.front().entry;
       timers.pop_front();
-      Entry& entry = entries_[number];
+      PublishEntry& entry = table_[number];
       entry.timed = false;
       if (entry.in_flight) continue;  // its acknowledgement decides
       if (entry.dirty) {
@@ -175,45 +194,62 @@ void PublishFlow::FireTimers(Instant now) {
   while (!retries_.empty() && retries_.front().at <= now) {
     const uint32_t number = retries_.front().entry;
     retries_.pop_front();
-    if (entries_[number].used && entries_[number].dirty && !entries_[number].in_flight) Queue(number);
+    const PublishEntry& entry = table_[number];
+    if (entry.used && entry.dirty && !entry.in_flight) Queue(number);
   }
 }
 
-void PublishFlow::BecameClean(Entry& entry) {
+void PublishFlow::BecameClean(PublishEntry& entry) {
   if (!entry.marked) return;
   entry.marked = false;
-  clears_.insert(entry.user);
+  clears_.insert(entry.ref());
 }
 
-void PublishFlow::Acknowledged(uint32_t ticket, bool delivered, Instant now, TimeMs wall_now) {
+void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now,
+                               TimeMs wall_now) {
   const std::lock_guard lock(mutex_);
-  Check(ticket < entries_.size() && entries_[ticket].in_flight,
-        "an acknowledgement of nothing that was sent");
-  Entry& entry = entries_[ticket];
+  for (size_t i = 0; i < acknowledgements.size(); ++i) {
+    if (i + kPrefetched < acknowledgements.size()) {
+      table_.PrefetchEntry(acknowledgements[i + kPrefetched].ticket);
+    }
+    const auto [ticket, delivered] = acknowledgements[i];
+    Check(ticket < table_.end() && table_[ticket].in_flight, "an acknowledgement of nothing that was sent");
+    if (delivered) {
+      Delivered(ticket, now, wall_now);
+    } else {
+      NotDelivered(ticket, now);
+    }
+  }
+}
+
+void PublishFlow::NotDelivered(uint32_t number, Instant now) {
+  PublishEntry& entry = table_[number];
+  ++tallies_[entry.filter_index].failed;
+  entry.in_flight = false;
+  if (!entry.dirty || entry.sent_since < entry.dirty_since) {
+    entry.dirty_since = entry.sent_since;
+    entry.dirty_record = entry.sent_record;
+  }
+  entry.dirty = true;
+  retries_.push_back({now + kRetryAfter, number});
+}
+
+void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
+  PublishEntry& entry = table_[number];
   Tally& tally = tallies_[entry.filter_index];
   entry.in_flight = false;
-  if (!delivered) {
-    ++tally.failed;
-    if (!entry.dirty || entry.sent_since < entry.dirty_since) {
-      entry.dirty_since = entry.sent_since;
-      entry.dirty_record = entry.sent_record;
-    }
-    entry.dirty = true;
-    retries_.push_back({now + kRetryAfter, ticket});
-    return;
-  }
   if (entry.sent_record != kNoRecord) {
     tally.visible_to_published.Add(
         std::chrono::duration_cast<std::chrono::milliseconds>(now - entry.sent_since).count());
     tally.record_to_published.Add(wall_now.value - entry.sent_record.value);
   }
   if (entry.dirty) {
-    if (!entry.timed) Queue(ticket);
+    if (!entry.timed) Queue(number);
     return;
   }
   --unclean_;
   BecameClean(entry);
-  if (!entry.timed) Release(ticket);
+  if (!entry.timed) Release(number);
 }
 
 void PublishFlow::Report() {
@@ -249,19 +285,22 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred) {
   deferred_collected_ = deferred.size();
   // An entry of a deferred user may be clean by a snapshot that is older than the deferred change.
   for (const UserRef& ref : deferred) {
-    const auto found = by_user_.find(ref);
-    if (found == by_user_.end() || entries_[found->second].dirty) continue;
-    const Entry& entry = entries_[found->second];
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone || table_[found].dirty) continue;
+    const PublishEntry& entry = table_[found];
     MakeDirty(entry.filter_index, ref.user, entry.sent_since, kNoRecord);
   }
   MarkChanges changes;
   changes.set = std::move(deferred);
-  for (const Entry& entry : entries_) {
-    if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.user);
+  for (uint32_t number = 0; number < table_.end(); ++number) {
+    const PublishEntry& entry = table_[number];
+    if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.ref());
   }
   std::sort(changes.set.begin(), changes.set.end());
   changes.set.erase(std::unique(changes.set.begin(), changes.set.end()), changes.set.end());
-  std::set_difference(clears_.begin(), clears_.end(), changes.set.begin(), changes.set.end(),
+  std::vector<UserRef> clears(clears_.begin(), clears_.end());
+  std::sort(clears.begin(), clears.end());
+  std::set_difference(clears.begin(), clears.end(), changes.set.begin(), changes.set.end(),
                       std::back_inserter(changes.clear));
   collected_set_ = changes.set;
   collected_clear_ = changes.clear;
@@ -273,13 +312,13 @@ void PublishFlow::MarksCommitted() {
   for (const UserRef& ref : collected_clear_) clears_.erase(ref);
   for (const UserRef& ref : collected_set_) {
     clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
-    const auto found = by_user_.find(ref);
-    if (found == by_user_.end()) {
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone) {
       // Published meanwhile, or deferred: the scan tells these apart by publishing both; it is harmless.
       if (deferred_collected_ == 0) clears_.insert(ref);
       continue;
     }
-    Entry& entry = entries_[found->second];
+    PublishEntry& entry = table_[found];
     if (entry.unclean()) {
       entry.marked = true;
     } else {
@@ -310,7 +349,7 @@ bool PublishFlow::HasMarkChanges() const {
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const std::lock_guard lock(mutex_);
-  if (!scan_wanted_ || ready_.size() > kReadyEnough || by_user_.size() + kScanPage > entries_max_) return {};
+  if (!scan_wanted_ || ready_.size() > kReadyEnough || table_.size() + kScanPage > entries_max_) return {};
   return {true, scan_after_, kScanPage};
 }
 
@@ -320,15 +359,15 @@ void PublishFlow::Scanned(std::span<const UserRef> marks, size_t limit, Instant 
     if (clears_.contains(ref)) continue;
     const auto policy = std::find_if(filters_.begin(), filters_.end(),
                                      [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
-    const auto found = by_user_.find(ref);
+    const uint32_t found = table_.Find(ref);
     if (policy == filters_.end() || !policy->snapshot) {
       clears_.insert(ref);  // its filter doesn't publish any more
-    } else if (found == by_user_.end()) {
+    } else if (found == PublishTable::kNone) {
       const auto index = static_cast<uint16_t>(policy - filters_.begin());
       MakeDirty(index, ref.user, now, kNoRecord);
-      entries_[by_user_.at(ref)].marked = true;
-    } else if (entries_[found->second].unclean()) {
-      entries_[found->second].marked = true;
+      table_[table_.Find(ref)].marked = true;
+    } else if (table_[found].unclean()) {
+      table_[found].marked = true;
     } else {
       clears_.insert(ref);
     }

@@ -10,21 +10,22 @@
 //
 // Threads: one mutex inside, held for moves between queues, never while rendering, sending or reading.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/latency_counts.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
+#include "flow/publish_table.h"
 #include "flow/reporter.h"
 
 namespace seen {
@@ -58,9 +59,15 @@ class PublishFlow {
   /// Any thread. Marks in the store could be cleared by a checkpoint.
   bool HasMarkChanges() const;
 
-  /// Renders a user's snapshot into `bytes`, the user's id into `user_id`.
-  using Render = std::function<Status(size_t filter_index, const UserKey& user, std::string& user_id,
-                                      std::string& bytes)>;
+  /// A user's snapshot: what is asked for, and what came of it.
+  struct Rendering {
+    FilterIndex filter_index = 0;
+    UserKey user;
+    std::string user_id;  // empty: nothing is known of the user
+    std::string bytes;
+  };
+  /// Renders a group, whose memory is used again and again; an error is one of all.
+  using Render = std::function<Status(std::span<Rendering> group)>;
   /// What a call of Step came to.
   struct Stepped {
     uint64_t sent = 0;
@@ -69,8 +76,12 @@ class PublishFlow {
   };
   /// Publisher thread: sends what is due at `now`, at most `limit`. An error of `render` leaves the user due.
   Stepped Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
-  /// Publisher thread. `ticket`: as given to the sink, without its tag.
-  void Acknowledged(uint32_t ticket, bool delivered, Instant now, TimeMs wall_now);
+  struct Acknowledgement {
+    uint32_t ticket;  // as given to the sink, without its tag
+    bool delivered;
+  };
+  /// Publisher thread.
+  void Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now, TimeMs wall_now);
   /// Publisher thread, after acknowledgements: hands counts and latencies to the reporter.
   void Report();
   /// When Step has work again; Instant::max() if nothing is waiting for a time.
@@ -91,22 +102,7 @@ class PublishFlow {
   uint64_t Outstanding() const;
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-  struct Entry {
-    UserRef user;  // filter: the store's number
-    uint16_t filter_index = 0;
-    bool used = false;
-    bool dirty = false;      // changed since the last rendering
-    bool in_flight = false;  // sent, not acknowledged
-    bool marked = false;     // a mark stands in the store
-    bool queued = false;     // in ready_
-    bool timed = false;      // in its filter's timers
-    Instant dirty_since{};   // visible since: oldest change not rendered
-    TimeMs dirty_record{};
-    Instant sent_since{};  // the same of what is in flight
-    TimeMs sent_record{};
-    bool unclean() const { return dirty || in_flight; }
-  };
+  static constexpr size_t kGroup = 16;  // rendered together
   struct Timer {
     Instant at;
     uint32_t entry;
@@ -121,11 +117,16 @@ class PublishFlow {
 
   void DrainChannel();
   void MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
-  uint32_t FindOrAdd(uint16_t filter_index, const UserKey& user);
   void Queue(uint32_t number);
   void SetTimer(uint32_t number, Instant at);
   void FireTimers(Instant now);
-  void BecameClean(Entry& entry);
+  void BecameClean(PublishEntry& entry);
+  size_t TakeGroup(size_t limit);
+  void Sent(uint32_t number, size_t bytes, Instant now);
+  void NothingToSend(uint32_t number);
+  void PutBack(size_t from, size_t group);
+  void Delivered(uint32_t number, Instant now, TimeMs wall_now);
+  void NotDelivered(uint32_t number, Instant now);
   void Release(uint32_t number);
 
   const std::vector<FilterPolicy> filters_;
@@ -137,14 +138,12 @@ class PublishFlow {
   std::vector<Batch> channel_;  // channel_mutex_
 
   mutable std::mutex mutex_;  // all below
-  std::vector<Entry> entries_;
-  std::vector<uint32_t> free_;
-  std::unordered_map<UserRef, uint32_t, UserRefHash> by_user_;
+  PublishTable table_;
   std::deque<uint32_t> ready_;
   std::vector<std::deque<Timer>> timers_;  // one a filter: its debounce is constant, so they are in order
   std::deque<Timer> retries_;              // after a failed delivery
-  std::set<UserRef> clears_;               // marks in the store whose snapshot is acknowledged
-  std::vector<UserRef> collected_set_;     // between CollectMarks and its end
+  std::unordered_set<UserRef, UserRefHash> clears_;  // marks in the store whose snapshot is acknowledged
+  std::vector<UserRef> collected_set_;               // between CollectMarks and its end
   std::vector<UserRef> collected_clear_;
   uint64_t unclean_ = 0;
   uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
@@ -157,6 +156,10 @@ class PublishFlow {
     LatencyCounts visible_to_published, record_to_published;
   };
   std::vector<Tally> tallies_;
+
+  // Publisher thread: the group under way.
+  std::array<Rendering, kGroup> renderings_;
+  std::array<uint32_t, kGroup> numbers_;
 };
 
 }  // namespace seen

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,13 @@ class PartitionStore {
   virtual Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) = 0;
   /// The user's encoded delta into `out` (cleared first); false: none stored.
   virtual Result<bool> ReadDelta(const UserRef& user, std::string& out) const = 0;
+  /// The same of several users; `out[i]` is empty where nothing is stored.
+  virtual Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const {
+    for (size_t i = 0; i < users.size(); ++i) {
+      if (const auto found = ReadDelta(users[i], out[i]); !found) return Fail(found.error());
+    }
+    return {};
+  }
   /// Up to `limit` marks greater than `after` (all where nullopt), ascending.
   virtual Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
   /// Bytes of `filter` before `horizon` may be dropped from now on, at the store's leisure. Any thread.

@@ -2,6 +2,9 @@
 
 #include <rocksdb/statistics.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/check.h"
 #include "store/keys.h"
 #include "store/position_codec.h"
@@ -61,6 +64,37 @@ Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& ou
   out.clear();
   if (read.IsNotFound()) return false;
   return Fail(ToError(read, database_->What("can't read a user's state")));
+}
+
+Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const {
+  const auto db = database_->UseOrFail("can't read users' state");
+  if (!db) return Fail(db.error());
+  constexpr size_t kAtOnce = 16;
+  std::array<StoredUserKey, kAtOnce> stored_keys;
+  std::array<rocksdb::Slice, kAtOnce> keys;
+  std::array<rocksdb::PinnableSlice, kAtOnce> values;
+  std::array<rocksdb::Status, kAtOnce> read;
+  for (size_t from = 0; from < users.size(); from += kAtOnce) {
+    const size_t count = std::min(kAtOnce, users.size() - from);
+    for (size_t i = 0; i < count; ++i) {
+      stored_keys[i] = KeyOf(Table::kDeltas, users[from + i]);
+      keys[i] = rocksdb::Slice(stored_keys[i].data(), stored_keys[i].size());
+      values[i].Reset();
+    }
+    (*db)->MultiGet(rocksdb::ReadOptions(), (*db)->DefaultColumnFamily(), count, keys.data(), values.data(),
+                    read.data());
+    for (size_t i = 0; i < count; ++i) {
+      if (!read[i].ok() && !read[i].IsNotFound()) {
+        return Fail(ToError(read[i], database_->What("can't read users' state")));
+      }
+      if (read[i].ok()) {
+        out[from + i].assign(values[i].data(), values[i].size());
+      } else {
+        out[from + i].clear();
+      }
+    }
+  }
+  return {};
 }
 
 Result<std::vector<UserRef>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,

@@ -41,6 +41,7 @@ class RocksPartitionStore final : public PartitionStore {
   Result<std::optional<Position>> ReadPosition() const override;
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override;
+  Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override;
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
   void SetHorizon(FilterId filter, Day horizon) override;
   uint32_t Level0Files() const override;

@@ -134,9 +134,7 @@ void World::WriteFrozen() {
 }
 
 void World::Publish() {
-  const auto render = [&](size_t filter, const UserKey& user, std::string& user_id, std::string& bytes) {
-    return flow_->RenderUser(filter, user, filters_[filter].snapshot->false_positive_rate, user_id, bytes);
-  };
+  const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow_->RenderUsers(group); };
   const auto stepped = flow_->publish().Step(clock_.Now(), 1 + random_() % 30, render, snapshots_, kTag);
   if (!stepped.status) problem_ = "render: " + stepped.status.error().message;
   flow_->publish().Report();
@@ -144,7 +142,8 @@ void World::Publish() {
 
 void World::Acknowledge() {
   snapshots_.PollAcknowledgements([&](uint64_t ticket, bool delivered) {
-    flow_->publish().Acknowledged(static_cast<uint32_t>(ticket), delivered, clock_.Now(), clock_.WallNow());
+    const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
+    flow_->publish().Acknowledged({&one, 1}, clock_.Now(), clock_.WallNow());
   });
 }
 

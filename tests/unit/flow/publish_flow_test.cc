@@ -38,11 +38,13 @@ class PublishFlowTest : public testing::Test {
   /// What is sent at `now`, as names in order.
   std::string Step(size_t limit = 100) {
     sink.sent.clear();
-    const auto render = [&](size_t, const UserKey& user, std::string& user_id, std::string& bytes) {
-      for (char name = 'a'; name <= 'z'; ++name) {
-        if (Key(name) == user) user_id = std::string(1, name);
+    const auto render = [&](std::span<PublishFlow::Rendering> group) {
+      for (PublishFlow::Rendering& rendering : group) {
+        for (char name = 'a'; name <= 'z'; ++name) {
+          if (Key(name) == rendering.user) rendering.user_id = std::string(1, name);
+        }
+        rendering.bytes = "snapshot";
       }
-      bytes = "snapshot";
       return render_result;
     };
     last = flow.Step(now, limit, render, sink, 0);
@@ -51,8 +53,10 @@ class PublishFlowTest : public testing::Test {
     return names;
   }
   void AcknowledgeAll(bool delivered = true) {
+    std::vector<PublishFlow::Acknowledgement> acknowledgements;
     for (const uint64_t ticket : sink.tickets)
-      flow.Acknowledged(static_cast<uint32_t>(ticket), delivered, now, {0});
+      acknowledgements.push_back({static_cast<uint32_t>(ticket), delivered});
+    flow.Acknowledged(acknowledgements, now, {0});
     sink.tickets.clear();
   }
   size_t MarksToSet() {
