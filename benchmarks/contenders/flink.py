@@ -13,7 +13,7 @@ COMMON = (
 ROCKSDB = (
     "EmbeddedRocksDB, incremental checkpoints, managed memory 512 MB (half of it write buffers), FLASH_SSD_OPTIMIZED, "
     "Bloom filters on, timers on the heap, TTL in the compaction filter; -Xmx1500m, ParallelGC, jemalloc")
-HEAP = "HashMapStateBackend, full checkpoints; -Xmx2500m, ParallelGC"
+HEAP = "HashMapStateBackend, full checkpoints; -Xmx2g, ParallelGC"
 VARIANTS = {
     "A": "a Bloom filter a user-day (MapState), 16 items at first, growing fourfold, 1% over the window's days; read, "
          "changed and written back for each event",
@@ -25,7 +25,7 @@ OUTPUT = {
 }
 PRODUCER = "KafkaSink at least once, acks=all, idempotent, linger 5 ms, batches of 128 KiB"
 
-HEAPS = {"rocksdb": ["-Xms1500m", "-Xmx1500m"], "hashmap": ["-Xms2500m", "-Xmx2500m"]}
+HEAPS = {"rocksdb": ["-Xms1500m", "-Xmx1500m"], "hashmap": ["-Xms2g", "-Xmx2g"]}
 # What Flink's own start scripts open on Java 17.
 OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED"
           for package in ("java.lang", "java.net", "java.io", "java.nio", "sun.nio.ch", "java.lang.reflect",
