@@ -84,12 +84,17 @@ Status PartitionFlow::CheckAnchor(const Record& record) {
           "partition's state and read the topic from its earliest record");
 }
 
+bool PartitionFlow::IsBehind(const Record& newest) const {
+  return LagMessages() > options_.behind_lag_messages &&
+         clock_.WallNow().value - newest.timestamp.value > options_.behind_age.count();
+}
+
 Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
   if (records.empty()) return size_t{0};
   BatchReport report;
   report.partition = options_.partition;
   ++batch_number_;
-  defer_ = LagMessages() > options_.behind_lag_messages || !publish_.HasRoom();
+  defer_ = IsBehind(records.back()) || !publish_.HasRoom();
   size_t taken = 0;
   while (taken < records.size()) {
     const auto rest = records.subspan(taken);

@@ -41,7 +41,10 @@ struct PartitionOptions {
   uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails
   std::chrono::milliseconds checkpoint_interval{10'000};
   uint32_t level0_files_max = 12;
-  int64_t behind_lag_messages = 10'000;  // beyond it, publication is left to marks
+  // Beyond both, publication is left to marks: a second of a fast topic is many messages, and a topic of old
+  // records that is read up to its end isn't behind.
+  int64_t behind_lag_messages = 10'000;
+  std::chrono::milliseconds behind_age{2'000};  // of the newest record at hand
   size_t publish_entries_max = 500'000;
 };
 
@@ -120,6 +123,7 @@ class PartitionFlow {
   };
 
   Status CheckAnchor(const Record& record);
+  bool IsBehind(const Record& newest) const;
   // A record of the block under way, decoded.
   struct Exposure {
     UserKey user;
