@@ -12,8 +12,8 @@ namespace seen {
 
 /// Operands and values are encoded deltas: composed in log order, expired at their filter's horizon.
 /// Expiry commutes with composition, so it doesn't matter which merges happen before it. What isn't a delta
-/// fails the merge, which RocksDB reports as corruption; of fingerprints that are copied as they are, who reads
-/// them finds out.
+/// fails the merge, which RocksDB reports as corruption; of fingerprints that are copied as they are, who
+/// reads them finds out.
 std::shared_ptr<rocksdb::MergeOperator> MakeDeltaMergeOperator(std::shared_ptr<const MergeRules> rules);
 
 /// For values that no operand reaches any more: expires them, and drops what is empty then. Operands stay:
