@@ -11,6 +11,7 @@
 namespace seen {
 
 struct MemoryBudget {
+  uint64_t delta_cache_bytes;  // of users read lately, over all partitions
   uint64_t block_cache_bytes;  // RocksDB's, with index and filter blocks, over all partitions
   uint64_t tails_bytes;        // active and frozen tails, over all partitions
   uint64_t fetch_bytes;        // consumer queues, over all partitions
@@ -19,7 +20,8 @@ struct MemoryBudget {
   uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
 
   explicit MemoryBudget(uint64_t total)
-      : block_cache_bytes(total * 30 / 100),
+      : delta_cache_bytes(total * 15 / 100),
+        block_cache_bytes(total * 15 / 100),
         tails_bytes(total * 30 / 100),
         fetch_bytes(total * 15 / 100),
         publish_bytes(total * 10 / 100),
@@ -29,6 +31,9 @@ struct MemoryBudget {
   /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
   uint64_t TailBytes(int32_t partitions) const {
     return std::max<uint64_t>(tails_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)), 512 * 1024);
+  }
+  uint64_t DeltaCacheBytes(int32_t partitions) const {
+    return delta_cache_bytes / static_cast<uint64_t>(std::max(1, partitions));
   }
   uint64_t PublishEntries(int32_t partitions) const {
     return std::max<uint64_t>(

@@ -77,6 +77,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
                               std::string(PartitionerName(config.input.partitioner))},
                              {},
                              resources_};
+  store_options.delta_cache_bytes = budget_.DeltaCacheBytes(partition_count);
   for (const FilterConfig& filter : config.filters) {
     store_options.filters.push_back({filter.name, filter.window_days, {filter.items_per_day_max}});
   }

@@ -1,14 +1,15 @@
 #pragma once
 // The users a publisher follows: found by key, numbered for tickets and timers. Not thread-safe.
 //
-// An open-addressed index of (tag, number) over entries of one cache line that never move. Both can be
-// prefetched, for the users of a batch are known before the first of them is looked up.
+// An index over entries of one cache line that never move. Both can be prefetched, for the users of a batch
+// are known before the first of them is looked up.
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/tag_index.h"
 #include "flow/store_port.h"
 
 namespace seen {
@@ -35,19 +36,17 @@ static_assert(sizeof(PublishEntry) == 64);
 
 class PublishTable {
  public:
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = TagIndex::kNone;
   /// Per entry, with its share of the index and of the queues its number stands in.
   static constexpr uint64_t kBytesAnEntry = 128;
 
-  PublishTable();
-
-  size_t size() const { return size_; }
+  size_t size() const { return index_.size(); }
   /// Numbers are below it; what isn't `used` is free.
   uint32_t end() const { return end_; }
   PublishEntry& operator[](uint32_t number) { return chunks_[number / kChunk][number % kChunk]; }
   const PublishEntry& operator[](uint32_t number) const { return chunks_[number / kChunk][number % kChunk]; }
 
-  void PrefetchIndex(const UserRef& ref) const { __builtin_prefetch(&cells_[Home(TagOf(ref))]); }
+  void PrefetchIndex(const UserRef& ref) const { index_.Prefetch(TagOf(ref)); }
   void PrefetchEntry(const UserRef& ref) const;
   void PrefetchEntry(uint32_t number) const { __builtin_prefetch(&(*this)[number]); }
 
@@ -63,18 +62,11 @@ class PublishTable {
   static uint32_t TagOf(const UserRef& ref) {
     return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter * 0x9e3779b1u);
   }
-  size_t Home(uint32_t tag) const { return tag & mask_; }
-  static uint32_t TagIn(uint64_t cell) { return static_cast<uint32_t>(cell >> 32); }
-  static uint32_t NumberIn(uint64_t cell) { return static_cast<uint32_t>(cell) - 1; }
-  void Insert(uint64_t cell);
-  void Grow();
 
-  size_t mask_;
-  std::vector<uint64_t> cells_;  // upper half: tag; lower half: number + 1; 0: free
+  TagIndex index_;
   std::vector<std::unique_ptr<PublishEntry[]>> chunks_;
   std::vector<uint32_t> free_;
   uint32_t end_ = 0;
-  size_t size_ = 0;
 };
 
 }  // namespace seen

@@ -11,13 +11,17 @@ namespace {
 rocksdb::Slice SliceOf(const StoredUserKey& key) { return {key.data(), key.size()}; }
 }  // namespace
 
-RocksPartitionStore::Writer::Writer(Database& database)
-    : database_(database), file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options()) {
+RocksPartitionStore::Writer::Writer(Database& database, DeltaCache& cache)
+    : database_(database),
+      cache_(cache),
+      file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options()) {
   Check(!database_.has_writer.exchange(true), "one checkpoint at a time");
+  cache_.CheckpointBegins();
 }
 
 RocksPartitionStore::Writer::~Writer() {
   if (!committed_) database_.RemoveIncomingFile();
+  cache_.CheckpointEnds();
   database_.has_writer.store(false);
 }
 
@@ -40,6 +44,7 @@ Status RocksPartitionStore::Writer::AddDelta(const UserRef& user, std::string_vi
     return Fail(Code::kInvalidArgument,
                 database_.What(fmt::format("checkpoint: no filter has id {}", user.filter)));
   }
+  cache_.Compose(user, encoded_delta);
   return Written(file_.Merge(SliceOf(KeyOf(Table::kDeltas, user)), rocksdb::Slice(encoded_delta)));
 }
 

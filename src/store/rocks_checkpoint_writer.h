@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "store/delta_cache.h"
 #include "store/keys.h"
 #include "store/rocks_database.h"
 
@@ -12,7 +13,7 @@ namespace seen {
 /// Writes the file of one checkpoint: position, deltas, marks, in the order of their keys.
 class RocksPartitionStore::Writer final : public CheckpointWriter {
  public:
-  explicit Writer(Database& database);
+  Writer(Database& database, DeltaCache& cache);
   ~Writer() override;
 
   Status Begin(const Position& position);
@@ -25,6 +26,7 @@ class RocksPartitionStore::Writer final : public CheckpointWriter {
   Status Written(const rocksdb::Status& status) const;
 
   Database& database_;
+  DeltaCache& cache_;
   rocksdb::SstFileWriter file_;
   bool committed_ = false;
 };

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "store/delta_cache.h"
 #include "store/keys.h"
 #include "store/position_codec.h"
 #include "store/rocks_checkpoint_writer.h"
@@ -22,14 +23,17 @@ uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
 
 }  // namespace
 
-RocksPartitionStore::RocksPartitionStore(std::unique_ptr<Database> database)
-    : database_(std::move(database)) {}
+RocksPartitionStore::RocksPartitionStore(std::unique_ptr<Database> database, uint64_t delta_cache_bytes)
+    : database_(std::move(database)),
+      cache_(std::make_unique<DeltaCache>(delta_cache_bytes, database_->rules())) {}
 RocksPartitionStore::~RocksPartitionStore() = default;
 
 Result<std::unique_ptr<RocksPartitionStore>> RocksPartitionStore::Open(StoreOptions options) {
+  const uint64_t delta_cache_bytes = options.delta_cache_bytes;
   auto database = std::make_unique<Database>(std::move(options));
   if (Status opened = database->Open(); !opened) return Fail(opened.error());
-  return std::unique_ptr<RocksPartitionStore>(new RocksPartitionStore(std::move(database)));
+  return std::unique_ptr<RocksPartitionStore>(
+      new RocksPartitionStore(std::move(database), delta_cache_bytes));
 }
 
 const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return database_->filter_ids(); }
@@ -48,25 +52,35 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
 
 Result<std::unique_ptr<CheckpointWriter>> RocksPartitionStore::BeginCheckpoint(const Position& position) {
   if (Status resumed = database_->Resume(); !resumed) return Fail(resumed.error());
-  auto writer = std::make_unique<Writer>(*database_);
+  auto writer = std::make_unique<Writer>(*database_, *cache_);
   if (Status begun = writer->Begin(position); !begun) return Fail(begun.error());
   return writer;
 }
 
 Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& out) const {
-  out.clear();
-  const auto db = database_->UseOrFail("can't read a user's state");
-  if (!db) return Fail(db.error());
-  const StoredUserKey key = KeyOf(Table::kDeltas, user);
-  const rocksdb::Status read =
-      (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &out);
-  if (read.ok()) return true;
-  out.clear();
-  if (read.IsNotFound()) return false;
-  return Fail(ToError(read, database_->What("can't read a user's state")));
+  if (Status read = ReadDeltas({&user, 1}, {&out, 1}); !read) return Fail(read.error());
+  return !out.empty();
 }
 
 Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const {
+  constexpr size_t kAtOnce = 16;
+  for (size_t from = 0; from < users.size(); from += kAtOnce) {
+    const uint64_t era = cache_->Era();
+    std::array<size_t, kAtOnce> missing;
+    size_t count = 0;
+    for (size_t i = from; i < std::min(from + kAtOnce, users.size()); ++i) {
+      if (!cache_->Get(users[i], out[i])) missing[count++] = i;
+    }
+    if (count == 0) continue;
+    if (Status read = ReadFromDisk(users, std::span(missing).first(count), out); !read) return read;
+    for (const size_t i : std::span(missing).first(count)) cache_->Offer(users[i], out[i], era);
+  }
+  return {};
+}
+
+// Those of `users` that `which` names, 16 at most.
+Status RocksPartitionStore::ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
+                                         std::span<std::string> out) const {
   const auto db = database_->UseOrFail("can't read users' state");
   if (!db) return Fail(db.error());
   constexpr size_t kAtOnce = 16;
@@ -74,24 +88,19 @@ Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span
   std::array<rocksdb::Slice, kAtOnce> keys;
   std::array<rocksdb::PinnableSlice, kAtOnce> values;
   std::array<rocksdb::Status, kAtOnce> read;
-  for (size_t from = 0; from < users.size(); from += kAtOnce) {
-    const size_t count = std::min(kAtOnce, users.size() - from);
-    for (size_t i = 0; i < count; ++i) {
-      stored_keys[i] = KeyOf(Table::kDeltas, users[from + i]);
-      keys[i] = rocksdb::Slice(stored_keys[i].data(), stored_keys[i].size());
-      values[i].Reset();
-    }
-    (*db)->MultiGet(rocksdb::ReadOptions(), (*db)->DefaultColumnFamily(), count, keys.data(), values.data(),
-                    read.data());
-    for (size_t i = 0; i < count; ++i) {
-      if (!read[i].ok() && !read[i].IsNotFound()) {
-        return Fail(ToError(read[i], database_->What("can't read users' state")));
-      }
-      if (read[i].ok()) {
-        out[from + i].assign(values[i].data(), values[i].size());
-      } else {
-        out[from + i].clear();
-      }
+  for (size_t i = 0; i < which.size(); ++i) {
+    stored_keys[i] = KeyOf(Table::kDeltas, users[which[i]]);
+    keys[i] = rocksdb::Slice(stored_keys[i].data(), stored_keys[i].size());
+  }
+  (*db)->MultiGet(rocksdb::ReadOptions(), (*db)->DefaultColumnFamily(), which.size(), keys.data(),
+                  values.data(), read.data());
+  for (size_t i = 0; i < which.size(); ++i) {
+    std::string& value = out[which[i]];
+    value.clear();
+    if (read[i].ok()) {
+      value.assign(values[i].data(), values[i].size());
+    } else if (!read[i].IsNotFound()) {
+      return Fail(ToError(read[i], database_->What("can't read users' state")));
     }
   }
   return {};

@@ -25,7 +25,11 @@ struct StoreOptions {
   StoreResources resources;
   /// All files go through it; nullptr: the operating system's.
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
+  /// Of users read lately: see store/delta_cache.h. 0: none.
+  uint64_t delta_cache_bytes = 0;
 };
+
+class DeltaCache;
 
 class RocksPartitionStore final : public PartitionStore {
  public:
@@ -54,9 +58,12 @@ class RocksPartitionStore final : public PartitionStore {
  private:
   class Database;
   class Writer;
-  explicit RocksPartitionStore(std::unique_ptr<Database> database);
+  Status ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
+                      std::span<std::string> out) const;
+  RocksPartitionStore(std::unique_ptr<Database> database, uint64_t delta_cache_bytes);
 
   std::unique_ptr<Database> database_;
+  std::unique_ptr<DeltaCache> cache_;
 };
 
 }  // namespace seen

@@ -52,6 +52,7 @@ class RocksDisk final : public Disk {
     if (!opened) ADD_FAILURE() << opened.error().message;
     directory_ = std::move(*opened);
     StoreOptions options{directory_->path(), {"exposures", 0, 1, "murmur2"}, {}, resources_, disk_->Mount()};
+    options.delta_cache_bytes = random_() % 3 * 4096;  // none, or too small for all users
     options.filters = {{"month", 30, {}}, {"days", 2, {}}, {"quiet", 7, {}}};
     auto store = RocksPartitionStore::Open(std::move(options));
     if (!store) {

@@ -1,0 +1,118 @@
+#include "store/delta_cache.h"
+
+#include <cstring>
+
+#include "model/delta_fold.h"
+
+namespace seen {
+
+DeltaCache::DeltaCache(uint64_t bytes_max, const MergeRules& rules)
+    : shard_bytes_max_(bytes_max / kShards), rules_(rules) {}
+
+uint32_t DeltaCache::Find(const Shard& shard, const UserRef& user) {
+  return shard.index.Find(TagOf(user), [&](uint32_t number) { return shard.slots[number].user == user; });
+}
+
+uint64_t DeltaCache::BytesOf(size_t value) {
+  constexpr size_t kAllocationUnit = 16;
+  return sizeof(Slot) + TagIndex::kBytesANumber +
+         (value + kAllocationUnit - 1) / kAllocationUnit * kAllocationUnit;
+}
+
+bool DeltaCache::Get(const UserRef& user, std::string& out) {
+  if (shard_bytes_max_ == 0) return false;
+  Shard& shard = ShardOf(user);
+  const std::lock_guard lock(shard.mutex);
+  const uint32_t number = Find(shard, user);
+  if (number == TagIndex::kNone) return false;
+  Slot& slot = shard.slots[number];
+  slot.recent = true;
+  out.assign(slot.view());
+  return true;
+}
+
+void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t era) {
+  if (BytesOf(stored.size()) > shard_bytes_max_ / 4) return;  // one user mustn't drive out all others
+  Shard& shard = ShardOf(user);
+  const std::lock_guard lock(shard.mutex);
+  // Under the lock: a checkpoint that begins from here on finds it and composes onto it.
+  if (era % 2 != 0 || era != era_.load() || Find(shard, user) != TagIndex::kNone) return;
+  uint32_t number;
+  if (shard.free.empty()) {
+    number = static_cast<uint32_t>(shard.slots.size());
+    shard.slots.emplace_back();
+  } else {
+    number = shard.free.back();
+    shard.free.pop_back();
+  }
+  Slot& slot = shard.slots[number];
+  slot.user = user;
+  slot.used = true;
+  slot.recent = false;
+  shard.index.Insert(TagOf(user), number);
+  shard.bytes += BytesOf(0);
+  Set(shard, slot, stored);
+  MakeRoom(shard);
+}
+
+void DeltaCache::Set(Shard& shard, Slot& slot, std::string_view value) {
+  shard.bytes -= BytesOf(slot.size);
+  shard.bytes += BytesOf(value.size());
+  slot.value = value.empty() ? nullptr : std::make_unique_for_overwrite<char[]>(value.size());
+  slot.size = static_cast<uint32_t>(value.size());
+  if (!value.empty()) std::memcpy(slot.value.get(), value.data(), value.size());
+}
+
+void DeltaCache::Remove(Shard& shard, uint32_t number) {
+  Slot& slot = shard.slots[number];
+  shard.index.Remove(TagOf(slot.user), number);
+  shard.bytes -= BytesOf(slot.size);
+  slot.value.reset();
+  slot.size = 0;
+  slot.used = false;
+  shard.free.push_back(number);
+}
+
+void DeltaCache::MakeRoom(Shard& shard) const {
+  while (shard.bytes > shard_bytes_max_ && shard.index.size() > 0) {
+    const size_t number = shard.hand++ % shard.slots.size();
+    Slot& slot = shard.slots[number];
+    if (!slot.used) continue;
+    if (slot.recent) {
+      slot.recent = false;
+    } else {
+      Remove(shard, static_cast<uint32_t>(number));
+    }
+  }
+}
+
+void DeltaCache::CheckpointBegins() { era_.fetch_add(1); }
+void DeltaCache::CheckpointEnds() { era_.fetch_add(1); }
+
+void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
+  if (shard_bytes_max_ == 0) return;
+  Shard& shard = ShardOf(user);
+  const std::lock_guard lock(shard.mutex);
+  const uint32_t number = Find(shard, user);
+  if (number == TagIndex::kNone) return;
+  Slot& slot = shard.slots[number];
+  const std::array<std::string_view, 2> parts = {slot.view(), encoded_delta};
+  const auto both = slot.size == 0 ? std::span(parts).subspan(1) : std::span(parts);
+  if (FoldEncoded(both, rules_.LimitsOf(user.filter), rules_.HorizonOf(user.filter), shard.scratch)) {
+    Set(shard, slot, shard.scratch);
+  } else {
+    Remove(shard, number);  // the next read says what is wrong
+  }
+  MakeRoom(shard);
+}
+
+uint64_t DeltaCache::bytes() const {
+  uint64_t bytes = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    bytes += shard.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace seen

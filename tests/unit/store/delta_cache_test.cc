@@ -1,0 +1,133 @@
+#include "store/delta_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "unit/store/store_fixture.h"
+
+namespace seen {
+namespace {
+
+using test::Encoded;
+using test::Exposures;
+using test::kDay;
+using test::User;
+
+class DeltaCacheTest : public testing::Test {
+ protected:
+  DeltaCacheTest() { rules.Load({{"default", 30, {}}}); }
+  void Checkpoint(const UserRef& user, const std::string& delta) {
+    cache.CheckpointBegins();
+    cache.Compose(user, delta);
+    cache.CheckpointEnds();
+  }
+  // What the cache has of a user; "none" if it must be read from the store.
+  std::string Got(const UserRef& user) {
+    std::string out;
+    return cache.Get(user, out) ? out : "none";
+  }
+
+  MergeRules rules;
+  DeltaCache cache{64 * 1024, rules};
+};
+
+TEST_F(DeltaCacheTest, AnswersWhatWasOfferedAlsoNothing) {
+  const std::string one = Encoded(Exposures(kDay, {1}));
+  EXPECT_EQ(Got(User(1)), "none");
+  cache.Offer(User(1), one, cache.Era());
+  cache.Offer(User(2), "", cache.Era());
+  EXPECT_EQ(Got(User(1)), one);
+  EXPECT_EQ(Got(User(2)), "");
+  EXPECT_EQ(Got(User(1, 3)), "none") << "another filter";
+}
+
+TEST_F(DeltaCacheTest, ComposesWhatACheckpointBrings) {
+  cache.Offer(User(1), Encoded(Exposures(kDay, {1, 5})), cache.Era());
+  cache.Offer(User(2), "", cache.Era());
+  Checkpoint(User(1), Encoded(Exposures(kDay, {3})));
+  Checkpoint(User(2), Encoded(Exposures(kDay, {3})));
+  Checkpoint(User(3), Encoded(Exposures(kDay, {3})));
+  EXPECT_EQ(Got(User(1)), Encoded(Exposures(kDay, {1, 3, 5})));
+  EXPECT_EQ(Got(User(2)), Encoded(Exposures(kDay, {3})));
+  EXPECT_EQ(Got(User(3)), "none") << "what the store has besides isn't known";
+}
+
+TEST_F(DeltaCacheTest, RefusesWhatWasReadBeforeACheckpointEnded) {
+  const std::string before = Encoded(Exposures(kDay, {1}));
+  uint64_t era = cache.Era();
+  Checkpoint(User(1), Encoded(Exposures(kDay, {2})));
+  cache.Offer(User(1), before, era);
+  EXPECT_EQ(Got(User(1)), "none");
+
+  cache.CheckpointBegins();
+  era = cache.Era();
+  cache.Offer(User(1), before, era);
+  EXPECT_EQ(Got(User(1)), "none") << "its delta may have gone by already";
+  cache.CheckpointEnds();
+  cache.Offer(User(1), before, era);
+  EXPECT_EQ(Got(User(1)), "none");
+}
+
+TEST_F(DeltaCacheTest, StaysWithinItsBytesAndKeepsWhoIsAskedFor) {
+  const std::string value(100, 'x');
+  for (uint64_t i = 0; i < 10'000; ++i) {
+    (void)Got(User(7));
+    cache.Offer(User(i), value, cache.Era());
+    ASSERT_LE(cache.bytes(), 64u * 1024);
+  }
+  EXPECT_GT(cache.bytes(), 32u * 1024);
+  EXPECT_EQ(Got(User(7)), value);
+  EXPECT_EQ(Got(User(0)), "none");
+  cache.Offer(User(1), std::string(64 * 1024, 'x'), cache.Era());
+  EXPECT_EQ(Got(User(1)), "none") << "one user would drive out the others";
+}
+
+TEST_F(DeltaCacheTest, ADamagedValueIsDroppedNotComposed) {
+  cache.Offer(User(1), "damaged", cache.Era());
+  Checkpoint(User(1), Encoded(Exposures(kDay, {2})));
+  EXPECT_EQ(Got(User(1)), "none");
+}
+
+using CachedStore = test::StoreTest;
+
+TEST_F(CachedStore, ShowsAReaderAllThatWasCommittedBeforeItBegan) {
+  // A reader reads all the time, so that its offers meet checkpoints at every point; whatever it sees,
+  // nothing that was committed before it began may be missing.
+  StoreOptions options = Options();
+  options.delta_cache_bytes = 8 * 1024;  // too small for all: some are driven out
+  const auto opened = Open(std::move(options));
+  ASSERT_TRUE(opened);
+  RocksPartitionStore& store = *opened;
+  constexpr uint64_t kUsers = 100;
+  constexpr uint32_t kCheckpoints = 60;
+  std::vector<UserRef> users;
+  for (uint64_t i = 0; i < kUsers; ++i) users.push_back(User(i));
+  std::atomic<uint32_t> committed{0};
+  std::atomic<bool> done{false};
+  std::jthread reader([&] {
+    std::vector<std::string> values(kUsers);
+    while (!done.load()) {
+      const uint32_t least = committed.load();
+      ASSERT_TRUE(store.ReadDeltas(users, values));
+      for (const std::string& value : values) {
+        if (least == 0) continue;
+        const auto delta = DecodeDelta(value);
+        ASSERT_TRUE(delta);
+        ASSERT_GE(delta->segments.at(0).fingerprints.size(), least);
+      }
+    }
+  });
+  for (uint32_t number = 0; number < kCheckpoints; ++number) {
+    test::Checkpoint checkpoint = test::At(number + 1);
+    for (const UserRef& user : users) checkpoint.deltas[user] = Exposures(kDay, {number * 1000});
+    const Status written = test::Commit(store, checkpoint);
+    EXPECT_TRUE(written) << written.error().message;
+    committed.store(number + 1);
+  }
+  done.store(true);
+}
+
+}  // namespace
+}  // namespace seen
