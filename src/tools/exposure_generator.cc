@@ -59,15 +59,16 @@ ExposureGenerator::ExposureGenerator(const GeneratorOptions& options)
       sessions_(std::min(options.sessions, options.users)) {}
 
 void ExposureGenerator::Begin(Session& session) {
-  WriteHex('u', Scramble(user_rank_(random_), 0x9e3779b1u), session.user);
-  WriteHex('r', random_.Next(), session.request);
-  session.scene = random_.Below(kScenes.size());
-  session.length = kSessionItemsMin + random_.Below(kSessionItemsMax - kSessionItemsMin + 1);
+  session.user = Scramble(user_rank_(random_), 0x9e3779b1u);
+  session.request = random_.Next();
+  session.scene = static_cast<uint8_t>(random_.Below(kScenes.size()));
+  session.length =
+      static_cast<uint8_t>(kSessionItemsMin + random_.Below(kSessionItemsMax - kSessionItemsMin + 1));
   session.shown = 0;
   for (uint32_t i = 0; i < session.length; ++i) {
-    Id& item = session.items[i];
+    uint32_t& item = session.items[i];
     for (int attempt = 0; attempt < 8; ++attempt) {  // a page doesn't show an item twice
-      WriteHex('n', Scramble(item_rank_(random_), 0x85ebca6bu), item);
+      item = Scramble(item_rank_(random_), 0x85ebca6bu);
       if (std::find(session.items.begin(), session.items.begin() + i, item) == session.items.begin() + i)
         break;
     }
@@ -79,18 +80,23 @@ ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at) {
   if (session.shown == session.length) Begin(session);
   const uint32_t first = session.shown;
   const uint32_t count = std::min(options_.items_per_event, session.length - first);
-  session.shown += count;
+  session.shown = static_cast<uint8_t>(session.shown + count);
 
-  const ExposureFields fields{.user_id = View(session.user),
+  std::array<char, 17> request;  // 'r' and sixteen hex digits
+  std::array<Id, kSessionItemsMax> items;
+  WriteHex('u', session.user, user_id_);
+  WriteHex('r', session.request, request);
+  for (uint32_t i = 0; i < count; ++i) WriteHex('n', session.items[first + i], items[i]);
+  const ExposureFields fields{.user_id = View(user_id_),
                               .exposed_at = exposed_at,
                               .scene = kScenes[session.scene],
                               .position = first + 1,
-                              .request_id = View(session.request)};
+                              .request_id = View(request)};
   if (options_.items_per_event == 1) {
-    WriteExposure(fields, View(session.items[first]), payload_);
+    WriteExposure(fields, View(items[0]), payload_);
   } else {
     std::array<std::string_view, kSessionItemsMax> ids;
-    for (uint32_t i = 0; i < count; ++i) ids[i] = View(session.items[first + i]);
+    for (uint32_t i = 0; i < count; ++i) ids[i] = View(items[i]);
     WriteBatchExposure(fields, std::span(ids.data(), count), payload_);
   }
   if (options_.event_bytes > 0) Pad();
