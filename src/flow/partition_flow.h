@@ -124,6 +124,9 @@ class PartitionFlow {
 
   Status CheckAnchor(const Record& record);
   bool IsBehind(const Record& newest) const;
+  // Records decoded before the first of them touches the tail: enough to hide its cache misses, few enough to
+  // stay in the first-level cache.
+  static constexpr size_t kBlockRecords = 32;
   // A record of the block under way, decoded.
   struct Exposure {
     UserKey user;

@@ -61,7 +61,6 @@ SnapshotMeta PartitionFlow::MetaNow(size_t filter_index, double false_positive_r
 
 Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const {
   struct Read {
-    UserRef ref;
     SnapshotMeta meta;
     std::string_view user_id;
     size_t changes_from = 0, changes_to = 0;
@@ -78,7 +77,7 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   for (size_t i = 0; i < group.size(); ++i) {
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
-    reads[i] = {refs.back(), MetaNow(group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
+    reads[i] = {MetaNow(group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
   }
   const Tails tails = GetTails();  // before the store: see ReadUser
   for (const auto& tail : {tails.frozen, tails.active}) {

@@ -54,7 +54,6 @@ void PublishFlow::DrainChannel() {
       }
     }
   }
-  entry_count_.store(table_.size(), std::memory_order_relaxed);
 }
 
 void PublishFlow::Release(uint32_t number) {
@@ -78,6 +77,7 @@ void PublishFlow::SetTimer(uint32_t number, Instant at) {
 void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at,
                             TimeMs record_timestamp) {
   const uint32_t number = table_.FindOrAdd({filters_[filter_index].id, user}, filter_index);
+  entry_count_.store(table_.size(), std::memory_order_relaxed);
   PublishEntry& entry = table_[number];
   if (!entry.unclean()) ++unclean_;
   if (!entry.dirty) {

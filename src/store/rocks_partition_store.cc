@@ -16,6 +16,8 @@
 namespace seen {
 namespace {
 
+constexpr size_t kAtOnce = 16;  // users of one MultiGet
+
 uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
   return db.GetIntProperty(name, &value) ? value : 0;
@@ -63,7 +65,6 @@ Result<bool> RocksPartitionStore::ReadDelta(const UserRef& user, std::string& ou
 }
 
 Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const {
-  constexpr size_t kAtOnce = 16;
   for (size_t from = 0; from < users.size(); from += kAtOnce) {
     const uint64_t era = cache_->Era();
     std::array<size_t, kAtOnce> missing;
@@ -78,12 +79,11 @@ Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span
   return {};
 }
 
-// Those of `users` that `which` names, 16 at most.
+// Those of `users` that `which` names, kAtOnce at most.
 Status RocksPartitionStore::ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                                          std::span<std::string> out) const {
   const auto db = database_->UseOrFail("can't read users' state");
   if (!db) return Fail(db.error());
-  constexpr size_t kAtOnce = 16;
   std::array<StoredUserKey, kAtOnce> stored_keys;
   std::array<rocksdb::Slice, kAtOnce> keys;
   std::array<rocksdb::PinnableSlice, kAtOnce> values;

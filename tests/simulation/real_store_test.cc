@@ -27,6 +27,9 @@ class ShownStore final : public PartitionStore {
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
     return store_->ReadDelta(user, out);
   }
+  Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override {
+    return store_->ReadDeltas(users, out);
+  }
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     return store_->ScanMarks(after, limit);
   }

@@ -1,0 +1,198 @@
+// Records into the tail: decoded some at a time, then appended. The worker's side of a partition.
+#include <algorithm>
+#include <cstring>
+
+#include "flow/partition_flow.h"
+#include "model/record_hash.h"
+
+namespace seen {
+namespace {
+constexpr size_t kMisroutedIdBytes = 16;
+}  // namespace
+
+bool PartitionFlow::IsBehind(const Record& newest) const {
+  return LagMessages() > options_.behind_lag_messages &&
+         clock_.WallNow().value - newest.timestamp.value > options_.behind_age.count();
+}
+
+Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
+  if (records.empty()) return size_t{0};
+  BatchReport report;
+  report.partition = options_.partition;
+  ++batch_number_;
+  defer_ = IsBehind(records.back()) || !publish_.HasRoom();
+  size_t taken = 0;
+  while (taken < records.size()) {
+    const auto rest = records.subspan(taken);
+    const auto read = ReadBlock(rest);
+    if (!read) return Fail(read.error());
+    const size_t appended = AppendBlock(rest, *read, report);
+    taken += appended;
+    if (appended < *read) break;  // the tail is full
+    if (block_rejection_) {
+      if (!Reject(records[taken], *block_rejection_, report)) break;
+      NoteTaken(records[taken++], report);
+    }
+  }
+  if (report.records > 0) {
+    const Record& last = records[taken - 1];
+    anchor_ = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
+    const int64_t now = clock_.WallNow().value;
+    const Instant visible_at = clock_.Now();
+    for (const Record& record : records.first(taken)) {
+      report.record_to_visible.Add(std::max<int64_t>(0, now - record.timestamp.value));
+    }
+    for (const TimeMs exposed_at : exposed_) {
+      report.exposed_to_visible.Add(std::max<int64_t>(0, now - exposed_at.value));
+    }
+    if (defer_) {
+      for (size_t i = 0; i < dirty_.size(); ++i) {
+        dirty_slots_[i]->deferred = static_cast<FilterMask>(dirty_slots_[i]->deferred | dirty_[i].filters);
+      }
+    } else {
+      publish_.AddDirty(dirty_, visible_at);
+    }
+    NoteCaughtUp();
+    reporter_.BatchApplied(report);
+  }
+  dirty_.clear();
+  dirty_slots_.clear();
+  exposed_.clear();
+  return taken;
+}
+
+// Decodes records up to a block's length, or up to one that must be rejected: those before it come first.
+Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
+  block_.clear();
+  block_items_.clear();
+  block_id_bytes_ = 0;
+  block_rejection_.reset();
+  const int64_t next_offset = next_offset_.load(std::memory_order_relaxed);
+  size_t read = 0;
+  for (; read < records.size() && block_.size() < kBlockRecords; ++read) {
+    const Record& record = records[read];
+    if (!anchor_is_checked_) [[unlikely]] {
+      if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
+    }
+    if (record.offset < next_offset) continue;
+    block_rejection_ = ReadRecord(record, read);
+    if (block_rejection_) [[unlikely]]
+      break;
+  }
+  return read;
+}
+
+std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, size_t number) {
+  if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
+  auto decoded = decoder_.Decode(record.value);
+  if (!decoded) return std::move(decoded.error());
+  const Event& event = *decoded;
+  if (event.exposed_at.value - record.timestamp.value > options_.future_skew_max.count()) {
+    const int64_t ahead_s = (event.exposed_at.value - record.timestamp.value) / 1000;
+    return Rejection{RejectReason::kTooFarAhead, "exposed_at",
+                     "exposed_at: " + std::to_string(ahead_s) + " s ahead of its record, more than " +
+                         std::to_string(options_.future_skew_max.count() / 1000)};
+  }
+  FilterMask filters = all_filters_;
+  for (size_t i = 0; i < options_.filters.size(); ++i) {
+    if (options_.filters[i].IsTooOld(event.exposed_at, record.timestamp)) {
+      filters = static_cast<FilterMask>(filters & ~(1u << i));
+    }
+  }
+  // The event's views last only until the next one is decoded.
+  char* const user_id = block_ids_.get() + block_id_bytes_;
+  std::memcpy(user_id, event.user_id.data(), event.user_id.size());
+  block_id_bytes_ += event.user_id.size();
+  const auto items_from = static_cast<uint32_t>(block_items_.size());
+  for (const ExposedItem& item : event.items) block_items_.push_back(item.fingerprint);
+  block_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()), filters,
+                    PartitionHash(options_.partitioner, event.user_id), items_from,
+                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number, nullptr});
+  tail_->PrefetchIndex(block_.back().user);
+  return std::nullopt;
+}
+
+// How many of the `read` records were taken: fewer when the tail is full.
+size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
+  if (tail_->Full()) return block_.empty() ? read : block_.front().record;
+  for (const Exposure& exposure : block_) tail_->PrefetchSlot(exposure.user);
+  for (Exposure& exposure : block_) {
+    if (exposure.filters == 0) continue;
+    exposure.slot =
+        &tail_->SlotOf(exposure.user, {exposure.user_id, exposure.user_id_bytes}, exposure.id_check);
+    tail_->PrefetchBlock(*exposure.slot);
+  }
+  for (const Exposure& exposure : block_) {
+    if (tail_->Full()) return exposure.record;
+    Append(exposure, records[exposure.record], report);
+    NoteTaken(records[exposure.record], report);
+  }
+  return read;
+}
+
+void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+  const auto expected =
+      static_cast<int32_t>(exposure.id_check % static_cast<uint32_t>(options_.partition_count));
+  if (expected != options_.partition) [[unlikely]] {
+    ++report.misrouted;
+    NoteMisrouted(record, {exposure.user_id, exposure.user_id_bytes}, expected);
+  }
+  const uint32_t items = exposure.items_to - exposure.items_from;
+  if (exposure.filters == 0) {
+    report.too_old += items;
+    return;
+  }
+  Tail::UserSlot& slot = *exposure.slot;
+  if (slot.ids_met) [[unlikely]] {
+    slot.ids_met = false;
+    reporter_.UserKeysMet(options_.partition);
+  }
+  const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
+  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+    tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, exposure.filters);
+  }
+  report.events += items;
+  exposed_.push_back(exposure.exposed_at);
+  NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
+}
+
+void PartitionFlow::NoteTaken(const Record& record, BatchReport& report) {
+  if (record.timestamp.value > partition_time_ms_.load(std::memory_order_relaxed)) {
+    partition_time_ms_.store(record.timestamp.value, std::memory_order_release);
+  }
+  // Readers may find more than the offset says, never less.
+  next_offset_.store(record.offset + 1, std::memory_order_release);
+  ++report.records;
+  report.bytes += record.key.size() + record.value.size();
+}
+
+void PartitionFlow::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
+  if (filters == 0) return;
+  if (slot.dirty_batch == batch_number_) {
+    // Its earlier records of this batch may have been too old for some of the filters.
+    dirty_[slot.dirty_index].filters = static_cast<FilterMask>(dirty_[slot.dirty_index].filters | filters);
+    return;
+  }
+  slot.dirty_batch = batch_number_;
+  slot.dirty_index = static_cast<uint32_t>(dirty_.size());
+  dirty_slots_.push_back(&slot);
+  dirty_.push_back({slot.key, filters, record_timestamp});
+}
+
+bool PartitionFlow::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
+  dead_letters_full_ = !dead_letters_.TrySend({rejection, options_.partition, &record});
+  if (dead_letters_full_) return false;
+  rejected_.push_back({record.offset, record.timestamp, RecordHash(record.key, record.value)});
+  ++report.rejected[static_cast<size_t>(rejection.reason)];
+  reporter_.EventRejected(rejection, options_.partition, record.offset);
+  return true;
+}
+
+void PartitionFlow::NoteMisrouted(const Record& record, std::string_view user_id, int32_t expected) {
+  reporter_.EventMisrouted(options_.partition, expected, record.offset);
+  const std::lock_guard lock(status_mutex_);
+  ++misrouted_;
+  misrouted_last_ = {record.offset, expected, std::string(user_id.substr(0, kMisroutedIdBytes))};
+}
+
+}  // namespace seen
