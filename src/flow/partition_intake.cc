@@ -8,6 +8,15 @@
 namespace seen {
 namespace {
 constexpr size_t kMisroutedIdBytes = 16;
+constexpr size_t kRecordsAhead = 4;
+constexpr size_t kCacheLine = 64;
+
+// Another core has just written it. The hardware follows once a few lines have been read.
+void PrefetchValue(std::string_view value) {
+  for (size_t at = 0; at < std::min(value.size(), 4 * kCacheLine); at += kCacheLine) {
+    __builtin_prefetch(value.data() + at);
+  }
+}
 }  // namespace
 
 bool PartitionFlow::IsBehind(const Record& newest) const {
@@ -71,6 +80,7 @@ Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
   size_t read = 0;
   for (; read < records.size() && block_.size() < kBlockRecords; ++read) {
     const Record& record = records[read];
+    if (read + kRecordsAhead < records.size()) PrefetchValue(records[read + kRecordsAhead].value);
     if (!anchor_is_checked_) [[unlikely]] {
       if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
     }

@@ -10,6 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr size_t kMessagesAhead = 8;
+
 bool IsOutOfRange(rd_kafka_resp_err_t error) {
 #if RD_KAFKA_VERSION >= 0x020100ff
   if (error == RD_KAFKA_RESP_ERR__LOG_TRUNCATION) return true;
@@ -47,6 +49,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   worker.batch.clear();
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
+    if (i + kMessagesAhead < count) __builtin_prefetch(worker.messages[i + kMessagesAhead]);
     bytes += worker.messages[i]->len + worker.messages[i]->key_len;
     Sort(worker, *worker.messages[i]);
   }
