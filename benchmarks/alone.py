@@ -89,6 +89,16 @@ def between(seen, low, high):
     return records / max(1e-3, end[0] - start[0]), (end[2] - start[2]) / records * 1e6
 
 
+def longest_wait_s(seen):
+    """The longest time without anything applied."""
+    longest, since, before = 0.0, seen[0][0], 0
+    for now, applied, _ in seen:
+        if applied > before or applied == 0:
+            since, before = now, applied
+        longest = max(longest, now - since)
+    return longest
+
+
 def percentile_ms(before, after, share):
     """Of what was counted in between; within a bucket evenly."""
     counts = sorted((bound, count - before.get(bound, 0)) for bound, count in after.items())

@@ -228,7 +228,7 @@ def scenario_text(name, entry):
     text = [f"### {name}", entry["what"], table(["", ""], ["---", "---:"], rows) if rows else ""]
     for key, value in result.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            head = list(value[0])
+            head = list(dict.fromkeys(key for row in value for key in row))
             text.append(table([words(h) for h in head], ["---:"] * len(head),
                               [[shown(row.get(h)) for h in head] for row in value]))
     if result.get("curve"):
@@ -265,7 +265,7 @@ def write():
     if all_results.get("contenders"):
         page = between_markers(page, "side-by-side", side_by_side(all_results))
     if all_results.get("scenarios"):
-        texts = [scenario_text(name, entry) for name, entry in all_results["scenarios"].items()]
+        texts = [scenario_text(name, entry) for name, entry in sorted(all_results["scenarios"].items())]
         page = between_markers(page, "scenarios", "\n\n".join(["## seend alone", *texts]))
     paths.PAGE.write_text(page)
     return 0

@@ -12,7 +12,7 @@ def run(bench, settings, say):
         seen = seend.wait_applied(s["events"], 60 + s["events"] / 100_000)
         rate, cpu = alone.between(seen, 0, s["events"])
         rate_last, cpu_last = alone.between(seen, s["events"] - s["last"], s["events"])
-        waits = longest_wait_s(seen)
+        waits = alone.longest_wait_s(seen)
         result = {"events": s["events"], "events_per_s": rate, "cpu_us_an_event": cpu, "last_events": s["last"],
                   "events_per_s_over_the_last": rate_last, "cpu_us_an_event_over_the_last": cpu_last,
                   "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB, "longest_standstill_s": waits,
@@ -21,13 +21,3 @@ def run(bench, settings, say):
     if not s["keep"]:
         bench.topics.delete(workload.topic)
     return result
-
-
-def longest_wait_s(seen):
-    """The longest time without anything applied."""
-    longest, since, before = 0.0, seen[0][0], 0
-    for now, applied, _ in seen:
-        if applied > before or applied == 0:
-            since, before = now, applied
-        longest = max(longest, now - since)
-    return longest

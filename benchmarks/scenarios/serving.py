@@ -1,4 +1,4 @@
-"""HTTP with wrk: `unseen` with many candidates against users of 3,000 items, and filters by GET, idle and while ingesting."""
+"""HTTP with wrk: `unseen` with many candidates and filters by GET, of users of 3,000 items and of 100, idle and while ingesting."""
 
 import re
 import subprocess
@@ -29,9 +29,18 @@ end
 
 
 def run(bench, settings, say):
-    s = alone.numbers(settings, users=1000, items=3000, seconds=8, connections=8, ingest_rate=300_000)
-    # A third more events than items: some items come to a user twice.
-    workload = bench.fill(Workload("busy", s["users"] * s["items"] * 11 // 10, users=s["users"], days=29,
+    s = alone.numbers(settings, users=1000, items=3000, few_items=100, seconds=8, connections=8, ingest_rate=300_000)
+    rows = [{"items_a_user": s["few_items"], **row} for row in
+            serve(bench, s, say, s["few_items"], [("snapshot", 0)], [])]
+    rows += [{"items_a_user": s["items"], **row} for row in
+             serve(bench, s, say, s["items"], [("unseen", 2_000), ("unseen", 10_000), ("snapshot", 0)],
+                   [("unseen", 2_000), ("snapshot", 0)])]
+    return {"users": s["users"], "connections": s["connections"], "rows": rows}
+
+
+def serve(bench, s, say, items, idle, ingesting):
+    # A tenth more events than items: some items come to a user twice.
+    workload = bench.fill(Workload("busy", s["users"] * items * 11 // 10, users=s["users"], days=29,
                                    more=["--items", "1000000", "--user-skew", "0.01", "--item-skew", "0.01"]))
     users = list(sample(bench, workload, 200))
     with alone.Seend(bench, workload.topic, publishing=False) as seend:
@@ -39,18 +48,18 @@ def run(bench, settings, say):
         seend.session.stop()  # all of it into the store
         seend.again()
         measure.wait_ready(seend.session)
-        rows = [wrk(seend, users, s, what, candidates) for what, candidates in
-                (("unseen", 2_000), ("unseen", 10_000), ("snapshot", 0))]
-        load = bench.generate(workload.topic, *measure.live_arguments(s["ingest_rate"]), "--seconds", 3 * s["seconds"] + 6)
-        time.sleep(2)
-        rows += [{**wrk(seend, users, s, what, candidates), "ingesting": True} for what, candidates in
-                 (("unseen", 2_000), ("snapshot", 0))]
-        load.process.terminate()
-        load.process.wait()
+        rows = [wrk(seend, users, s, what, candidates) for what, candidates in idle]
+        if ingesting:
+            load = bench.generate(workload.topic, *measure.live_arguments(s["ingest_rate"]), "--seconds",
+                                  len(ingesting) * (s["seconds"] + 2) + 6)
+            time.sleep(2)
+            rows += [{**wrk(seend, users, s, what, candidates), "ingesting": True} for what, candidates in ingesting]
+            load.process.terminate()
+            load.process.wait()
     bench.topics.delete(workload.topic)  # it has got more events than its name says
     for row in rows:
         say(str(row))
-    return {"users": s["users"], "items_a_user": s["items"], "connections": s["connections"], "rows": rows}
+    return rows
 
 
 def wrk(seend, users, s, what, candidates):
