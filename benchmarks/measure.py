@@ -12,6 +12,7 @@ from places import now_ms
 
 POLL_S = 0.02
 SAMPLE = "sample-users.txt"
+WARM_SHARE = 0.4  # of the topic: by then a JVM has compiled what it will
 
 
 def fresh_run(bench, contender, topic, **more):
@@ -25,9 +26,10 @@ def fresh_run(bench, contender, topic, **more):
 
 def follow(session, records, timeout_s, every_s=POLL_S, started=None):
     """Polls until `records` are applied and published. What was seen on the way:
-    first (time, applied, cpu): the first sight of anything applied; applied_at: time when all was."""
+    first (time, applied, cpu): the first sight of anything applied; warm: the same of two fifths of it; applied_at: time
+    when all was."""
     begun = time.monotonic() if started is None else started
-    first, applied_at = None, None
+    first, warm, applied_at = None, None, None
     while True:
         session.check_alive()
         applied = session.applied() or 0
@@ -35,11 +37,13 @@ def follow(session, records, timeout_s, every_s=POLL_S, started=None):
         session.peak_bytes()
         if first is None and applied > 0:
             first = (now, applied, cpu)
+        if warm is None and applied >= WARM_SHARE * records:
+            warm = (now, applied, cpu)
         if applied_at is None and applied >= records:
             applied_at = now
         if applied >= records and session.finished(records):
             ended = getattr(session, "ended_at", None) or time.monotonic()
-            return {"begun": begun, "first": first, "applied_at": applied_at, "ended": ended, "cpu": session.cpu_s()}
+            return {"begun": begun, "first": first, "warm": warm, "applied_at": applied_at, "ended": ended, "cpu": session.cpu_s()}
         if now - begun > timeout_s:
             raise RuntimeError(f"only {applied} of {records} records within {timeout_s:.0f} s")
         time.sleep(every_s)
@@ -63,7 +67,12 @@ def ingest(bench, contender, workload, closely):
         records, seconds = workload.events - before, max(seen["ended"] - began, 1e-3)
         if records < workload.events / 2:  # too quick to be seen beginning
             records, seconds, cpu_before = workload.events, seen["ended"] - seen["begun"], 0
+        warm_at, warm, cpu_warm = seen["warm"]
+        warm_records = workload.events - warm
+        seen_late = warm_records > workload.events / 4
         result = {
+            "rate_warm": warm_records / max(seen["ended"] - warm_at, 1e-3) if seen_late else None,
+            "cpu_us_warm": (seen["cpu"] - cpu_warm) / warm_records * 1e6 if seen_late else None,
             "records": workload.events, "seconds": seconds, "rate": records / seconds,
             "cpu_us": (seen["cpu"] - cpu_before) / records * 1e6, "cpu_total_us": seen["cpu"] / workload.events * 1e6,
             "start_s": began - seen["begun"], "peak_bytes": session.peak_bytes(),
