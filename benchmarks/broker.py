@@ -113,8 +113,9 @@ class Bench:
         """Fills the workload's topic unless today's run has; its real figures are in workload.figures."""
         known = json.loads(self.topics_file.read_text()) if self.topics_file.exists() else {}
         figures = known.get(workload.topic)
-        if not figures or time.time() - figures["at"] > DAY_S:
-            if self.topics.partitions(workload.topic):
+        there = self.topics.partitions(workload.topic)
+        if not figures or not there or time.time() - figures["at"] > DAY_S:
+            if there:
                 self.topics.delete(workload.topic)
             self.topics.create(workload.topic, workload.partitions, retention_ms=-1)
             figures = self.generate(workload.topic, *workload.arguments(), "--events", str(workload.events)).result()
