@@ -1,16 +1,22 @@
 #include "store/delta_cache.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
 #include "model/delta_fold.h"
 
 namespace seen {
+namespace {
+constexpr size_t kLine = 64;
+constexpr size_t kPrefetchedBytes = 4 * kLine;  // of a value; what follows, the processor foresees
+}  // namespace
 
 DeltaCache::DeltaCache(uint64_t bytes_max, const MergeRules& rules)
     : shard_bytes_max_(bytes_max / kShards), rules_(rules) {}
 
 uint32_t DeltaCache::Find(const Shard& shard, const UserRef& user) {
-  return shard.index.Find(TagOf(user), [&](uint32_t number) { return shard.slots[number].user == user; });
+  return shard.index.Find(TagOf(user), [&](uint32_t number) { return shard.slots[number].ref() == user; });
 }
 
 uint64_t DeltaCache::BytesOf(size_t value) {
@@ -19,16 +25,46 @@ uint64_t DeltaCache::BytesOf(size_t value) {
          (value + kAllocationUnit - 1) / kAllocationUnit * kAllocationUnit;
 }
 
-bool DeltaCache::Get(const UserRef& user, std::string& out) {
-  if (shard_bytes_max_ == 0) return false;
-  Shard& shard = ShardOf(user);
-  const std::lock_guard lock(shard.mutex);
-  const uint32_t number = Find(shard, user);
-  if (number == TagIndex::kNone) return false;
-  Slot& slot = shard.slots[number];
-  slot.recent = true;
-  out.assign(slot.view());
-  return true;
+uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::string> out) {
+  Check(users.size() <= kAtOnce, "so many users are looked up at once");
+  if (shard_bytes_max_ == 0) return 0;
+  // A user's cell, slot and value are each a cache miss: all users' are asked for before the first is needed.
+  // What a lock doesn't span may change; only the last round counts.
+  if (users.size() > 1) {
+    for (const UserRef& user : users) {
+      Shard& shard = ShardOf(user);
+      const std::lock_guard lock(shard.mutex);
+      shard.index.Prefetch(TagOf(user));
+    }
+    for (const UserRef& user : users) {
+      Shard& shard = ShardOf(user);
+      const std::lock_guard lock(shard.mutex);
+      const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
+      if (number != TagIndex::kNone) __builtin_prefetch(&shard.slots[number]);
+    }
+    for (const UserRef& user : users) {
+      Shard& shard = ShardOf(user);
+      const std::lock_guard lock(shard.mutex);
+      const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
+      if (number == TagIndex::kNone) continue;
+      const std::string_view value = shard.slots[number].view();
+      for (size_t at = 0; at < std::min(value.size(), kPrefetchedBytes); at += kLine) {
+        __builtin_prefetch(value.data() + at);
+      }
+    }
+  }
+  uint32_t found = 0;
+  for (size_t i = 0; i < users.size(); ++i) {
+    Shard& shard = ShardOf(users[i]);
+    const std::lock_guard lock(shard.mutex);
+    const uint32_t number = Find(shard, users[i]);
+    if (number == TagIndex::kNone) continue;
+    Slot& slot = shard.slots[number];
+    slot.recent = true;
+    out[i].assign(slot.view());
+    found |= 1u << i;
+  }
+  return found;
 }
 
 void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t era) {
@@ -46,7 +82,8 @@ void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t er
     shard.free.pop_back();
   }
   Slot& slot = shard.slots[number];
-  slot.user = user;
+  slot.user = user.user;
+  slot.filter = user.filter;
   slot.used = true;
   slot.recent = false;
   shard.index.Insert(TagOf(user), number);
@@ -65,7 +102,7 @@ void DeltaCache::Set(Shard& shard, Slot& slot, std::string_view value) {
 
 void DeltaCache::Remove(Shard& shard, uint32_t number) {
   Slot& slot = shard.slots[number];
-  shard.index.Remove(TagOf(slot.user), number);
+  shard.index.Remove(TagOf(slot.ref()), number);
   shard.bytes -= BytesOf(slot.size);
   slot.value.reset();
   slot.size = 0;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,10 @@ class DeltaCache {
   DeltaCache(uint64_t bytes_max, const MergeRules& rules);
 
   /// True: `out` is what the store has of the user, empty for nothing.
-  bool Get(const UserRef& user, std::string& out);
+  bool Get(const UserRef& user, std::string& out) { return GetEach({&user, 1}, {&out, 1}) == 1; }
+  /// The same of several, kAtOnce at most: bit i of the result tells of user i. Their cache misses overlap.
+  static constexpr size_t kAtOnce = 32;
+  uint32_t GetEach(std::span<const UserRef> users, std::span<std::string> out);
 
   /// To be asked before a read from the store whose result will be offered.
   uint64_t Era() const { return era_.load(); }
@@ -45,13 +49,16 @@ class DeltaCache {
  private:
   static constexpr size_t kShards = 16;
   struct Slot {
-    UserRef user;
+    UserKey user;
+    std::unique_ptr<char[]> value;
+    uint32_t size = 0;
+    FilterId filter = 0;
     bool used = false;
     bool recent = false;  // hit since the clock's hand came by
-    uint32_t size = 0;
-    std::unique_ptr<char[]> value;
     std::string_view view() const { return {value.get(), size}; }
+    UserRef ref() const { return {filter, user}; }
   };
+  static_assert(sizeof(Slot) == 32);
   struct alignas(64) Shard {
     mutable std::mutex mutex;  // all below
     TagIndex index;

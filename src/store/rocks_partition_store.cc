@@ -16,7 +16,8 @@
 namespace seen {
 namespace {
 
-constexpr size_t kAtOnce = 16;  // users of one MultiGet
+constexpr size_t kAtOnce = 32;  // users of one MultiGet
+static_assert(kAtOnce <= DeltaCache::kAtOnce);
 
 uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
@@ -69,8 +70,10 @@ Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span
     const uint64_t era = cache_->Era();
     std::array<size_t, kAtOnce> missing;
     size_t count = 0;
-    for (size_t i = from; i < std::min(from + kAtOnce, users.size()); ++i) {
-      if (!cache_->Get(users[i], out[i])) missing[count++] = i;
+    const size_t to = std::min(from + kAtOnce, users.size());
+    const uint32_t cached = cache_->GetEach(users.subspan(from, to - from), out.subspan(from, to - from));
+    for (size_t i = from; i < to; ++i) {
+      if (!(cached >> (i - from) & 1)) missing[count++] = i;
     }
     if (count == 0) continue;
     if (Status read = ReadFromDisk(users, std::span(missing).first(count), out); !read) return read;
