@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "base/clock.h"
@@ -21,14 +22,23 @@ struct Record {
   bool value_is_null = false;
 };
 
+/// A rendered filter on its way out.
+struct OutgoingSnapshot {
+  FilterIndex filter = 0;
+  std::string_view user_id;
+  std::string_view bytes;
+  uint64_t ticket = 0;
+  bool queued = false;  // set by the sink
+};
+
 /// Sends rendered filters. Used from one thread, the publisher's, which also runs the acknowledgements.
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
-  /// Queues `snapshot` under key `user_id` on the filter's topic; bytes are copied. False: the queue is full,
-  /// try again later. `ticket` comes back in an acknowledgement, exactly once, if and only if true.
-  virtual bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot,
-                       uint64_t ticket) = 0;
+  /// Queues `snapshots` in order, each under its user's id on its filter's topic; bytes are copied. Not
+  /// `queued`: the queue is full, try that one again later. `ticket` comes back in an acknowledgement,
+  /// exactly once, if and only if it was queued.
+  virtual void TrySend(std::span<OutgoingSnapshot> snapshots) = 0;
 
   using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
   /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.

@@ -150,7 +150,7 @@ class PartitionFlow {
   Tails GetTails() const;
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);
-  SnapshotMeta MetaNow(size_t filter_index, double false_positive_rate) const;
+  SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   void NoteCaughtUp();
 

@@ -49,11 +49,11 @@ Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, Day hor
                      {horizon, filter.items_max, filter.limits});
 }
 
-SnapshotMeta PartitionFlow::MetaNow(size_t filter_index, double false_positive_rate) const {
+SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const {
   SnapshotMeta meta;
   meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
   meta.input_offset = next_offset();
-  meta.horizon = options_.filters[filter_index].AnswerHorizon(clock_.WallNow());
+  meta.horizon = options_.filters[filter_index].AnswerHorizon(wall_now);
   meta.partition = options_.partition;
   meta.false_positive_rate = false_positive_rate;
   return meta;
@@ -74,10 +74,11 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   refs.clear();
   changes.clear();
   if (stored.size() < group.size()) stored.resize(group.size());
+  const TimeMs wall_now = clock_.WallNow();
   for (size_t i = 0; i < group.size(); ++i) {
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
-    reads[i] = {MetaNow(group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
+    reads[i] = {MetaAt(wall_now, group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
   }
   const Tails tails = GetTails();  // before the store: see ReadUser
   for (const auto& tail : {tails.frozen, tails.active}) {
@@ -126,7 +127,7 @@ std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters
 Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                                  std::string& user_id, std::string& bytes) const {
   thread_local SeenReader reader;
-  const SnapshotMeta meta = MetaNow(filter_index, false_positive_rate);
+  const SnapshotMeta meta = MetaAt(clock_.WallNow(), filter_index, false_positive_rate);
   if (Status read = ReadSeen(filter_index, user, meta.horizon, reader); !read) return read;
   user_id = reader.user_id();
   RenderSnapshot(meta, reader.seen().values(), bytes);

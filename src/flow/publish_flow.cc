@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
-#include <limits>
 
 #include "base/check.h"
 
 namespace seen {
 namespace {
-constexpr size_t kScanPage = 512;
-constexpr size_t kPrefetched = 8;      // ahead of the one at hand
-constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
+constexpr size_t kPrefetched = 12;  // ahead of the one at hand
 constexpr std::chrono::milliseconds kRetryAfter{500};
-// Of a user who comes from a mark, no event's time is known: no latency is told of it.
-constexpr TimeMs kNoRecord{std::numeric_limits<int64_t>::max()};
 }  // namespace
 
 PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter)
@@ -45,7 +39,8 @@ void PublishFlow::DrainChannel() {
     };
     for (size_t at = 0; at < batch.users.size(); ++at) {
       if (at + 2 * kPrefetched < batch.users.size()) table_.PrefetchIndex(first_of(at + 2 * kPrefetched));
-      if (at + kPrefetched < batch.users.size()) table_.PrefetchEntry(first_of(at + kPrefetched));
+      if (at + kPrefetched < batch.users.size())
+        table_.PrefetchEntry(first_of(at + kPrefetched), kPrefetched);
       const DirtyUser& dirty = batch.users[at];
       for (size_t i = 0; i < filters_.size(); ++i) {
         if (dirty.filters >> i & 1) {
@@ -128,17 +123,15 @@ void PublishFlow::NothingToSend(uint32_t number) {
   if (!entry.timed) Release(number);
 }
 
-void PublishFlow::PutBack(size_t from, size_t group) {
-  for (size_t i = group; i-- > from;) {
-    PublishEntry& entry = table_[numbers_[i]];
-    entry.in_flight = false;
-    entry.dirty = true;
-    entry.dirty_since = entry.sent_since;
-    entry.dirty_record = entry.sent_record;
-    if (entry.queued) continue;
-    entry.queued = true;
-    ready_.push_front(numbers_[i]);
-  }
+void PublishFlow::PutBack(uint32_t number) {
+  PublishEntry& entry = table_[number];
+  entry.in_flight = false;
+  entry.dirty = true;
+  entry.dirty_since = entry.sent_since;
+  entry.dirty_record = entry.sent_record;
+  if (entry.queued) return;
+  entry.queued = true;
+  ready_.push_front(number);
 }
 
 PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink,
@@ -152,25 +145,32 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
     if (group == 0) break;
     lock.unlock();
     stepped.status = render(std::span(renderings_).first(group));
-    size_t done = 0;
-    for (; done < group && stepped.status; ++done) {
-      const Rendering& made = renderings_[done];
+    outgoing_.clear();
+    for (size_t i = 0; i < group && stepped.status; ++i) {
+      const Rendering& made = renderings_[i];
       if (made.user_id.empty()) continue;
-      if (!sink.TrySend(made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[done])) {
-        stepped.sink_full = true;
-        break;
-      }
+      outgoing_.push_back({made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
     }
+    if (!outgoing_.empty()) sink.TrySend(outgoing_);
     lock.lock();
-    for (size_t i = 0; i < done; ++i) {
-      if (renderings_[i].user_id.empty()) {
-        NothingToSend(numbers_[i]);
-        continue;
-      }
-      ++stepped.sent;
-      Sent(numbers_[i], renderings_[i].bytes.size(), now);
+    if (!stepped.status) {
+      for (size_t i = group; i-- > 0;) PutBack(numbers_[i]);
+      break;
     }
-    PutBack(done, group);
+    for (size_t i = 0; i < group; ++i) {
+      if (renderings_[i].user_id.empty()) NothingToSend(numbers_[i]);
+    }
+    // From the last on, so that what is put back stands as it did.
+    for (size_t i = outgoing_.size(); i-- > 0;) {
+      const auto number = static_cast<uint32_t>(outgoing_[i].ticket);
+      if (outgoing_[i].queued) {
+        ++stepped.sent;
+        Sent(number, outgoing_[i].bytes.size(), now);
+      } else {
+        stepped.sink_full = true;
+        PutBack(number);
+      }
+    }
   }
   return stepped;
 }
@@ -178,7 +178,8 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
 void PublishFlow::FireTimers(Instant now) {
   for (auto& timers : timers_) {
     while (!timers.empty() && timers.front().at <= now) {
-      if (timers.size() > kPrefetched) table_.PrefetchEntry(timers[kPrefetched].entry);
+      if (timers.size() > 2 * kPrefetched) table_.PrefetchEntry(timers[2 * kPrefetched].entry);
+      if (timers.size() > kPrefetched) table_.PrefetchIndex(table_[timers[kPrefetched].entry].ref());
       const uint32_t number = timers.front().entry;
       timers.pop_front();
       PublishEntry& entry = table_[number];
@@ -276,109 +277,6 @@ Instant PublishFlow::NextDue() const {
   }
   if (!retries_.empty()) next = std::min(next, retries_.front().at);
   return next;
-}
-
-MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred) {
-  const std::lock_guard lock(mutex_);
-  Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
-  DrainChannel();
-  deferred_collected_ = deferred.size();
-  // An entry of a deferred user may be clean by a snapshot that is older than the deferred change.
-  for (const UserRef& ref : deferred) {
-    const uint32_t found = table_.Find(ref);
-    if (found == PublishTable::kNone || table_[found].dirty) continue;
-    const PublishEntry& entry = table_[found];
-    MakeDirty(entry.filter_index, ref.user, entry.sent_since, kNoRecord);
-  }
-  MarkChanges changes;
-  changes.set = std::move(deferred);
-  for (uint32_t number = 0; number < table_.end(); ++number) {
-    const PublishEntry& entry = table_[number];
-    if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.ref());
-  }
-  std::sort(changes.set.begin(), changes.set.end());
-  changes.set.erase(std::unique(changes.set.begin(), changes.set.end()), changes.set.end());
-  std::vector<UserRef> clears(clears_.begin(), clears_.end());
-  std::sort(clears.begin(), clears.end());
-  std::set_difference(clears.begin(), clears.end(), changes.set.begin(), changes.set.end(),
-                      std::back_inserter(changes.clear));
-  collected_set_ = changes.set;
-  collected_clear_ = changes.clear;
-  return changes;
-}
-
-void PublishFlow::MarksCommitted() {
-  const std::lock_guard lock(mutex_);
-  for (const UserRef& ref : collected_clear_) clears_.erase(ref);
-  for (const UserRef& ref : collected_set_) {
-    clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
-    const uint32_t found = table_.Find(ref);
-    if (found == PublishTable::kNone) {
-      // Published meanwhile, or deferred: the scan tells these apart by publishing both; it is harmless.
-      if (deferred_collected_ == 0) clears_.insert(ref);
-      continue;
-    }
-    PublishEntry& entry = table_[found];
-    if (entry.unclean()) {
-      entry.marked = true;
-    } else {
-      clears_.insert(ref);
-    }
-  }
-  if (deferred_collected_ > 0) {
-    marks_left_ += deferred_collected_;
-    if (scan_wanted_) rescan_ = true;
-    scan_wanted_ = true;
-  }
-  collected_set_.clear();
-  collected_clear_.clear();
-  deferred_collected_ = 0;
-}
-
-void PublishFlow::MarksFailed() {
-  const std::lock_guard lock(mutex_);
-  collected_set_.clear();
-  collected_clear_.clear();
-  deferred_collected_ = 0;
-}
-
-bool PublishFlow::HasMarkChanges() const {
-  const std::lock_guard lock(mutex_);
-  return !clears_.empty();
-}
-
-PublishFlow::ScanRequest PublishFlow::WantsScan() const {
-  const std::lock_guard lock(mutex_);
-  if (!scan_wanted_ || ready_.size() > kReadyEnough || table_.size() + kScanPage > entries_max_) return {};
-  return {true, scan_after_, kScanPage};
-}
-
-void PublishFlow::Scanned(std::span<const UserRef> marks, size_t limit, Instant now) {
-  const std::lock_guard lock(mutex_);
-  for (const UserRef& ref : marks) {
-    if (clears_.contains(ref)) continue;
-    const auto policy = std::find_if(filters_.begin(), filters_.end(),
-                                     [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
-    const uint32_t found = table_.Find(ref);
-    if (policy == filters_.end() || !policy->snapshot) {
-      clears_.insert(ref);  // its filter doesn't publish any more
-    } else if (found == PublishTable::kNone) {
-      const auto index = static_cast<uint16_t>(policy - filters_.begin());
-      MakeDirty(index, ref.user, now, kNoRecord);
-      table_[table_.Find(ref)].marked = true;
-    } else if (table_[found].unclean()) {
-      table_[found].marked = true;
-    } else {
-      clears_.insert(ref);
-    }
-  }
-  if (!marks.empty()) scan_after_ = marks.back();
-  marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
-  if (marks.size() >= limit) return;
-  scan_after_.reset();
-  scan_wanted_ = rescan_;
-  if (!rescan_) marks_left_ = 0;
-  rescan_ = false;
 }
 
 uint64_t PublishFlow::Outstanding() const {

@@ -16,15 +16,16 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "base/latency_counts.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
+#include "flow/publish_ref_set.h"
 #include "flow/publish_table.h"
 #include "flow/reporter.h"
 
@@ -102,7 +103,9 @@ class PublishFlow {
   uint64_t Outstanding() const;
 
  private:
-  static constexpr size_t kGroup = 16;  // rendered together
+  static constexpr size_t kGroup = 32;  // rendered together
+  // Of a user who comes from a mark, no event's time is known: no latency is told of it.
+  static constexpr TimeMs kNoRecord{std::numeric_limits<int64_t>::max()};
   struct Timer {
     Instant at;
     uint32_t entry;
@@ -110,9 +113,6 @@ class PublishFlow {
   struct Batch {
     std::vector<DirtyUser> users;
     Instant visible_at;
-  };
-  struct UserRefHash {
-    size_t operator()(const UserRef& ref) const { return static_cast<size_t>(ref.user.low + ref.filter); }
   };
 
   void DrainChannel();
@@ -124,7 +124,7 @@ class PublishFlow {
   size_t TakeGroup(size_t limit);
   void Sent(uint32_t number, size_t bytes, Instant now);
   void NothingToSend(uint32_t number);
-  void PutBack(size_t from, size_t group);
+  void PutBack(uint32_t number);
   void Delivered(uint32_t number, Instant now, TimeMs wall_now);
   void NotDelivered(uint32_t number, Instant now);
   void Release(uint32_t number);
@@ -142,8 +142,8 @@ class PublishFlow {
   std::deque<uint32_t> ready_;
   std::vector<std::deque<Timer>> timers_;  // one a filter: its debounce is constant, so they are in order
   std::deque<Timer> retries_;              // after a failed delivery
-  std::unordered_set<UserRef, UserRefHash> clears_;  // marks in the store whose snapshot is acknowledged
-  std::vector<UserRef> collected_set_;               // between CollectMarks and its end
+  UserRefSet clears_;                      // marks in the store whose snapshot is acknowledged
+  std::vector<UserRef> collected_set_;     // between CollectMarks and its end
   std::vector<UserRef> collected_clear_;
   uint64_t unclean_ = 0;
   uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
@@ -160,6 +160,7 @@ class PublishFlow {
   // Publisher thread: the group under way.
   std::array<Rendering, kGroup> renderings_;
   std::array<uint32_t, kGroup> numbers_;
+  std::vector<OutgoingSnapshot> outgoing_;
 };
 
 }  // namespace seen

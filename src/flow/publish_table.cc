@@ -2,9 +2,13 @@
 
 namespace seen {
 
-void PublishTable::PrefetchEntry(const UserRef& ref) const {
+void PublishTable::PrefetchEntry(const UserRef& ref, size_t ahead) const {
   const uint32_t first = index_.Find(TagOf(ref), [](uint32_t) { return true; });
-  if (first != kNone) PrefetchEntry(first);
+  if (first != kNone) {
+    PrefetchEntry(first);
+  } else if (free_.size() > ahead) {
+    PrefetchEntry(free_[free_.size() - 1 - ahead]);
+  }
 }
 
 uint32_t PublishTable::Find(const UserRef& ref) const {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/tag_index.h"
+#include "flow/publish_ref_set.h"
 #include "flow/store_port.h"
 
 namespace seen {
@@ -47,7 +48,8 @@ class PublishTable {
   const PublishEntry& operator[](uint32_t number) const { return chunks_[number / kChunk][number % kChunk]; }
 
   void PrefetchIndex(const UserRef& ref) const { index_.Prefetch(TagOf(ref)); }
-  void PrefetchEntry(const UserRef& ref) const;
+  /// `ahead`: so many users before it is looked up; a new one will get an entry that is free now.
+  void PrefetchEntry(const UserRef& ref, size_t ahead) const;
   void PrefetchEntry(uint32_t number) const { __builtin_prefetch(&(*this)[number]); }
 
   /// kNone: there is no such user.
@@ -58,10 +60,6 @@ class PublishTable {
 
  private:
   static constexpr uint32_t kChunk = 1024;
-
-  static uint32_t TagOf(const UserRef& ref) {
-    return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter * 0x9e3779b1u);
-  }
 
   TagIndex index_;
   std::vector<std::unique_ptr<PublishEntry[]>> chunks_;

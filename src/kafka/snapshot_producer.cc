@@ -16,8 +16,11 @@ struct SnapshotProducer::Impl {
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
 
+  std::vector<rd_kafka_message_t> messages;  // of one Produce
+
   Status Connect();
   void Drop();
+  void Produce(std::span<OutgoingSnapshot> snapshots);
   void Finish(uint64_t ticket, bool delivered) {
     outstanding.fetch_sub(1);
     if (acknowledge != nullptr) (*acknowledge)(ticket, delivered);
@@ -71,24 +74,46 @@ Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& 
   return std::unique_ptr<SnapshotProducer>(new SnapshotProducer(std::move(impl)));
 }
 
-bool SnapshotProducer::TrySend(FilterId filter, std::string_view user_id, std::string_view snapshot,
-                               uint64_t ticket) {
-  const auto topic = impl_->topics.find(filter);
-  const bool known = topic != impl_->topics.end();
-  if (known && rd_kafka_produce(topic->second.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
-                                const_cast<char*>(snapshot.data()), snapshot.size(), user_id.data(),
-                                user_id.size(), reinterpret_cast<void*>(ticket)) == 0) {
-    impl_->outstanding.fetch_add(1);
-    return true;
+void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
+  for (size_t from = 0, to = 0; from < snapshots.size(); from = to) {
+    const FilterIndex filter = snapshots[from].filter;
+    for (to = from; to < snapshots.size() && snapshots[to].filter == filter;) ++to;
+    impl_->Produce(snapshots.subspan(from, to - from));
   }
-  const auto error = known ? rd_kafka_last_error() : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-  if (kafka::MayLog("snapshot refused")) {
-    log::Warning("snapshot refused", {{"bytes", snapshot.size()}, {"error", rd_kafka_err2str(error)}});
+}
+
+// Snapshots of one filter, in a batch: librdkafka reads its clocks and takes the topic's lock once for all.
+void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
+  messages.resize(snapshots.size());
+  for (size_t i = 0; i < snapshots.size(); ++i) {
+    const OutgoingSnapshot& snapshot = snapshots[i];
+    rd_kafka_message_t& message = messages[i];
+    message = {};
+    message.payload = const_cast<char*>(snapshot.bytes.data());
+    message.len = snapshot.bytes.size();
+    message.key = const_cast<char*>(snapshot.user_id.data());
+    message.key_len = snapshot.user_id.size();
+    message._private = reinterpret_cast<void*>(snapshot.ticket);
+    message.err = RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
   }
-  impl_->outstanding.fetch_add(1);
-  impl_->refused.push_back(ticket);
-  return true;
+  if (const auto topic = topics.find(snapshots.front().filter); topic != topics.end()) {
+    rd_kafka_produce_batch(topic->second.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, messages.data(),
+                           static_cast<int>(messages.size()));
+  }
+  uint64_t queued = 0;
+  for (size_t i = 0; i < snapshots.size(); ++i) {
+    const auto error = messages[i].err;
+    snapshots[i].queued = error != RD_KAFKA_RESP_ERR__QUEUE_FULL;
+    if (!snapshots[i].queued) continue;
+    ++queued;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+    if (kafka::MayLog("snapshot refused")) {
+      log::Warning("snapshot refused",
+                   {{"bytes", snapshots[i].bytes.size()}, {"error", rd_kafka_err2str(error)}});
+    }
+    refused.push_back(snapshots[i].ticket);
+  }
+  outstanding.fetch_add(queued);
 }
 
 void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {

@@ -32,8 +32,7 @@ class SnapshotProducer final : public SnapshotSink {
   /// Drops what isn't delivered: call Flush before. (Undelivered snapshots are marked in the store.)
   ~SnapshotProducer() override;
 
-  bool TrySend(FilterId filter, std::string_view user_id, std::string_view snapshot,
-               uint64_t ticket) override;
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override;
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
 
   /// Waits until all is acknowledged, running the acknowledgements, at most `timeout`. False: some are

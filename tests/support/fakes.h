@@ -78,12 +78,14 @@ class FakeSnapshotTopic final : public SnapshotSink {
  public:
   explicit FakeSnapshotTopic(std::mt19937_64& random) : random_(random) {}
 
-  bool TrySend(FilterIndex filter, std::string_view user_id, std::string_view snapshot,
-               uint64_t ticket) override {
-    if (in_flight_.size() >= 20) return false;
-    in_flight_.push_back({filter, std::string(user_id), std::string(snapshot), ticket});
-    ++sent_total;
-    return true;
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    for (OutgoingSnapshot& snapshot : snapshots) {
+      snapshot.queued = in_flight_.size() < 20;
+      if (!snapshot.queued) continue;
+      in_flight_.push_back(
+          {snapshot.filter, std::string(snapshot.user_id), std::string(snapshot.bytes), snapshot.ticket});
+      ++sent_total;
+    }
   }
   /// Acknowledges some of what is under way, in order a user; some deliveries fail.
   void PollAcknowledgements(const Acknowledge& acknowledge) override;

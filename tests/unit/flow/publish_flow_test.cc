@@ -11,16 +11,18 @@ using std::chrono::milliseconds;
 /// A sink that keeps what it is given until the test acknowledges it.
 class HoldingSink final : public SnapshotSink {
  public:
-  bool TrySend(FilterIndex, std::string_view user_id, std::string_view, uint64_t ticket) override {
-    if (full) return false;
-    sent.emplace_back(user_id);
-    tickets.push_back(ticket);
-    return true;
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    for (OutgoingSnapshot& snapshot : snapshots) {
+      snapshot.queued = sent.size() < room;
+      if (!snapshot.queued) continue;
+      sent.emplace_back(snapshot.user_id);
+      tickets.push_back(snapshot.ticket);
+    }
   }
   void PollAcknowledgements(const Acknowledge&) override {}
   std::vector<std::string> sent;
   std::vector<uint64_t> tickets;
-  bool full = false;
+  size_t room = SIZE_MAX;
 };
 
 class PublishFlowTest : public testing::Test {
@@ -173,15 +175,31 @@ TEST_F(PublishFlowTest, AFailedDeliveryIsSentAgain) {
 TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {
   Dirty('a');
   Dirty('b');
-  sink.full = true;
+  sink.room = 0;
   EXPECT_EQ(Step(), "");
   EXPECT_TRUE(last.sink_full);
-  sink.full = false;
+  sink.room = SIZE_MAX;
   render_result = Fail(Code::kUnavailable, "injected");
   EXPECT_EQ(Step(), "");
   EXPECT_FALSE(last.status.has_value());
   render_result = {};
   EXPECT_EQ(Step(), "ab");
+}
+
+TEST_F(PublishFlowTest, WhatTheSinkHasNoRoomForKeepsItsTurn) {
+  for (const char name : {'a', 'b', 'c', 'd'}) Dirty(name);
+  sink.room = 1;
+  EXPECT_EQ(Step(), "a");
+  EXPECT_TRUE(last.sink_full);
+  Dirty('e');
+  sink.room = 2;
+  EXPECT_EQ(Step(), "bc");
+  sink.room = SIZE_MAX;
+  EXPECT_EQ(Step(), "de");
+  EXPECT_FALSE(last.sink_full);
+  EXPECT_EQ(flow.Outstanding(), 5u);
+  AcknowledgeAll();
+  EXPECT_EQ(flow.Outstanding(), 0u);
 }
 
 TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {

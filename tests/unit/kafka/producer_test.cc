@@ -18,6 +18,12 @@ class SnapshotProducerTest : public BrokerTest {
     options.partitioner = partitioner;
     return options;
   }
+  static bool TrySend(SnapshotProducer& producer, std::string_view user_id, std::string_view bytes,
+                      uint64_t ticket) {
+    OutgoingSnapshot snapshot{7, user_id, bytes, ticket};
+    producer.TrySend({&snapshot, 1});
+    return snapshot.queued;
+  }
 };
 
 TEST_F(SnapshotProducerTest, AcknowledgesEachTicketOnceAndPutsKeysWhereTheInputHasThem) {
@@ -30,7 +36,7 @@ TEST_F(SnapshotProducerTest, AcknowledgesEachTicketOnceAndPutsKeysWhereTheInputH
   };
   const std::string bytes("\0snapshot\xff", 10);
   for (uint64_t ticket = 0; ticket < 300; ++ticket) {
-    ASSERT_TRUE(producer->TrySend(7, "u" + std::to_string(ticket), bytes, ticket));
+    ASSERT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), bytes, ticket));
   }
   EXPECT_TRUE(Eventually([&] {
     producer->PollAcknowledgements(acknowledge);
@@ -66,16 +72,41 @@ TEST_F(SnapshotProducerTest, SaysFullInsteadOfGrowing) {
   const auto producer = SnapshotProducer::Open(options).value();
   const std::string bytes(10'000, 'x');
   int sent = 0;
-  while (sent < 100 && producer->TrySend(7, "u", bytes, 1)) ++sent;
+  while (sent < 100 && TrySend(*producer, "u", bytes, 1)) ++sent;
   EXPECT_GE(sent, 8);
   EXPECT_LE(sent, 11);
+}
+
+TEST_F(SnapshotProducerTest, OfABatchQueuesWhatThereIsRoomFor) {
+  const auto topic = NewTopic(3);
+  auto options = OptionsFor(topic, Partitioner::kMurmur2);
+  options.queue_bytes_max = 100'000;
+  const auto producer = SnapshotProducer::Open(options).value();
+  const std::string bytes(10'000, 'x');
+  std::vector<OutgoingSnapshot> snapshots;
+  for (uint64_t ticket = 0; ticket < 30; ++ticket) snapshots.push_back({7, "u", bytes, ticket});
+  snapshots[3].filter = 8;  // has no topic
+  std::map<uint64_t, bool> acknowledged;
+  const auto poll = [&](uint64_t ticket, bool well) {
+    EXPECT_TRUE(acknowledged.emplace(ticket, well).second);
+  };
+  producer->TrySend(snapshots);
+  std::map<uint64_t, bool> expected;
+  for (const OutgoingSnapshot& snapshot : snapshots) {
+    if (snapshot.queued) expected.emplace(snapshot.ticket, snapshot.filter == 7);
+  }
+  EXPECT_GE(expected.size(), 8u);
+  EXPECT_LE(expected.size(), 12u);
+  EXPECT_EQ(producer->outstanding(), expected.size());
+  EXPECT_TRUE(producer->Flush(10s, poll));
+  EXPECT_EQ(acknowledged, expected);
 }
 
 TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsNotDelivered) {
   auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
   options.client = {{"message.max.bytes", "1000"}};
   const auto producer = SnapshotProducer::Open(options).value();
-  ASSERT_TRUE(producer->TrySend(7, "u", std::string(2000, 'x'), 42));
+  ASSERT_TRUE(TrySend(*producer, "u", std::string(2000, 'x'), 42));
   std::vector<std::pair<uint64_t, bool>> acknowledged;
   producer->PollAcknowledgements(
       [&](uint64_t ticket, bool well) { acknowledged.emplace_back(ticket, well); });
@@ -87,10 +118,10 @@ TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
   const auto producer = SnapshotProducer::Open(OptionsFor(topic, Partitioner::kMurmur2)).value();
   uint64_t delivered = 0;
   const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
-  ASSERT_TRUE(producer->TrySend(7, "u", "1", 1));
+  ASSERT_TRUE(TrySend(*producer, "u", "1", 1));
   EXPECT_TRUE(producer->Flush(5s, acknowledge));
   Broker().SetReachable(false);
-  ASSERT_TRUE(producer->TrySend(7, "u", "2", 2));
+  ASSERT_TRUE(TrySend(*producer, "u", "2", 2));
   EXPECT_FALSE(producer->Flush(300ms, acknowledge));
   EXPECT_EQ(delivered, 1u);
   Broker().SetReachable(true);

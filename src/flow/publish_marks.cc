@@ -1,0 +1,117 @@
+// What a checkpoint is told of users whose snapshot is due, and what is done with their marks later.
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.h"
+#include "flow/publish_flow.h"
+
+namespace seen {
+namespace {
+constexpr size_t kScanPage = 512;
+constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
+}  // namespace
+
+MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred) {
+  const std::lock_guard lock(mutex_);
+  Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
+  DrainChannel();
+  deferred_collected_ = deferred.size();
+  // An entry of a deferred user may be clean by a snapshot that is older than the deferred change.
+  for (const UserRef& ref : deferred) {
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone || table_[found].dirty) continue;
+    const PublishEntry& entry = table_[found];
+    MakeDirty(entry.filter_index, ref.user, entry.sent_since, kNoRecord);
+  }
+  MarkChanges changes;
+  changes.set = std::move(deferred);
+  for (uint32_t number = 0; number < table_.end(); ++number) {
+    const PublishEntry& entry = table_[number];
+    if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.ref());
+  }
+  std::sort(changes.set.begin(), changes.set.end());
+  changes.set.erase(std::unique(changes.set.begin(), changes.set.end()), changes.set.end());
+  std::vector<UserRef> clears(clears_.refs().begin(), clears_.refs().end());
+  std::sort(clears.begin(), clears.end());
+  std::set_difference(clears.begin(), clears.end(), changes.set.begin(), changes.set.end(),
+                      std::back_inserter(changes.clear));
+  collected_set_ = changes.set;
+  collected_clear_ = changes.clear;
+  return changes;
+}
+
+void PublishFlow::MarksCommitted() {
+  const std::lock_guard lock(mutex_);
+  for (const UserRef& ref : collected_clear_) clears_.erase(ref);
+  for (const UserRef& ref : collected_set_) {
+    clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone) {
+      // Published meanwhile, or deferred: the scan tells these apart by publishing both; it is harmless.
+      if (deferred_collected_ == 0) clears_.insert(ref);
+      continue;
+    }
+    PublishEntry& entry = table_[found];
+    if (entry.unclean()) {
+      entry.marked = true;
+    } else {
+      clears_.insert(ref);
+    }
+  }
+  if (deferred_collected_ > 0) {
+    marks_left_ += deferred_collected_;
+    if (scan_wanted_) rescan_ = true;
+    scan_wanted_ = true;
+  }
+  collected_set_.clear();
+  collected_clear_.clear();
+  deferred_collected_ = 0;
+}
+
+void PublishFlow::MarksFailed() {
+  const std::lock_guard lock(mutex_);
+  collected_set_.clear();
+  collected_clear_.clear();
+  deferred_collected_ = 0;
+}
+
+bool PublishFlow::HasMarkChanges() const {
+  const std::lock_guard lock(mutex_);
+  return !clears_.empty();
+}
+
+PublishFlow::ScanRequest PublishFlow::WantsScan() const {
+  const std::lock_guard lock(mutex_);
+  if (!scan_wanted_ || ready_.size() > kReadyEnough || table_.size() + kScanPage > entries_max_) return {};
+  return {true, scan_after_, kScanPage};
+}
+
+void PublishFlow::Scanned(std::span<const UserRef> marks, size_t limit, Instant now) {
+  const std::lock_guard lock(mutex_);
+  for (const UserRef& ref : marks) {
+    if (clears_.contains(ref)) continue;
+    const auto policy = std::find_if(filters_.begin(), filters_.end(),
+                                     [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
+    const uint32_t found = table_.Find(ref);
+    if (policy == filters_.end() || !policy->snapshot) {
+      clears_.insert(ref);  // its filter doesn't publish any more
+    } else if (found == PublishTable::kNone) {
+      const auto index = static_cast<uint16_t>(policy - filters_.begin());
+      MakeDirty(index, ref.user, now, kNoRecord);
+      table_[table_.Find(ref)].marked = true;
+    } else if (table_[found].unclean()) {
+      table_[found].marked = true;
+    } else {
+      clears_.insert(ref);
+    }
+  }
+  if (!marks.empty()) scan_after_ = marks.back();
+  marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
+  if (marks.size() >= limit) return;
+  scan_after_.reset();
+  scan_wanted_ = rescan_;
+  if (!rescan_) marks_left_ = 0;
+  rescan_ = false;
+}
+
+}  // namespace seen
