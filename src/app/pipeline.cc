@@ -19,6 +19,9 @@ constexpr size_t kSnapshotsAStep = 256;
 constexpr milliseconds kAcknowledgementPoll{1};
 constexpr milliseconds kPublisherIdle{50};
 constexpr milliseconds kStoreRetry{200};
+// The producer waits for more only where many are on their way: beyond so many a second.
+constexpr milliseconds kSendEvery{4};
+constexpr uint64_t kFewASecond = 100'000;
 
 // As `top -H` shows it: 15 characters.
 void NameThread(const std::string& name) { (void)pthread_setname_np(pthread_self(), name.c_str()); }
@@ -246,6 +249,7 @@ void Pipeline::RunPublisher() {
 // True: more can be done at once.
 bool Pipeline::PublishOnce() {
   bool more = false;
+  uint64_t sent = 0;
   struct Acknowledgements {
     OpenPartition* open;
     std::vector<PublishFlow::Acknowledgement> of;
@@ -271,6 +275,7 @@ bool Pipeline::PublishOnce() {
     };
     const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
     more |= stepped.sent == kSnapshotsAStep;
+    sent += stepped.sent;
     if (!stepped.status) {
       if (stepped.status.error().code == Code::kCorrupt) {
         open->Stop(stepped.status.error().message);
@@ -280,19 +285,35 @@ bool Pipeline::PublishOnce() {
       }
     }
   }
-  const Instant now = clock_.Now();
-  const TimeMs wall = clock_.WallNow();
-  snapshots_->PollAcknowledgements([&](uint64_t ticket, bool delivered) {
+  const auto acknowledge = [&](uint64_t ticket, bool delivered) {
     // Of a partition that was closed meanwhile: its marks tell the next owner.
     const auto found = by_tag.find(ticket >> 32 << 32);
     if (found == by_tag.end()) return;
     found->second.of.push_back({static_cast<uint32_t>(ticket), delivered});
-  });
+  };
+  if (FewToSend(sent, more, clock_.Now())) {
+    snapshots_->SendNow(acknowledge);
+  } else {
+    snapshots_->PollAcknowledgements(acknowledge);
+  }
+  const Instant now = clock_.Now();
+  const TimeMs wall = clock_.WallNow();
   for (auto& [tag, acknowledgements] : by_tag) {
     if (acknowledgements.of.empty()) continue;
     acknowledgements.open->flow->publish().Acknowledged(acknowledgements.of, now, wall);
   }
   return more;
+}
+
+// Whether the producer should not wait for more before it sends.
+bool Pipeline::FewToSend(uint64_t sent, bool more, Instant now) {
+  sent_lately_ += sent;
+  if (more || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
+  const auto since_us = std::chrono::duration_cast<std::chrono::microseconds>(now - sent_now_at_).count();
+  const bool few = sent_lately_ * 1'000'000 < kFewASecond * static_cast<uint64_t>(since_us);
+  sent_lately_ = 0;
+  sent_now_at_ = now;
+  return few;
 }
 
 }  // namespace seen

@@ -35,6 +35,7 @@ class Pipeline {
   void RunCheckpointer();
   void RunPublisher();
   bool PublishOnce();
+  bool FewToSend(uint64_t sent, bool more, Instant now);
   void Wake(std::condition_variable& condition);
 
   PartitionSet& partitions_;
@@ -52,6 +53,9 @@ class Pipeline {
   std::condition_variable publish_wanted_;
   bool publish_is_wanted_ = false;     // wake_mutex_
   bool checkpoint_is_wanted_ = false;  // wake_mutex_
+
+  uint64_t sent_lately_ = 0;  // publisher: since
+  Instant sent_now_at_{};     // the producer was last told not to wait
 
   std::vector<std::thread> workers_;
   std::thread checkpointer_;

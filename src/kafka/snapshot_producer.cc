@@ -134,6 +134,10 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   impl_->acknowledge = nullptr;
 }
 
+void SnapshotProducer::SendNow(const Acknowledge& acknowledge) {
+  (void)Flush(std::chrono::milliseconds(1), acknowledge);
+}
+
 bool SnapshotProducer::Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge) {
   PollAcknowledgements(acknowledge);
   impl_->acknowledge = &acknowledge;

@@ -1,5 +1,6 @@
 #include <map>
 #include <set>
+#include <thread>
 
 #include "broker_fixture.h"
 #include "kafka/admin.h"
@@ -111,6 +112,22 @@ TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsNotDelivered) {
   producer->PollAcknowledgements(
       [&](uint64_t ticket, bool well) { acknowledged.emplace_back(ticket, well); });
   EXPECT_EQ(acknowledged, (std::vector<std::pair<uint64_t, bool>>{{42, false}}));
+}
+
+TEST_F(SnapshotProducerTest, WaitsForMoreUnlessToldToSendNow) {
+  auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
+  options.linger = 60s;
+  const auto producer = SnapshotProducer::Open(options).value();
+  uint64_t delivered = 0;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
+  ASSERT_TRUE(TrySend(*producer, "u", "1", 1));
+  std::this_thread::sleep_for(300ms);
+  producer->PollAcknowledgements(acknowledge);
+  EXPECT_EQ(delivered, 0u);
+  EXPECT_TRUE(Eventually([&] {
+    producer->SendNow(acknowledge);
+    return delivered == 1;
+  }));
 }
 
 TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
