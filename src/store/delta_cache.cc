@@ -21,7 +21,7 @@ uint32_t DeltaCache::Find(const Shard& shard, const UserRef& user) {
 
 uint64_t DeltaCache::BytesOf(size_t value) {
   constexpr size_t kAllocationUnit = 16;
-  return sizeof(Slot) + TagIndex::kBytesANumber +
+  return sizeof(Slot) + SlotIndex::kBytesANumber +
          (value + kAllocationUnit - 1) / kAllocationUnit * kAllocationUnit;
 }
 
@@ -40,13 +40,13 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
       Shard& shard = ShardOf(user);
       const std::lock_guard lock(shard.mutex);
       const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
-      if (number != TagIndex::kNone) __builtin_prefetch(&shard.slots[number]);
+      if (number != SlotIndex::kNone) __builtin_prefetch(&shard.slots[number]);
     }
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
       const std::lock_guard lock(shard.mutex);
       const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
-      if (number == TagIndex::kNone) continue;
+      if (number == SlotIndex::kNone) continue;
       const std::string_view value = shard.slots[number].view();
       for (size_t at = 0; at < std::min(value.size(), kPrefetchedBytes); at += kLine) {
         __builtin_prefetch(value.data() + at);
@@ -58,7 +58,7 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
     Shard& shard = ShardOf(users[i]);
     const std::lock_guard lock(shard.mutex);
     const uint32_t number = Find(shard, users[i]);
-    if (number == TagIndex::kNone) continue;
+    if (number == SlotIndex::kNone) continue;
     Slot& slot = shard.slots[number];
     slot.recent = true;
     out[i].assign(slot.view());
@@ -72,10 +72,11 @@ void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t er
   Shard& shard = ShardOf(user);
   const std::lock_guard lock(shard.mutex);
   // Under the lock: a checkpoint that begins from here on finds it and composes onto it.
-  if (era % 2 != 0 || era != era_.load() || Find(shard, user) != TagIndex::kNone) return;
+  if (era % 2 != 0 || era != era_.load() || Find(shard, user) != SlotIndex::kNone) return;
   uint32_t number;
   if (shard.free.empty()) {
     number = static_cast<uint32_t>(shard.slots.size());
+    if (number > SlotIndex::kNumberMax) return;
     shard.slots.emplace_back();
   } else {
     number = shard.free.back();
@@ -86,7 +87,7 @@ void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t er
   slot.filter = user.filter;
   slot.used = true;
   slot.recent = false;
-  shard.index.Insert(TagOf(user), number);
+  shard.index.Insert(TagOf(user), number, HashOf(shard));
   shard.bytes += BytesOf(0);
   Set(shard, slot, stored);
   MakeRoom(shard);
@@ -102,7 +103,7 @@ void DeltaCache::Set(Shard& shard, Slot& slot, std::string_view value) {
 
 void DeltaCache::Remove(Shard& shard, uint32_t number) {
   Slot& slot = shard.slots[number];
-  shard.index.Remove(TagOf(slot.ref()), number);
+  shard.index.Remove(TagOf(slot.ref()), number, HashOf(shard));
   shard.bytes -= BytesOf(slot.size);
   slot.value.reset();
   slot.size = 0;
@@ -131,7 +132,7 @@ void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
   Shard& shard = ShardOf(user);
   const std::lock_guard lock(shard.mutex);
   const uint32_t number = Find(shard, user);
-  if (number == TagIndex::kNone) return;
+  if (number == SlotIndex::kNone) return;
   Slot& slot = shard.slots[number];
   const std::array<std::string_view, 2> parts = {slot.view(), encoded_delta};
   const auto both = slot.size == 0 ? std::span(parts).subspan(1) : std::span(parts);

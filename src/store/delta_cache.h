@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/tag_index.h"
 #include "flow/store_port.h"
 #include "store/merge_rules.h"
+#include "store/slot_index.h"
 
 namespace seen {
 
@@ -61,7 +61,7 @@ class DeltaCache {
   static_assert(sizeof(Slot) == 32);
   struct alignas(64) Shard {
     mutable std::mutex mutex;  // all below
-    TagIndex index;
+    SlotIndex index;
     std::vector<Slot> slots;
     std::vector<uint32_t> free;
     uint64_t bytes = 0;
@@ -73,6 +73,9 @@ class DeltaCache {
     return static_cast<uint32_t>(user.user.low >> 8) ^ static_cast<uint32_t>(user.filter * 0x9e3779b1u);
   }
   Shard& ShardOf(const UserRef& user) { return shards_[user.user.low % kShards]; }
+  static auto HashOf(const Shard& shard) {
+    return [&shard](uint32_t number) { return TagOf(shard.slots[number].ref()); };
+  }
   static uint32_t Find(const Shard& shard, const UserRef& user);
   static uint64_t BytesOf(size_t value);
   static void Set(Shard& shard, Slot& slot, std::string_view value);
