@@ -19,6 +19,9 @@ request = function()
   return wrk.format("POST", paths[n] .. "/unseen", {{["Content-Type"] = "application/json"}}, body)
 end
 """
+PACE = """
+delay = function() return {every_ms} end
+"""
 SNAPSHOT = """
 local paths, n = {paths}, 0
 request = function()
@@ -29,7 +32,7 @@ end
 
 
 def run(bench, settings, say):
-    s = alone.numbers(settings, users=1000, items=3000, few_items=100, seconds=8, connections=8, ingest_rate=300_000)
+    s = alone.numbers(settings, users=1000, items=3000, few_items=100, seconds=8, connections=8, ingest_rate=300_000, paced=1_000)
     rows = [{"items_a_user": s["few_items"], **row} for row in
             serve(bench, s, say, s["few_items"], [("snapshot", 0)], [])]
     rows += [{"items_a_user": s["items"], **row} for row in
@@ -48,12 +51,13 @@ def serve(bench, s, say, items, idle, ingesting):
         seend.session.stop()  # all of it into the store
         seend.again()
         measure.wait_ready(seend.session)
-        rows = [wrk(seend, users, s, what, candidates) for what, candidates in idle]
+        rows = [wrk(seend, users, s, what, candidates, 0) for what, candidates in idle]
         if ingesting:
             load = bench.generate(workload.topic, *measure.live_arguments(s["ingest_rate"]), "--seconds",
-                                  len(ingesting) * (s["seconds"] + 2) + 6)
+                                  2 * len(ingesting) * (s["seconds"] + 2) + 6)
             time.sleep(2)
-            rows += [{**wrk(seend, users, s, what, candidates), "ingesting": True} for what, candidates in ingesting]
+            rows += [{**wrk(seend, users, s, what, candidates, pace), "ingesting": True}
+                     for what, candidates in ingesting for pace in (s["paced"], 0)]
             load.process.terminate()
             load.process.wait()
     bench.topics.delete(workload.topic)  # it has got more events than its name says
@@ -62,17 +66,19 @@ def serve(bench, s, say, items, idle, ingesting):
     return rows
 
 
-def wrk(seend, users, s, what, candidates):
+def wrk(seend, users, s, what, candidates, pace):
+    """As many requests as are answered, or about `pace` a second."""
     paths = "{" + ",".join(f'"/v1/filters/default/users/{user}"' for user in users) + "}"
     script = seend.run.directory / f"{what}.lua"
-    script.write_text((UNSEEN if candidates else SNAPSHOT).format(paths=paths, candidates=candidates))
+    text = (UNSEEN if candidates else SNAPSHOT).format(paths=paths, candidates=candidates)
+    script.write_text(text + (PACE.format(every_ms=1000 * s["connections"] // pace) if pace else ""))
     cpu, begun = seend.session.cpu_s(), time.monotonic()
     said = subprocess.run(["wrk", "-t1", f"-c{s['connections']}", f"-d{s['seconds']}s", "--latency", "-s", str(script),
                            f"http://{seend.address()}"], capture_output=True, text=True, check=True).stdout
     cpu, took = seend.session.cpu_s() - cpu, time.monotonic() - begun
     requests = int(re.search(r"(\d+) requests in", said)[1])
     wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", said)
-    return {"what": what, "candidates": candidates or None, "ingesting": False, "requests_per_s": requests / took,
+    return {"what": what, "candidates": candidates or None, "ingesting": False, "paced": bool(pace), "requests_per_s": requests / took,
             "server_cpu_us_a_request": cpu / requests * 1e6, "cores": cpu / took, "p50_ms": milliseconds(said, "50%"),
             "p99_ms": milliseconds(said, "99%"), "not_answered_with_200": int(wrong[1]) if wrong else 0}
 

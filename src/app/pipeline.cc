@@ -1,11 +1,10 @@
 #include "app/pipeline.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <map>
 
 #include "base/log.h"
+#include "base/threads.h"
 
 namespace seen {
 namespace {
@@ -22,9 +21,6 @@ constexpr milliseconds kStoreRetry{200};
 // The producer waits for more only where many are on their way: beyond so many a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
-
-// As `top -H` shows it: 15 characters.
-void NameThread(const std::string& name) { (void)pthread_setname_np(pthread_self(), name.c_str()); }
 }  // namespace
 
 /// One worker thread's side of the consumer.
@@ -163,6 +159,7 @@ Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProduce
   }
   checkpointer_ = std::thread([this] {
     NameThread("checkpointer");
+    YieldToOtherThreads();
     RunCheckpointer();
   });
   if (!snapshots_) return;

@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "base/log_budget.h"
+#include "base/threads.h"
 
 namespace seen {
 namespace {
@@ -37,11 +39,25 @@ class RocksLogger final : public rocksdb::Logger {
   LogBudget budget_;
 };
 
+class CompactionYielder final : public rocksdb::EventListener {
+ public:
+  const char* Name() const override { return "seen.CompactionYielder"; }
+  // On the thread that compacts. RocksDB's own choice of priorities knows only 0 and 19.
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
+    thread_local bool yields = false;
+    if (!std::exchange(yields, true)) YieldToOtherThreads();
+  }
+};
+
 bool IsHard(const rocksdb::Status& error) {
   return error.severity() >= rocksdb::Status::Severity::kHardError;
 }
 
 }  // namespace
+
+std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder() {
+  return std::make_shared<CompactionYielder>();
+}
 
 void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) {
   if (IsHard(*error)) {

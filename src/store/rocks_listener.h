@@ -31,6 +31,9 @@ class BackgroundErrors final : public rocksdb::EventListener {
   rocksdb::Status stopped_;  // under mutex_
 };
 
+/// Compactions let the threads go first that somebody waits for.
+std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder();
+
 /// RocksDB's own warnings and errors as lines of ours; no LOG files beside the state.
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition);
 

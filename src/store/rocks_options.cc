@@ -96,6 +96,7 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
 
   options.info_log = MakeRocksLogger(partition);
   options.listeners.push_back(std::move(errors));
+  options.listeners.push_back(MakeCompactionYielder());
   options.statistics = rocksdb::CreateDBStatistics();
   options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   options.stats_dump_period_sec = 0;
