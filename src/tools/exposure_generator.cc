@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "tools/exposure_writer.h"
 
@@ -14,20 +15,9 @@ constexpr uint32_t kEventBytesMax = 1 << 20;
 constexpr std::array<std::string_view, 4> kScenes = {"home_feed", "video_tab", "search_more", "related"};
 constexpr uint64_t kRanksMax = uint64_t{1} << 32;
 
-template <size_t N>
-void WriteHex(char letter, uint64_t value, std::array<char, N>& out) {
-  out[0] = letter;
-  for (size_t i = N - 1; i > 0; --i, value >>= 4) out[i] = "0123456789abcdef"[value & 15];
-}
-
 // Ranks become ids by a bijection of 32 bits (an odd multiplier), so that an id doesn't tell how popular it
 // is.
 uint32_t Scramble(uint64_t rank, uint32_t odd) { return static_cast<uint32_t>(rank) * odd; }
-
-template <size_t N>
-std::string_view View(const std::array<char, N>& id) {
-  return {id.data(), id.size()};
-}
 
 }  // namespace
 
@@ -56,7 +46,9 @@ ExposureGenerator::ExposureGenerator(const GeneratorOptions& options)
       padding_(options.seed),
       user_rank_(options.users, options.user_skew),
       item_rank_(options.items, options.item_skew),
-      sessions_(std::min(options.sessions, options.users)) {}
+      session_count_(static_cast<uint32_t>(std::min(options.sessions, options.users))),
+      sessions_(new Session[session_count_]),
+      under_way_(session_count_) {}
 
 void ExposureGenerator::Begin(Session& session) {
   session.user = Scramble(user_rank_(random_), 0x9e3779b1u);
@@ -75,50 +67,75 @@ void ExposureGenerator::Begin(Session& session) {
   }
 }
 
-ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at) {
-  Session& session = sessions_[random_.Below(static_cast<uint32_t>(sessions_.size()))];
-  if (session.shown == session.length) Begin(session);
-  const uint32_t first = session.shown;
-  const uint32_t count = std::min(options_.items_per_event, session.length - first);
-  session.shown = static_cast<uint8_t>(session.shown + count);
+bool ExposureGenerator::IsAhead(const Session& session) const {
+  for (uint64_t event = written_; event < decided_; ++event) {
+    if (ahead_[event % kAheadMax].session == &session) return true;
+  }
+  return false;
+}
 
-  std::array<char, 17> request;  // 'r' and sixteen hex digits
-  std::array<Id, kSessionItemsMax> items;
-  WriteHex('u', session.user, user_id_);
-  WriteHex('r', session.request, request);
-  for (uint32_t i = 0; i < count; ++i) WriteHex('n', session.items[first + i], items[i]);
-  const ExposureFields fields{.user_id = View(user_id_),
+// Which sessions events are of is decided some events early, so that their cache lines are there when they
+// are written. The order of random numbers doesn't depend on how early.
+void ExposureGenerator::DecideAhead() {
+  const uint64_t before = decided_;
+  while (decided_ - written_ < kAheadMax) {
+    if (!drawn_) session_ = random_.Below(session_count_);
+    Session& session = sessions_[session_];
+    drawn_ = IsAhead(session);
+    if (drawn_) break;  // only once its event is written is it known whether it goes on
+    Decided& next = ahead_[decided_++ % kAheadMax];
+    next.session = &session;
+    next.begins = !under_way_[session_];
+    if (next.begins) Begin(next.begun);
+    under_way_[session_] = true;
+  }
+  // In one go: a processor looks up several pages at the same time, but does little else meanwhile.
+  for (uint64_t event = before; event < decided_; ++event) {
+    const Session* const session = ahead_[event % kAheadMax].session;
+    __builtin_prefetch(session, 1);
+    __builtin_prefetch(session->items.end() - 1, 1);
+  }
+}
+
+ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at, std::string& payload) {
+  if (decided_ - written_ <= kAheadMax / 2) DecideAhead();
+  const Decided& decided = ahead_[written_++ % kAheadMax];
+  Session& session = *decided.session;
+  if (decided.begins) session = decided.begun;
+  const uint32_t first = session.shown;
+  const std::span items(session.items.begin() + first,
+                        std::min<uint32_t>(options_.items_per_event, session.length - first));
+  session.shown = static_cast<uint8_t>(first + items.size());
+  if (session.shown == session.length) under_way_[static_cast<size_t>(&session - sessions_.get())] = false;
+  const ExposureFields fields{.user = session.user,
+                              .request = session.request,
                               .exposed_at = exposed_at,
                               .scene = kScenes[session.scene],
-                              .position = first + 1,
-                              .request_id = View(request)};
+                              .position = first + 1};
   if (options_.items_per_event == 1) {
-    WriteExposure(fields, View(items[0]), payload_);
+    WriteExposure(fields, items.front(), payload);
   } else {
-    std::array<std::string_view, kSessionItemsMax> ids;
-    for (uint32_t i = 0; i < count; ++i) ids[i] = View(items[i]);
-    WriteBatchExposure(fields, std::span(ids.data(), count), payload_);
+    WriteBatchExposure(fields, items, payload);
   }
-  if (options_.event_bytes > 0) Pad();
-  return {.user_id = fields.user_id, .payload = payload_, .items = count};
+  if (options_.event_bytes > 0) Pad(payload);
+  return {.user_id = UserIdOf(payload), .payload = payload, .items = static_cast<uint32_t>(items.size())};
 }
 
 // Random digits, so that compression doesn't take them away again.
-void ExposureGenerator::Pad() {
+void ExposureGenerator::Pad(std::string& payload) {
   constexpr std::string_view kField = R"(,"context":")";
   constexpr size_t kAround = kField.size() + 1;  // and the closing quote
-  if (payload_.size() + kAround >= options_.event_bytes) return;
-  size_t digits = options_.event_bytes - payload_.size() - kAround;
-  payload_.pop_back();
-  payload_.append(kField);
+  if (payload.size() + kAround >= options_.event_bytes) return;
+  size_t digits = options_.event_bytes - payload.size() - kAround;
+  payload.pop_back();
+  payload.append(kField);
   while (digits > 0) {
-    std::array<char, 17> some;
-    WriteHex('x', padding_.Next(), some);
-    const size_t count = std::min(digits, some.size() - 1);
-    payload_.append(some.data() + 1, count);
+    const auto some = HexOf(padding_.Next());
+    const size_t count = std::min(digits, some.size());
+    payload.append(some.data(), count);
     digits -= count;
   }
-  payload_.append("\"}");
+  payload.append("\"}");
 }
 
 }  // namespace seen

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,37 +35,54 @@ class ExposureGenerator {
   explicit ExposureGenerator(const GeneratorOptions& options);
 
   struct Generated {
-    std::string_view user_id;
-    std::string_view payload;  // one JSON event; valid until the next call, as `user_id` is
+    std::string_view user_id;  // within `payload`
+    std::string_view payload;  // one JSON event
     uint32_t items = 0;
   };
-  Generated Next(TimeMs exposed_at);
+  /// Valid until the next call.
+  Generated Next(TimeMs exposed_at) { return Next(exposed_at, payload_); }
+  /// Valid as long as `payload`, whose bytes these are.
+  Generated Next(TimeMs exposed_at, std::string& payload);
 
   static constexpr uint32_t kSessionItemsMin = 10;
   static constexpr uint32_t kSessionItemsMax = 20;
 
  private:
-  using Id = std::array<char, 9>;  // a letter and eight hex digits
-
   // Numbers, not ids: a million sessions are visited in no order, and each should be two cache lines.
   struct Session {
     uint64_t request;
     uint32_t user;
-    uint8_t length = 0;
-    uint8_t shown = 0;
-    uint8_t scene = 0;
+    uint8_t length;
+    uint8_t scene;
+    uint8_t shown;
     std::array<uint32_t, kSessionItemsMax> items;
   };
+  // An event that is decided but not written.
+  struct Decided {
+    Session* session;
+    bool begins;
+    Session begun;  // becomes `*session` if it begins
+  };
+  static constexpr size_t kAheadMax = 16;
+
+  void DecideAhead();
+  bool IsAhead(const Session& session) const;
   void Begin(Session& session);
-  void Pad();
+  void Pad(std::string& payload);
 
   GeneratorOptions options_;
   Random random_;
   Random padding_;  // of its own: the same users and items whatever the length
   ZipfDistribution user_rank_;
   ZipfDistribution item_rank_;
-  std::vector<Session> sessions_;  // under way at the same time
-  Id user_id_;
+  uint32_t session_count_;  // under way at the same time
+  std::unique_ptr<Session[]> sessions_;
+  std::vector<bool> under_way_;  // by session: it has items to show; small enough to stay in a cache
+  std::array<Decided, kAheadMax> ahead_{};  // no two of one session
+  uint64_t decided_ = 0;                    // events
+  uint64_t written_ = 0;
+  bool drawn_ = false;  // `session_` is the next event's, which isn't decided yet
+  uint32_t session_ = 0;
   std::string payload_;
 };
 

@@ -19,10 +19,12 @@ class ZipfDistribution {
  private:
   double Integral(double x) const;  // of the density, up to a constant
   double IntegralInverse(double y) const;
+  double NearIntegralInverse(double y) const;
   double Density(double x) const;
 
   double count_;
   double skew_;
+  double near_exponent_;  // NaN: too close to a skew of 1
   double integral_at_first_;
   double integral_at_last_;
   double accept_within_;

@@ -32,6 +32,33 @@ TEST(ExposureGenerator, GivesTheSameBytesForTheSameSeed) {
   }
 }
 
+// Benchmarks and their oracles compare streams of different versions.
+TEST(ExposureGenerator, GivesTheSameBytesAsEveryVersionBefore) {
+  constexpr uint64_t kAll = uint64_t{1} << 32;
+  const std::vector<std::pair<GeneratorOptions, uint64_t>> cases = {
+      {{}, 0xc722ff0f4fceb65eu},
+      {{.users = 1'000'000, .seed = 2, .sessions = 20'000}, 0xdb54b59cc8bc8fd1u},
+      {{.users = 50, .items_per_event = 6, .sessions = 7}, 0x5a01199be815013cu},
+      {{.items = 30, .items_per_event = 20, .user_skew = 1, .item_skew = 2.5, .event_bytes = 700},
+       0x21cef65cba2e8200u},
+      {{.users = 1, .items = 1}, 0x21960d03a478303fu},
+      {{.users = kAll, .items = kAll, .user_skew = 1.3, .item_skew = 0.1}, 0x68a875e48b6a687fu},
+  };
+  for (const auto& [options, expected] : cases) {
+    ExposureGenerator generator(options);
+    uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+    const auto add = [&](std::string_view bytes) {
+      for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+    };
+    for (int i = 0; i < 30'000; ++i) {
+      const auto generated = generator.Next({1'763'700'000'000 + i});
+      add(generated.user_id);
+      add(generated.payload);
+    }
+    EXPECT_EQ(hash, expected) << options.users << " users, " << options.items << " items";
+  }
+}
+
 TEST(ExposureGenerator, WritesEventsOfAbout150BytesThatTheDecoderTakes) {
   ExposureGenerator generator({.users = 500, .items = 2000});
   EventDecoder decoder(1 << 20);
