@@ -1,6 +1,8 @@
 #include "kafka/bulk_producer.h"
 
+#include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "kafka/producing.h"
 
@@ -13,7 +15,29 @@ struct BulkProducer::Impl {
   std::atomic<uint64_t> delivered{0};
   std::atomic<uint64_t> failed{0};
   std::string last_failure;
-  uint32_t since_poll = 0;
+  size_t since_poll = 0;
+  std::vector<rd_kafka_message_t> batch;
+
+  // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
+  void Count(size_t records) {
+    if ((since_poll += records) < 100) return;
+    since_poll = 0;
+    rd_kafka_poll(client.get(), 0);
+  }
+
+  /// Waits a little for room after `error`. `deadline` is set the first time: a clock costs too much to look
+  /// at while there is room.
+  Status WaitForRoom(rd_kafka_resp_err_t error, std::chrono::milliseconds timeout,
+                     std::optional<std::chrono::steady_clock::time_point>& deadline) {
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL) return kafka::FailWith(error, "produce to " + options.topic);
+    const auto now = std::chrono::steady_clock::now();
+    if (!deadline) deadline = now + timeout;
+    if (now >= *deadline) {
+      return Fail(Code::kUnavailable, "produce to " + options.topic + ": the queue stays full");
+    }
+    rd_kafka_poll(client.get(), 10);
+    return {};
+  }
 
   void OnDelivery(const rd_kafka_message_t& message) {
     const bool well = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -53,25 +77,48 @@ Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options)
 
 Status BulkProducer::Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
                           uint64_t ticket, std::chrono::milliseconds timeout) {
-  auto* const client = impl_->client.get();
   const int64_t timestamp_ms = timestamp ? timestamp->value : 0;  // 0: now
-  // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
-  if (++impl_->since_poll >= 100) Poll();
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   for (;;) {
     const auto error = rd_kafka_producev(
-        client, RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+        impl_->client.get(), RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
         RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_TIMESTAMP(timestamp_ms),
         RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-      return kafka::FailWith(error, "produce to " + impl_->options.topic);
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return Fail(Code::kUnavailable, "produce to " + impl_->options.topic + ": the queue stays full");
-    }
-    rd_kafka_poll(client, 10);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+    if (auto status = impl_->WaitForRoom(error, timeout, deadline); !status) return status;
   }
+  impl_->Count(1);
+  return {};
+}
+
+Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::milliseconds timeout) {
+  auto& batch = impl_->batch;
+  batch.clear();
+  for (const auto& [key, value] : records) {
+    rd_kafka_message_t message{};
+    message.payload = const_cast<char*>(value.data());
+    message.len = value.size();
+    message.key = const_cast<char*>(key.data());
+    message.key_len = key.size();
+    batch.push_back(message);
+  }
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  for (size_t queued = 0; queued < batch.size();) {
+    const std::span rest = std::span(batch).subspan(queued);
+    rd_kafka_produce_batch(impl_->topic.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, rest.data(),
+                           static_cast<int>(rest.size()));
+    // Once one finds the queue full those behind it aren't tried.
+    const auto refused = std::find_if(rest.begin(), rest.end(), [](const auto& message) {
+      return message.err != RD_KAFKA_RESP_ERR_NO_ERROR;
+    });
+    const auto taken = static_cast<size_t>(refused - rest.begin());
+    queued += taken;
+    impl_->Count(taken);
+    if (refused == rest.end()) break;
+    if (auto status = impl_->WaitForRoom(refused->err, timeout, deadline); !status) return status;
+  }
+  return {};
 }
 
 void BulkProducer::Poll() {

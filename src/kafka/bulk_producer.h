@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,11 @@
 #include "model/partitioner.h"
 
 namespace seen {
+
+struct KeyedRecord {
+  std::string_view key;
+  std::string_view value;
+};
 
 /// One thread, but for the figures.
 class BulkProducer {
@@ -38,6 +44,10 @@ class BulkProducer {
   /// `timestamp` nullopt: now. kInvalidArgument: the record is too large.
   Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
               uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// Send of all, in order, with the time of the call and no tickets: one look at the clock, one lock.
+  Status SendNow(std::span<const KeyedRecord> records,
+                 std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   /// Runs acknowledgements that have arrived; doesn't wait.
   void Poll();

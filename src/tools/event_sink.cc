@@ -12,8 +12,8 @@ namespace {
 
 class StdoutSink final : public EventSink {
  public:
-  Status Send(std::string_view, std::string_view event) override {
-    buffer_.append(event).push_back('\n');
+  Status Send(std::span<const KeyedRecord> events) override {
+    for (const KeyedRecord& event : events) buffer_.append(event.value).push_back('\n');
     return buffer_.size() < kBufferBytes ? Status() : Finish();
   }
   Status Finish() override {
@@ -33,9 +33,7 @@ class StdoutSink final : public EventSink {
 class TopicSink final : public EventSink {
  public:
   explicit TopicSink(std::unique_ptr<BulkProducer> producer) : producer_(std::move(producer)) {}
-  Status Send(std::string_view user_id, std::string_view event) override {
-    return producer_->Send(user_id, event, std::nullopt);
-  }
+  Status Send(std::span<const KeyedRecord> events) override { return producer_->SendNow(events); }
   Status Finish() override { return FlushAll(*producer_); }
 
  private:

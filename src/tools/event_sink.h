@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string_view>
+#include <span>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "kafka/bulk_producer.h"
 #include "tools/common_options.h"
@@ -17,7 +15,7 @@ namespace seen {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  virtual Status Send(std::string_view user_id, std::string_view event) = 0;
+  virtual Status Send(std::span<const KeyedRecord> events) = 0;
   /// Ends the stream: all of it has arrived, or an error.
   virtual Status Finish() = 0;
 };
