@@ -5,7 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "base/probed_cells.h"
 
 namespace seen {
 
@@ -14,62 +15,30 @@ class TagIndex {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr size_t kBytesANumber = 32;  // at worst, right after it has grown
 
-  TagIndex() : cells_(kCellsMin) {}
+  size_t size() const { return cells_.size(); }
 
-  size_t size() const { return size_; }
-
-  void Prefetch(uint32_t tag) const { __builtin_prefetch(&cells_[tag & Mask()]); }
+  void Prefetch(uint32_t tag) const { cells_.Prefetch(tag); }
   /// The first with this tag that `is(number)`, or kNone.
   template <typename Is>
   uint32_t Find(uint32_t tag, Is is) const {
-    for (size_t at = tag & Mask(); cells_[at] != 0; at = (at + 1) & Mask()) {
-      if (TagIn(cells_[at]) == tag && is(NumberIn(cells_[at]))) return NumberIn(cells_[at]);
-    }
-    return kNone;
+    return NumberIn(
+        cells_.Find(tag, [&](uint64_t cell) { return TagIn(cell) == tag && is(NumberIn(cell)); }));
   }
   /// `number` isn't in it yet.
   void Insert(uint32_t tag, uint32_t number) {
-    if (++size_ * 2 > cells_.size()) Grow();
-    Put(uint64_t{tag} << 32 | (number + 1));
+    if ((cells_.size() + 1) * 2 > cells_.cells()) cells_.Grow(TagIn);
+    cells_.Insert(tag, CellOf(tag, number));
   }
   /// `number` is in it, under `tag`.
-  void Remove(uint32_t tag, uint32_t number) {
-    size_t hole = tag & Mask();
-    while (static_cast<uint32_t>(cells_[hole]) != number + 1) hole = (hole + 1) & Mask();
-    // What was pushed past the hole moves back into it, unless it is at home behind it (Knuth, TAOCP 6.4, R).
-    for (size_t at = hole;;) {
-      at = (at + 1) & Mask();
-      if (cells_[at] == 0) break;
-      const size_t home = TagIn(cells_[at]) & Mask();
-      if (((at - home) & Mask()) < ((at - hole) & Mask())) continue;
-      cells_[hole] = cells_[at];
-      hole = at;
-    }
-    cells_[hole] = 0;
-    --size_;
-  }
+  void Remove(uint32_t tag, uint32_t number) { cells_.Remove(tag, CellOf(tag, number), TagIn); }
 
  private:
-  static constexpr size_t kCellsMin = 64;
-
-  size_t Mask() const { return cells_.size() - 1; }
+  // Upper half: tag; lower half: number + 1. Of a free cell the number is kNone.
+  static uint64_t CellOf(uint32_t tag, uint32_t number) { return uint64_t{tag} << 32 | (number + 1); }
   static uint32_t TagIn(uint64_t cell) { return static_cast<uint32_t>(cell >> 32); }
   static uint32_t NumberIn(uint64_t cell) { return static_cast<uint32_t>(cell) - 1; }
-  void Put(uint64_t cell) {
-    size_t at = TagIn(cell) & Mask();
-    while (cells_[at] != 0) at = (at + 1) & Mask();
-    cells_[at] = cell;
-  }
-  void Grow() {
-    std::vector<uint64_t> old(cells_.size() * 2);
-    old.swap(cells_);
-    for (const uint64_t cell : old) {
-      if (cell != 0) Put(cell);
-    }
-  }
 
-  std::vector<uint64_t> cells_;  // upper half: tag; lower half: number + 1; 0: free
-  size_t size_ = 0;
+  ProbedCells<uint64_t> cells_{64};
 };
 
 }  // namespace seen

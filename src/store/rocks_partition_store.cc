@@ -16,8 +16,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kAtOnce = 32;  // users of one MultiGet
-static_assert(kAtOnce <= DeltaCache::kAtOnce);
+constexpr size_t kAtOnce = DeltaCache::kAtOnce;  // users of one MultiGet
 
 uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
