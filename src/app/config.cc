@@ -10,6 +10,7 @@
 #include <map>
 
 #include "app/config_check.h"
+#include "app/config_event_format.h"
 #include "app/config_override.h"
 #include "app/config_text.h"
 #include "base/check.h"
@@ -154,12 +155,15 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
 
   CheckedConfig checked = CheckConfig(*document);
   std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
+  EventFormat format;
   if (document->is_object()) {
     CheckTogether(checked.resolved, options, errors);
     CheckClient(checked, errors);
+    format = ReadEventFormat(checked.resolved, {}, errors);
   }
   if (errors.empty()) {
     Config config = ToConfig(checked.resolved);
+    config.input.format = std::move(format);
     config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
     return config;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "decode/event_format.h"
 #include "filter/snapshot.h"
 #include "model/partitioner.h"
 
@@ -32,6 +33,7 @@ struct InputConfig {
   std::string dead_letter_topic;
   uint64_t event_bytes_max = 0;
   std::chrono::seconds future_skew_max{0};
+  EventFormat format;  // EventPlan::Make takes it; `filters` in the order of Config::filters
 };
 
 struct SnapshotConfig {

@@ -77,6 +77,8 @@ bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
     case ConfigType::kSection:
     case ConfigType::kMap:
       return value.is_object();
+    case ConfigType::kShape:
+      return true;
   }
   return false;
 }

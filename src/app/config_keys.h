@@ -8,9 +8,20 @@
 #include <string_view>
 #include <vector>
 
+#include "app/config_shapes.h"
+
 namespace seen {
 
-enum class ConfigType { kSection, kList, kMap, kText, kChoice, kInteger, kNumber };
+enum class ConfigType {
+  kSection,
+  kList,
+  kMap,
+  kText,
+  kChoice,
+  kInteger,
+  kNumber,
+  kShape,  // checked by whoever reads it
+};
 
 /// What a text may look like. `pattern` is an ECMAScript regular expression over the whole text: the same for
 /// the check here and in the JSON schema.
@@ -31,6 +42,7 @@ struct ConfigKey {
   double maximum = 0;
   std::span<const std::string_view> choices{};  // kChoice
   const TextRule* rule = nullptr;               // kText
+  const ValueShape* shape = nullptr;            // kShape
   std::string_view meaning{};
 };
 

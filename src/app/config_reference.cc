@@ -52,6 +52,8 @@ ConfigJson ValueSchema(const ConfigNode& node) {
       return {{"type", key.type == ConfigType::kInteger ? "integer" : "number"},
               {key.minimum_excluded ? "exclusiveMinimum" : "minimum", NumberJson(key.minimum)},
               {"maximum", NumberJson(key.maximum)}};
+    case ConfigType::kShape:
+      return ConfigJson::parse(key.shape->schema_json);
   }
   return {};
 }
@@ -107,6 +109,7 @@ std::string ConfigSchema() {
       {"description", "Generated from the table of keys; docs/CONFIGURATION.md has it for people."}};
   schema.update(ObjectSchema(ConfigTree()));
   schema["$defs"] = {{"secret", SecretSchema()}};
+  schema["$defs"].update(ConfigJson::parse(kShapeDefinitions));
   return schema.dump(2) + "\n";
 }
 

@@ -2,148 +2,263 @@
 
 #include <simdjson.h>
 
+#include <bit>
+
 #include "decode/event_limits.h"
 #include "decode/plain_scanner.h"
 
 namespace seen {
 namespace {
 
-using Kind = PlainScanner::Kind;
-using Scalar = PlainScanner::Scalar;
+constexpr uint32_t BitOf(Field field) { return SlotBit(static_cast<size_t>(field)); }
 
-enum Member : unsigned {
-  kUnknown = 0,
-  kUserId = 1u << 0,
-  kItemId = 1u << 1,
-  kItems = 1u << 2,
-  kExposedAt = 1u << 3,
-  kScene = 1u << 4,
-  kPosition = 1u << 5,
-  kRequestId = 1u << 6,
-};
-
-Member MemberOf(std::string_view name) {
-  switch (name.size()) {
-    case 5:
-      return name == "items" ? kItems : name == "scene" ? kScene : kUnknown;
-    case 7:
-      return name == "user_id" ? kUserId : name == "item_id" ? kItemId : kUnknown;
-    case 8:
-      return name == "position" ? kPosition : kUnknown;
-    case 10:
-      return name == "exposed_at" ? kExposedAt : name == "request_id" ? kRequestId : kUnknown;
-    default:
-      return kUnknown;
-  }
-}
+constexpr uint32_t kUserId = BitOf(Field::kUserId);
+constexpr uint32_t kItemId = BitOf(Field::kItemId);
+constexpr uint32_t kItems = BitOf(Field::kItems);
+constexpr uint32_t kExposedAt = BitOf(Field::kExposedAt);
+constexpr uint32_t kScene = BitOf(Field::kScene);
+constexpr uint32_t kPosition = BitOf(Field::kPosition);
+constexpr uint32_t kRequestId = BitOf(Field::kRequestId);
+constexpr uint32_t kKind = BitOf(Field::kKind);
+constexpr uint32_t kItemCreatedAt = BitOf(Field::kItemCreatedAt);
 
 bool IsId(const Scalar& value) {
-  if (value.kind == Kind::kInteger) return true;
-  return value.kind == Kind::kString && !value.text.empty() && value.text.size() <= kIdBytesMax;
+  if (value.kind == ScalarKind::kInteger) return true;
+  return value.kind == ScalarKind::kString && !value.text.empty() && value.text.size() <= kIdBytesMax;
 }
 
 // "position" and the like: of the kind, or null.
-bool IsNullable(const Scalar& value, Kind kind) { return value.kind == kind || value.kind == Kind::kNull; }
+bool IsNullable(const Scalar& value, ScalarKind kind) {
+  return value.kind == kind || value.kind == ScalarKind::kNull;
+}
 
-bool ReadTime(const Scalar& value, TimeMs& time) {
-  if (value.kind != Kind::kInteger || value.text.front() == '-') return false;
+// `text`: an integer as the scanner takes it, which is within 64 bits.
+int64_t IntegerOf(std::string_view text) {
+  const bool negative = text.front() == '-';
+  int64_t number = 0;
+  for (const char digit : text.substr(negative ? 1 : 0)) number = number * 10 + (digit - '0');
+  return negative ? -number : number;
+}
+
+bool ReadTimeMs(const Scalar& value, TimeMs& time) {
+  if (value.kind != ScalarKind::kInteger || value.text.front() == '-') return false;
   int64_t ms = 0;
   for (const char digit : value.text) ms = ms * 10 + (digit - '0');
   time = {ms};
   return ms < kExposedAtEnd;
 }
 
+bool ReadTime(const Scalar& value, TimeUnit unit, TimeMs& time) {
+  if (unit == TimeUnit::kMilliseconds) return ReadTimeMs(value, time);
+  const bool is_text = unit == TimeUnit::kRfc3339;
+  if (value.kind != (is_text ? ScalarKind::kString : ScalarKind::kInteger)) return false;
+  const auto read = is_text ? ParseRfc3339(value.text) : TimeOf(IntegerOf(value.text), unit);
+  time = read.value_or(TimeMs{});
+  return read.has_value();
+}
+
+// A string or null; where a rule says so, an integer as well.
+bool ReadText(const Scalar& value, bool mapped, std::string_view& text) {
+  if (value.kind == ScalarKind::kInteger && !mapped) return false;
+  if (value.kind != ScalarKind::kInteger && !IsNullable(value, ScalarKind::kString)) return false;
+  text = value.text;
+  return true;
+}
+
+// `values` of the position and the creation time, as far as `met`.
+bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar& created_at, uint32_t met,
+                     ItemDetails& details) {
+  if (plan.wanted.position && (met & kPosition) != 0) {
+    if (!IsNullable(position, ScalarKind::kInteger)) return false;
+    if (position.kind == ScalarKind::kInteger) details.position = IntegerOf(position.text);
+  }
+  if (plan.wanted.item_created_at && (met & kItemCreatedAt) != 0 && created_at.kind != ScalarKind::kNull) {
+    TimeMs time;
+    if (!ReadTime(created_at, plan[Field::kItemCreatedAt].unit, time)) return false;
+    details.created_at = time;
+  }
+  return true;
+}
+
 // The separator before a name (a brace before the first), the name and its colon.
-[[gnu::always_inline]] inline bool TakeName(PlainScanner& json, PlainShape& shape, size_t number,
-                                            Member& member) {
+[[gnu::always_inline]] inline bool TakeName(PlainScanner& json, PlainShape& shape, const NameTable& names,
+                                            size_t number, uint32_t& slot_bit) {
   PlainShape::Name* const remembered = number < PlainShape::kNamesMax ? &shape.names[number] : nullptr;
   if (remembered && json.TakeRemembered(*remembered)) [[likely]] {
-    member = static_cast<Member>(remembered->member);
+    slot_bit = remembered->slot_bit;
     return true;
   }
   const char* const from = json.at();
   std::string_view name;
   if (!json.Take(number == 0 ? '{' : ',') || !json.TakeString(name) || !json.Take(':')) return false;
-  member = MemberOf(name);
-  if (remembered && !json.beyond_ascii()) json.Remember(from, static_cast<uint8_t>(member), *remembered);
+  const uint8_t slot = names.Find(name);
+  slot_bit = slot == NameTable::kNone ? 0 : SlotBit(slot);
+  if (remembered && !json.beyond_ascii()) json.Remember(from, slot_bit, *remembered);
   return true;
 }
 
-bool ReadItemObject(PlainScanner& json, PlainShape& shape, Scalar& id) {
-  unsigned met = 0;
+template <bool kDetails>
+[[gnu::always_inline]] inline bool ReadItemObject(PlainScanner& json, PlainShape& shape,
+                                                  const EventPlan& plan, Scalar& id, ItemDetails& details) {
+  Scalar position, created_at;
+  uint32_t met = 0;
   for (size_t number = 0; number == 0 || json.Peek() != '}'; ++number) {
-    Member member;
+    uint32_t slot;
     Scalar value;
-    if (!TakeName(json, shape, number, member) || !json.TakeScalar(value)) return false;
-    if (met & member) return false;
-    met |= member;
-    if (member == kItemId) id = value;
-    if (member == kPosition && !IsNullable(value, Kind::kInteger)) return false;
+    if (!TakeName(json, shape, plan.element_names, number, slot) || !json.TakeScalar(value)) return false;
+    if (met & slot) return false;
+    met |= slot;
+    if (slot == kItemId) id = value;
+    if (slot == kPosition) {
+      if (!IsNullable(value, ScalarKind::kInteger)) return false;
+      if constexpr (kDetails) position = value;
+    }
+    if constexpr (kDetails) {
+      if (slot == kItemCreatedAt) created_at = value;
+    }
+  }
+  if constexpr (kDetails) {
+    if (!ReadItemDetails(plan, position, created_at, met, details)) return false;
   }
   return json.Take('}') && (met & kItemId) != 0;
 }
 
-bool ReadItems(PlainScanner& json, PlainShape& shape, std::vector<ExposedItem>& items) {
+template <bool kDetails>
+[[gnu::always_inline]] inline bool ReadItems(PlainScanner& json, PlainShape& shape, const EventPlan& plan,
+                                             EventBuffers& buffers) {
   if (!json.Take('[')) return false;
   do {
     Scalar id;
-    if (json.Peek() == '{' ? !ReadItemObject(json, shape, id) : !json.TakeScalar(id)) return false;
-    if (!IsId(id) || items.size() == kItemsMax) return false;
-    items.push_back({id.text, FingerprintOf(id.text)});
+    ItemDetails details;
+    const bool read =
+        json.Peek() == '{' ? ReadItemObject<kDetails>(json, shape, plan, id, details) : json.TakeScalar(id);
+    if (!read || !IsId(id) || buffers.items.size() == kItemsMax) return false;
+    buffers.items.push_back({id.text, FingerprintOf(id.text)});
+    if constexpr (kDetails) buffers.details.push_back(details);
   } while (json.Take(','));
   return json.Take(']');
 }
 
 }  // namespace
 
-std::optional<Event> PlainEventReader::Read(std::string_view payload, std::vector<ExposedItem>& items) {
+bool PlainEventReader::ReadKind(const Scalar& value, Event& event) const {
+  if (value.kind == ScalarKind::kNull) return true;
+  if (value.kind == ScalarKind::kBoolean) return false;
+  const auto found = plan_->kinds.Find(value.text);
+  // An erasure has rules of its own, and is rare.
+  if (!found.known || found.kind == EventKind::kErased) return false;
+  if (found.skipped) event.skip = SkipReason::kKind;
+  event.kind = found.kind;
+  return true;
+}
+
+// What isn't read by default: condition, texts, coverage.
+bool PlainEventReader::ReadExtras(uint32_t met, Event& event) const {
+  const EventPlan& plan = *plan_;
+  const Attributes attributes{values_.data(), met};
+  if (!AllHold(plan.only_if, attributes)) {
+    event.skip = SkipReason::kCondition;
+    return true;
+  }
+  if (plan.wanted.scene && (met & kScene) != 0 &&
+      !ReadText(ValueOf(Field::kScene), plan[Field::kScene].mapped, event.scene))
+    return false;
+  if (plan.wanted.request_id && (met & kRequestId) != 0 &&
+      !ReadText(ValueOf(Field::kRequestId), plan[Field::kRequestId].mapped, event.request_id))
+    return false;
+  event.filters = plan.coverage.Of(event.scene, attributes);
+  return true;
+}
+
+// What the event says of all its items completes what each says of itself.
+bool PlainEventReader::ReadDetails(uint32_t met, EventBuffers& buffers, Event& event) const {
+  ItemDetails common;
+  if (!ReadItemDetails(*plan_, ValueOf(Field::kPosition), ValueOf(Field::kItemCreatedAt), met, common))
+    return false;
+  if (met & kItemId) buffers.details.push_back({});
+  for (ItemDetails& details : buffers.details) details.Complete(common);
+  event.details = buffers.details;
+  return true;
+}
+
+bool PlainEventReader::Read(std::string_view payload, EventBuffers& buffers, Event& event) {
+  if (extent_ == Extent::kBasics) [[likely]]
+    return ReadAs<Extent::kBasics>(payload, buffers, event);
+  if (extent_ == Extent::kExtras) return ReadAs<Extent::kExtras>(payload, buffers, event);
+  return ReadAs<Extent::kDetails>(payload, buffers, event);
+}
+
+// What isn't asked for isn't in the code that runs: a call or a branch in this loop shows.
+template <PlainEventReader::Extent kExtent>
+bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, Event& event) {
+  constexpr bool kExtras = kExtent != Extent::kBasics;
+  constexpr bool kDetails = kExtent == Extent::kDetails;
+  const EventPlan& plan = *plan_;
   PlainScanner json(payload);
-  Event event;
-  std::string_view item;
-  unsigned met = 0;
-  items.clear();
+  std::string_view user_id, item;
+  TimeMs exposed_at;
+  Scalar kind;
+  uint32_t met = 0;
+  buffers.Clear();
   for (size_t number = 0; number == 0 || json.Peek() != '}'; ++number) {
-    Member member;
-    if (!TakeName(json, event_, number, member) || (met & member)) return std::nullopt;
-    met |= member;
-    if (member == kItems) {
-      if (!ReadItems(json, item_, items)) return std::nullopt;
+    uint32_t slot;
+    if (!TakeName(json, event_, plan.event_names, number, slot) || (met & slot)) return false;
+    met |= slot;
+    if (slot == kItems) {
+      if (!ReadItems<kDetails>(json, item_, plan, buffers)) return false;
       continue;
     }
     Scalar value;
     bool fits = json.TakeScalar(value);
-    switch (member) {
+    if constexpr (kExtras) {
+      if (slot != 0) values_[static_cast<size_t>(std::countr_zero(slot))] = value;
+    }
+    switch (slot) {
       case kUserId:
         fits &= IsId(value);
-        event.user_id = value.text;
+        user_id = value.text;
         break;
       case kItemId:
         fits &= IsId(value);
         item = value.text;
         break;
       case kExposedAt:
-        fits = fits && ReadTime(value, event.exposed_at);
+        fits = fits && (kExtras ? ReadTime(value, plan[Field::kExposedAt].unit, exposed_at)
+                                : ReadTimeMs(value, exposed_at));
         break;
       case kPosition:
-        fits &= IsNullable(value, Kind::kInteger);
+        fits &= IsNullable(value, ScalarKind::kInteger);
+        break;
+      case kKind:
+        kind = value;
         break;
       case kScene:
       case kRequestId:
-        fits &= IsNullable(value, Kind::kString);
+        fits &= IsNullable(value, ScalarKind::kString) ||
+                (kExtras && plan.fields[static_cast<size_t>(std::countr_zero(slot))].mapped);
         break;
       default:
         break;
     }
-    if (!fits) return std::nullopt;
+    if (!fits) return false;
   }
-  if (!json.Take('}') || !json.AtEnd()) return std::nullopt;
-  constexpr unsigned kNeeded = kUserId | kExposedAt;
+  if (!json.Take('}') || !json.AtEnd()) return false;
+  if (json.beyond_ascii() && !simdjson::validate_utf8(payload.data(), payload.size())) return false;
+  if constexpr (kExtras) {
+    if (!ReadExtras(met, event)) return false;
+  }
+  // What a condition skips may be of any kind.
+  if ((met & kKind) != 0 && event.skip == SkipReason::kNone && !ReadKind(kind, event)) return false;
+  if (event.skip != SkipReason::kNone) [[unlikely]]
+    return true;
+  constexpr uint32_t kNeeded = kUserId | kExposedAt;
   const bool one = (met & kItemId) != 0;
-  if ((met & kNeeded) != kNeeded || one == ((met & kItems) != 0)) return std::nullopt;
-  if (json.beyond_ascii() && !simdjson::validate_utf8(payload.data(), payload.size())) return std::nullopt;
-  if (one) items.push_back({item, FingerprintOf(item)});
-  event.items = items;
-  return event;
+  if ((met & kNeeded) != kNeeded || one == ((met & kItems) != 0)) return false;
+  if (one) buffers.items.push_back({item, FingerprintOf(item)});
+  event.user_id = user_id;
+  event.exposed_at = exposed_at;
+  event.items = buffers.items;
+  return !kDetails || ReadDetails(met, buffers, event);
 }
 
 }  // namespace seen

@@ -5,11 +5,12 @@
 // wrong, it leaves to that.
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <string_view>
-#include <vector>
 
-#include "model/event.h"
+#include "decode/event_buffers.h"
+#include "decode/event_plan.h"
+#include "decode/scalar.h"
 
 namespace seen {
 
@@ -23,21 +24,39 @@ struct PlainShape {
     std::array<char, kBytesMax> text{};
     uint16_t equal_mask = 0;  // a bit a byte of `text` in use
     uint8_t bytes = 0;        // 0: none
-    uint8_t member = 0;
+    uint32_t slot_bit = 0;    // 0: a name nobody looks for
   };
   std::array<Name, kNamesMax> names{};
 };
 
-/// One per thread.
+/// One per thread. Of use for plans that are `plain` only.
 class PlainEventReader {
  public:
-  /// The event, its views into `payload` and `items` (overwritten; grows, never shrinks). nullopt: not so
-  /// plain; nothing is said about the payload. One pass, no allocation once `items` is large enough.
-  std::optional<Event> Read(std::string_view payload, std::vector<ExposedItem>& items);
+  explicit PlainEventReader(std::shared_ptr<const EventPlan> plan)
+      : plan_(std::move(plan)),
+        extent_(plan_->details  ? Extent::kDetails
+                : plan_->extras ? Extent::kExtras
+                                : Extent::kBasics) {}
+
+  /// The event, its views into `payload` and `buffers`. False: not so plain; nothing is said about the
+  /// payload, and `event` means nothing. One pass, no allocation once the buffers are large enough.
+  bool Read(std::string_view payload, EventBuffers& buffers, Event& event);
 
  private:
+  enum class Extent { kBasics, kExtras, kDetails };
+  template <Extent kExtent>
+  bool ReadAs(std::string_view payload, EventBuffers& buffers, Event& event);
+  bool ReadKind(const Scalar& value, Event& event) const;
+  bool ReadExtras(uint32_t met, Event& event) const;
+  bool ReadDetails(uint32_t met, EventBuffers& buffers, Event& event) const;
+
+  const Scalar& ValueOf(Field field) const { return values_[static_cast<size_t>(field)]; }
+
+  std::shared_ptr<const EventPlan> plan_;
+  Extent extent_;
   PlainShape event_;
   PlainShape item_;
+  std::array<Scalar, kSlots> values_;  // of the slots met
 };
 
 }  // namespace seen

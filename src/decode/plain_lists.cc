@@ -14,9 +14,9 @@ bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& 
   if (!json.Take('[')) return false;
   if (json.Take(']')) return true;
   do {
-    PlainScanner::Scalar id;
+    Scalar id;
     if (!json.TakeScalar(id) || ids.size() == ids_max) return false;
-    if (id.kind != PlainScanner::Kind::kString && id.kind != PlainScanner::Kind::kInteger) return false;
+    if (id.kind != ScalarKind::kString && id.kind != ScalarKind::kInteger) return false;
     if (id.text.empty() || id.text.size() > kIdBytesMax) return false;
     ids.push_back(id.text);
   } while (json.Take(','));

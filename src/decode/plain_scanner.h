@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "decode/plain_event.h"
+#include "decode/scalar.h"
 
 namespace seen {
 
@@ -22,12 +23,6 @@ namespace seen {
 class PlainScanner {
  public:
   explicit PlainScanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
-
-  enum class Kind : uint8_t { kString, kInteger, kNull, kBoolean, kOther };
-  struct Scalar {
-    Kind kind = Kind::kOther;
-    std::string_view text;  // of a string: between its quotes; of an integer: as written, which is canonical
-  };
 
   /// Some byte of a string is beyond ASCII: whether the text is UTF-8 is for the caller to find out.
   bool beyond_ascii() const { return beyond_ascii_; }
@@ -63,14 +58,14 @@ class PlainScanner {
     return true;
   }
   /// Remembers what was taken since `from`, if it is short enough.
-  void Remember(const char* from, uint8_t member, PlainShape::Name& name) const {
+  void Remember(const char* from, uint32_t slot_bit, PlainShape::Name& name) const {
     const auto bytes = static_cast<size_t>(at_ - from);
     name = {};
     if (bytes > PlainShape::kBytesMax) return;
     std::memcpy(name.text.data(), from, bytes);
     name.equal_mask = static_cast<uint16_t>((1u << bytes) - 1);
     name.bytes = static_cast<uint8_t>(bytes);
-    name.member = member;
+    name.slot_bit = slot_bit;
   }
   const char* at() const { return at_; }
 
@@ -86,19 +81,19 @@ class PlainScanner {
   SEEN_INLINE bool TakeScalar(Scalar& value) {
     switch (Peek()) {
       case '"':
-        value.kind = Kind::kString;
+        value.kind = ScalarKind::kString;
         return TakeString(value.text);
       case 'n':
-        value.kind = Kind::kNull;
+        value = {ScalarKind::kNull, {}};
         return TakeWord("null");
       case 't':
-        value.kind = Kind::kBoolean;
-        return TakeWord("true");
+        value = {ScalarKind::kBoolean, "true"};
+        return TakeWord(value.text);
       case 'f':
-        value.kind = Kind::kBoolean;
-        return TakeWord("false");
+        value = {ScalarKind::kBoolean, "false"};
+        return TakeWord(value.text);
       default:
-        value.kind = Kind::kInteger;
+        value.kind = ScalarKind::kInteger;
         return TakeInteger(value.text);
     }
   }

@@ -24,6 +24,8 @@ std::string_view RejectReasonName(RejectReason reason) {
       return "out_of_range";
     case RejectReason::kTooFarAhead:
       return "too_far_ahead";
+    case RejectReason::kUnknownKind:
+      return "unknown_kind";
   }
   return "unknown";
 }

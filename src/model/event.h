@@ -2,6 +2,7 @@
 // A decoded front-end event. Views point into its payload or its decoder: valid until either changes.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,11 +19,51 @@ struct ExposedItem {
   Fingerprint fingerprint;
 };
 
-/// One user was shown `items` (at least one; exactly one unless the event is a batch) at one time.
+/// What an event may say of one of its items.
+struct ItemDetails {
+  std::optional<int64_t> position;
+  std::optional<TimeMs> created_at;
+
+  /// Takes what is missing from `other`.
+  void Complete(const ItemDetails& other) {
+    if (!position) position = other.position;
+    if (!created_at) created_at = other.created_at;
+  }
+};
+
+/// What happened. Numbers from kDeclaredKindFirst on are kinds that the configuration declares.
+enum class EventKind : uint8_t {
+  kExposed,
+  kServed,
+  kRemoved,
+  kErased,  // the user: no items
+};
+inline constexpr uint8_t kDeclaredKindFirst = 16;
+
+/// One bit a filter, by its place in the configuration.
+using FilterBits = uint64_t;
+inline constexpr FilterBits kAllFilters = ~FilterBits{0};
+
+enum class SkipReason : uint8_t {
+  kNone,
+  kCondition,  // input.only_if doesn't hold
+  kKind,       // input.kinds maps its kind to null
+};
+
+/// One user was shown `items` (at least one; exactly one unless the event is a batch) at one time; or another
+/// kind of thing happened to them, if the decoder was asked for kinds.
 struct Event {
   std::string_view user_id;
-  TimeMs exposed_at;
+  TimeMs exposed_at;  // when it happened, whatever the kind
   std::span<const ExposedItem> items;
+
+  // Only if the decoder was asked for them (EventFormat), else as here.
+  EventKind kind = EventKind::kExposed;
+  SkipReason skip = SkipReason::kNone;   // anything else: nothing but this was read, nothing is to be done
+  FilterBits filters = kAllFilters;      // that cover it
+  std::string_view scene;                // empty: none
+  std::string_view request_id;           // empty: none
+  std::span<const ItemDetails> details;  // one an item
 };
 
 /// Why an event goes to the dead-letter topic. A bounded label: see RejectReasonName.
@@ -37,8 +78,9 @@ enum class RejectReason : uint8_t {
   kIdTooLong,    // over kIdBytesMax
   kOutOfRange,   // a time before 1970 or after 2106, an integer id beyond 64 bits
   kTooFarAhead,  // exposed_at further ahead of its record than input.future_skew_s_max
+  kUnknownKind,  // neither built in nor declared nor mapped by input.kinds
 };
-inline constexpr size_t kRejectReasons = 10;
+inline constexpr size_t kRejectReasons = 11;
 
 /// snake_case, e.g. "missing_field": the `reason` header and metric label.
 std::string_view RejectReasonName(RejectReason reason);

@@ -3,6 +3,7 @@
 #include "decode/event_decoder.h"
 #include "unit/decode/counting_new.h"
 #include "unit/decode/event_cases.h"
+#include "unit/decode/format_of.h"
 
 namespace seen {
 namespace {
@@ -18,6 +19,25 @@ TEST(EventDecoder, AllocatesNothingForAnAcceptedEventOnceWarm) {
   }
   EXPECT_EQ(AllocationCount() - before, 0u);
   EXPECT_GT(accepted, 30u);
+}
+
+TEST(EventDecoder, AllocatesNothingForAnotherFormatEither) {
+  EventFormat format;
+  format.wanted = {true, true, true, true, true};
+  SetField(format, Field::kUserId, "/data/uid");
+  SetField(format, Field::kItems, "/data/pages/*/items");
+  format.kinds = std::vector{KindMapping{"show", "exposed"}, KindMapping{"ping", std::nullopt}};
+  format.only_if = {AnyOf("/app", {"x"})};
+  format.filters = {{{"home*"}, {BeginsWith("/os", "i")}}};
+  EventDecoder decoder(kCaseEventBytesMax, *EventPlan::Make(format));
+  const std::string_view payloads[] = {
+      R"({"app":"x","os":"ios","scene":"home","kind":"show","exposed_at":1,"data":{"uid":5,"pages":[)"
+      R"({"items":[1,2,{"item_id":3,"position":4,"item_created_at":5}]},{"items":["n"]}]}})",
+      R"({"app":"x","kind":"ping"})", R"({"app":"y"})"};
+  for (const std::string_view payload : payloads) ASSERT_TRUE(decoder.Decode(payload));
+  const uint64_t before = AllocationCount();
+  for (const std::string_view payload : payloads) ASSERT_TRUE(decoder.Decode(payload));
+  EXPECT_EQ(AllocationCount() - before, 0u);
 }
 
 TEST(EventDecoder, AllocatesSeldomWhileEventsGrow) {

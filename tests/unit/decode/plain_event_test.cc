@@ -7,10 +7,14 @@
 namespace seen {
 namespace {
 
-std::vector<ExposedItem> items;
-PlainEventReader reader;
+EventBuffers buffers;
+PlainEventReader reader(EventPlan::Default());
 
-bool IsPlain(std::string_view payload) { return reader.Read(payload, items).has_value(); }
+std::optional<Event> Read(std::string_view payload) {
+  Event event;
+  return reader.Read(payload, buffers, event) ? std::optional(event) : std::nullopt;
+}
+bool IsPlain(std::string_view payload) { return Read(payload).has_value(); }
 
 TEST(PlainEvent, IsWhatFrontEndsSend) {
   EXPECT_TRUE(IsPlain(R"({"user_id":"u538453d7","item_id":"n436517cb","exposed_at":1795268308603,)"
@@ -48,7 +52,7 @@ TEST(PlainEvent, IsReadAlikeWhateverShapeTheOneBeforeHad) {
   for (const std::string_view first : payloads) {
     for (const std::string_view second : payloads) {
       EXPECT_TRUE(IsPlain(first));
-      const auto event = reader.Read(second, items);
+      const auto event = Read(second);
       ASSERT_TRUE(event) << first << " then " << second;
       EXPECT_EQ(event->user_id, "u1");
       EXPECT_EQ(event->items[0].item_id, "n1");
@@ -62,7 +66,7 @@ TEST(PlainEvent, IsReadAlikeWhateverShapeTheOneBeforeHad) {
 
 TEST(PlainEvent, PointsIntoThePayload) {
   const std::string payload = R"({"user_id":"u1","items":["n1"],"exposed_at":12})";
-  const auto event = reader.Read(payload, items);
+  const auto event = Read(payload);
   ASSERT_TRUE(event);
   EXPECT_EQ(event->user_id.data(), payload.data() + payload.find("u1"));
   ASSERT_EQ(event->items.size(), 1u);

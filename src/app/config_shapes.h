@@ -1,0 +1,62 @@
+#pragma once
+// What values look like that are no plain number or text: for docs and the JSON schema. Reading one checks
+// it: config_event_format.h.
+
+#include <string_view>
+
+namespace seen {
+
+struct ValueShape {
+  std::string_view description;  // completes "must be ..."
+  std::string_view schema_json;  // JSON schema of the value
+};
+
+inline constexpr ValueShape kFieldShape = {R"(a JSON pointer such as "/data/uid", or {"at": POINTER})",
+                                           R"({"anyOf": [{"$ref": "#/$defs/pointer"},
+                  {"type": "object", "additionalProperties": false, "required": ["at"],
+                   "properties": {"at": {"$ref": "#/$defs/pointer"}}}]})"};
+
+inline constexpr ValueShape kTimeFieldShape = {
+    R"(a JSON pointer such as "/ts", or {"at": POINTER, "unit": UNIT} with a unit of "ms", "s", "us" or )"
+    R"("rfc3339")",
+    R"({"anyOf": [{"$ref": "#/$defs/pointer"},
+                  {"type": "object", "additionalProperties": false, "required": ["at"],
+                   "properties": {"at": {"$ref": "#/$defs/pointer"},
+                                  "unit": {"type": "string", "enum": ["ms", "s", "us", "rfc3339"],
+                                           "default": "ms"}}}]})"};
+
+inline constexpr ValueShape kKindsShape = {
+    R"(an object of 1 to 256 names, each with a kind or null, such as {"item_show": "exposed", "ping": null})",
+    R"({"type": "object", "minProperties": 1, "maxProperties": 256,
+        "additionalProperties": {"type": ["string", "null"]}})"};
+
+inline constexpr ValueShape kConditionsShape = {
+    R"(a condition, {"at": POINTER} with one of "equals": VALUE, "in": [VALUES] or "prefix": TEXT, or a list of )"
+    R"(1 to 8 such)",
+    R"({"anyOf": [{"$ref": "#/$defs/condition"},
+                  {"type": "array", "minItems": 1, "maxItems": 8, "items": {"$ref": "#/$defs/condition"}}]})"};
+
+inline constexpr ValueShape kScenesShape = {
+    R"(a list of 1 to 256 texts of 1 to 256 bytes, each a scene or, with "*" at its end, what scenes begin with)",
+    R"({"type": "array", "minItems": 1, "maxItems": 256,
+        "items": {"type": "string", "maxLength": 256, "pattern": "^(?:[^*]+\\*?|\\*)$"}})"};
+
+/// What the shapes refer to: members of the schema's "$defs".
+inline constexpr std::string_view kShapeDefinitions = R"({
+  "pointer": {
+    "description": "Where in an event a value stands (RFC 6901); never the whole event.",
+    "type": "string", "maxLength": 256, "pattern": "^(?:/(?:[^~/]|~[01])*){1,16}$"},
+  "condition_value": {
+    "anyOf": [{"type": "string", "maxLength": 512}, {"type": "boolean"},
+              {"type": "integer", "minimum": -9223372036854775808, "maximum": 18446744073709551615}]},
+  "condition": {
+    "description": "Holds if the value is there and is one of these, type and all.",
+    "type": "object", "additionalProperties": false, "required": ["at"],
+    "oneOf": [{"required": ["equals"]}, {"required": ["in"]}, {"required": ["prefix"]}],
+    "properties": {
+      "at": {"$ref": "#/$defs/pointer"},
+      "equals": {"$ref": "#/$defs/condition_value"},
+      "in": {"type": "array", "minItems": 1, "maxItems": 256, "items": {"$ref": "#/$defs/condition_value"}},
+      "prefix": {"type": "string", "minLength": 1, "maxLength": 512}}}})";
+
+}  // namespace seen

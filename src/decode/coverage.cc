@@ -1,0 +1,40 @@
+#include "decode/coverage.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace seen {
+
+bool CoversScene(std::span<const std::string> scenes, std::string_view scene) {
+  if (scenes.empty()) return true;
+  return std::any_of(scenes.begin(), scenes.end(), [&](std::string_view covered) {
+    if (!covered.ends_with('*')) return covered == scene;
+    return scene.starts_with(covered.substr(0, covered.size() - 1));
+  });
+}
+
+bool AllHold(std::span<const NumberedCondition> conditions, const Attributes& attributes) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const NumberedCondition& each) {
+    return ((attributes.met >> each.number) & 1) != 0 &&
+           Holds(each.condition, attributes.values[each.number]);
+  });
+}
+
+void CoverageTable::Add(std::vector<std::string> scenes, std::vector<NumberedCondition> when) {
+  Check(filters_ < 64, "a bit for each filter");
+  const FilterBits bit = FilterBits{1} << filters_++;
+  if (scenes.empty() && when.empty()) return;
+  needs_scene_ |= !scenes.empty();
+  asked_.push_back({bit, std::move(scenes), std::move(when)});
+}
+
+FilterBits CoverageTable::Of(std::string_view scene, const Attributes& attributes) const {
+  FilterBits bits = kAllFilters;
+  for (const Filter& filter : asked_) {
+    if (!CoversScene(filter.scenes, scene) || !AllHold(filter.when, attributes)) bits &= ~filter.bit;
+  }
+  return bits;
+}
+
+}  // namespace seen

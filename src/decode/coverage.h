@@ -1,0 +1,63 @@
+#pragma once
+// Which filters an event belongs to.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/condition.h"
+#include "model/event.h"
+
+namespace seen {
+
+/// What one filter covers. All empty: every event.
+struct Coverage {
+  static constexpr size_t kScenesMax = 256;
+  static constexpr size_t kSceneBytesMax = 256;
+
+  std::vector<std::string> scenes;  // exact names, or all that begin alike: "home_*"; "*" any, also none
+  std::vector<Condition> when;      // all must hold; with scenes too, both must
+};
+
+/// True: `scenes` is empty or `scene` is one of them. An event without a scene has the scene "".
+bool CoversScene(std::span<const std::string> scenes, std::string_view scene);
+
+/// The scalars of an event that conditions look at, each under a number of the caller's (0 to 31).
+struct Attributes {
+  const Scalar* values = nullptr;
+  uint32_t met = 0;  // a bit a number: the event has it
+};
+
+/// A condition whose pointer has been given its number.
+struct NumberedCondition {
+  Condition condition;
+  uint8_t number = 0;
+};
+
+bool AllHold(std::span<const NumberedCondition> conditions, const Attributes& attributes);
+
+/// The coverage of all filters, ready to be asked for each event. Immutable once filled: any thread.
+class CoverageTable {
+ public:
+  /// The filters in the order of the configuration, at most 64.
+  void Add(std::vector<std::string> scenes, std::vector<NumberedCondition> when);
+
+  bool covers_all() const { return asked_.empty(); }
+  bool needs_scene() const { return needs_scene_; }
+  /// Bit i: filter i covers the event. Bits beyond the filters are set as well. Pure.
+  FilterBits Of(std::string_view scene, const Attributes& attributes) const;
+
+ private:
+  struct Filter {
+    FilterBits bit;
+    std::vector<std::string> scenes;
+    std::vector<NumberedCondition> when;
+  };
+  size_t filters_ = 0;
+  std::vector<Filter> asked_;  // those that don't cover everything
+  bool needs_scene_ = false;
+};
+
+}  // namespace seen

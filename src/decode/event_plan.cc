@@ -1,0 +1,198 @@
+#include "decode/event_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace seen {
+namespace {
+
+using Steps = std::vector<std::string>;
+
+constexpr std::array<std::string_view, kFields> kFieldNames = {"user_id",    "item_id", "items",
+                                                               "exposed_at", "scene",   "position",
+                                                               "request_id", "kind",    "item_created_at"};
+
+constexpr Field kAllFields[] = {Field::kUserId,    Field::kItemId, Field::kItems,
+                                Field::kExposedAt, Field::kScene,  Field::kPosition,
+                                Field::kRequestId, Field::kKind,   Field::kItemCreatedAt};
+
+bool IsOfAnItem(Field field) {
+  return field == Field::kItemId || field == Field::kPosition || field == Field::kItemCreatedAt;
+}
+
+class Planner {
+ public:
+  explicit Planner(const EventFormat& format) : format_(format) {
+    for (const auto& rule : format.fields) any_mapped_ |= rule.has_value();
+    items_mapped_ = Rule(Field::kItems).has_value();
+    single_only_ = Rule(Field::kItemId).has_value() && !items_mapped_;
+  }
+
+  tl::expected<std::shared_ptr<const EventPlan>, FormatError> Make() {
+    MakeKinds();
+    plan_->wanted = format_.wanted;
+    plan_->wanted.kind |= format_.kinds.has_value();
+    const bool needs_scene = std::any_of(format_.filters.begin(), format_.filters.end(),
+                                         [](const Coverage& filter) { return !filter.scenes.empty(); });
+    plan_->wanted.scene |= needs_scene;
+    for (const Field field : kAllFields) PlanField(field);
+
+    plan_->only_if = Numbered(format_.only_if, "input.only_if");
+    for (size_t i = 0; i < format_.filters.size(); ++i) {
+      const Coverage& filter = format_.filters[i];
+      plan_->coverage.Add(filter.scenes, Numbered(filter.when, "filters[" + std::to_string(i) + "].when"));
+    }
+    if (error_) return tl::unexpected(std::move(*error_));
+
+    const Wanted& wanted = plan_->wanted;
+    plan_->items_only = items_mapped_;
+    plan_->details = wanted.position || wanted.item_created_at;
+    plan_->extras = wanted.scene || wanted.request_id || plan_->details || !plan_->only_if.empty() ||
+                    !plan_->coverage.covers_all() ||
+                    (*plan_)[Field::kExposedAt].unit != TimeUnit::kMilliseconds;
+    if (any_mapped_ || format_.kinds || !plan_->only_if.empty() || !plan_->coverage.covers_all()) {
+      EventFormat own;
+      own.declared_kinds = format_.declared_kinds;
+      own.wanted = wanted;
+      own.wanted.kind = true;
+      plan_->own = *Planner(own).Make();
+    }
+    return std::shared_ptr<const EventPlan>(std::move(plan_));
+  }
+
+ private:
+  const std::optional<FieldRule>& Rule(Field field) const {
+    return format_.fields[static_cast<size_t>(field)];
+  }
+
+  void Fail(std::string path, std::string message) {
+    if (!error_) error_ = FormatError{std::move(path), std::move(message)};
+  }
+
+  void MakeKinds() {
+    const KindTable known(format_.declared_kinds);
+    plan_->kinds = format_.kinds ? KindTable(known, *format_.kinds) : known;
+  }
+
+  /// Not everything that could be read is: what isn't wanted stays unread, but for the types that the
+  /// default format promises to check.
+  bool IsRead(Field field) const {
+    const Wanted& wanted = plan_->wanted;
+    switch (field) {
+      case Field::kKind:
+        return wanted.kind;
+      case Field::kItemCreatedAt:
+        return wanted.item_created_at;
+      case Field::kScene:
+        return wanted.scene || !any_mapped_;
+      case Field::kPosition:
+        return wanted.position || !any_mapped_;
+      case Field::kRequestId:
+        return wanted.request_id || !any_mapped_;
+      case Field::kItems:
+        return !single_only_;
+      default:
+        return true;
+    }
+  }
+
+  void PlanField(Field field) {
+    const auto slot = static_cast<uint8_t>(field);
+    const std::string name(FieldName(field));
+    const auto& rule = Rule(field);
+    EventPlan::FieldPlan& planned = plan_->fields[slot];
+    planned.mapped = rule.has_value();
+    planned.path = name;
+    if (rule) {
+      planned.unit = rule->unit;
+      planned.pointer = rule->at.text;
+      planned.path += " (" + rule->at.text + ")";
+    } else if (items_mapped_ && IsOfAnItem(field)) {
+      planned.pointer = "/" + name;
+    }
+    Steps steps = rule ? rule->at.steps : Steps{name};
+    const auto star = std::find(steps.begin(), steps.end(), "*");
+    if (star != steps.end() && field != Field::kItems) {
+      Fail("input.fields." + name, "\"" + rule->at.text + "\": a \"*\" step is for items alone; point at " +
+                                       (IsOfAnItem(field) ? "a place within an element of items"
+                                                          : "one value, an index in an array if need be"));
+      return;
+    }
+    if (static_cast<size_t>(std::count(star, steps.end(), "*")) > EventFormat::kItemStarsMax) {
+      Fail("input.fields." + name, "\"" + rule->at.text + "\": at most " +
+                                       std::to_string(EventFormat::kItemStarsMax) + " \"*\" steps");
+      return;
+    }
+    if (!IsRead(field)) return;
+    plan_->items_steps.insert(plan_->items_steps.end(), star, steps.end());
+    if (star != steps.end()) plan_->plain = false;
+    steps.erase(star, steps.end());
+    if (IsOfAnItem(field) && !single_only_) Add(plan_->element_pointers, plan_->element_names, steps, slot);
+    if (IsOfAnItem(field) && items_mapped_) return;
+    Add(plan_->event_pointers, plan_->event_names, steps, slot);
+    read_.push_back({std::move(steps), slot});
+  }
+
+  void Add(PointerTree& pointers, NameTable& names, const Steps& steps, uint8_t slot) {
+    pointers.Add(steps, slot);
+    // The short way knows the members of a flat object, each in one role.
+    if (steps.size() != 1 || names.Add(steps.front(), slot) != slot) plan_->plain = false;
+  }
+
+  std::vector<NumberedCondition> Numbered(const std::vector<Condition>& conditions, const std::string& path) {
+    std::vector<NumberedCondition> numbered;
+    for (const Condition& condition : conditions) numbered.push_back({condition, SlotOf(condition.at, path)});
+    return numbered;
+  }
+
+  /// A field's, if the condition looks at one; else an attribute's.
+  uint8_t SlotOf(const JsonPointer& at, const std::string& path) {
+    const auto items = static_cast<uint8_t>(Field::kItems);
+    for (const auto& [steps, slot] : read_) {
+      if (steps != at.steps || slot == items) continue;
+      plan_->condition_slots |= SlotBit(slot);
+      return slot;
+    }
+    if (next_attribute_ == kFields + EventFormat::kAttributesMax) {
+      Fail(path, "\"" + at.text + "\": conditions look at more than " +
+                     std::to_string(EventFormat::kAttributesMax) + " places of an event; use fewer");
+      return 0;
+    }
+    const auto slot = static_cast<uint8_t>(next_attribute_++);
+    plan_->condition_slots |= SlotBit(slot);
+    Add(plan_->event_pointers, plan_->event_names, at.steps, slot);
+    read_.push_back({at.steps, slot});
+    return slot;
+  }
+
+  struct ReadPointer {
+    Steps steps;
+    uint8_t slot;
+  };
+
+  const EventFormat& format_;
+  bool any_mapped_ = false;
+  bool items_mapped_ = false;  // every event is a batch
+  bool single_only_ = false;   // none is
+  std::shared_ptr<EventPlan> plan_ = std::make_shared<EventPlan>();
+  std::vector<ReadPointer> read_;
+  size_t next_attribute_ = kFields;
+  std::optional<FormatError> error_;
+};
+
+}  // namespace
+
+std::string_view FieldName(Field field) { return kFieldNames[static_cast<size_t>(field)]; }
+
+tl::expected<std::shared_ptr<const EventPlan>, FormatError> EventPlan::Make(const EventFormat& format) {
+  return Planner(format).Make();
+}
+
+const std::shared_ptr<const EventPlan>& EventPlan::Default() {
+  static const std::shared_ptr<const EventPlan> plan = *Make({});
+  return plan;
+}
+
+}  // namespace seen

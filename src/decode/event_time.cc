@@ -1,0 +1,135 @@
+#include "decode/event_time.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "decode/event_limits.h"
+
+namespace seen {
+namespace {
+
+constexpr std::array<std::string_view, 4> kUnits = {"ms", "s", "us", "rfc3339"};
+constexpr std::array<std::string_view, 4> kRanges = {
+    "milliseconds since 1970 in 0..4294967295999", "seconds since 1970 in 0..4294967295",
+    "microseconds since 1970 in 0..4294967295999999", "a time as RFC 3339 writes it, from 1970 to 2106"};
+
+std::optional<TimeMs> InRange(int64_t ms) {
+  return ms >= 0 && ms < kExposedAtEnd ? std::optional(TimeMs{ms}) : std::nullopt;
+}
+
+/// Takes digits and marks off the front of a text; once something was wrong, it stays wrong.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view rest) : rest_(rest) {}
+
+  int Digits(size_t count) {
+    int number = 0;
+    for (size_t i = 0; i < count; ++i) number = number * 10 + Digit();
+    return number;
+  }
+  int Digit() {
+    if (rest_.empty() || rest_.front() < '0' || rest_.front() > '9') {
+      ok_ = false;
+      return 0;
+    }
+    const int digit = rest_.front() - '0';
+    rest_.remove_prefix(1);
+    return digit;
+  }
+  bool NextIsDigit() const { return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9'; }
+  /// The character taken; 0: none of them stood there.
+  char OneOf(std::string_view marks) {
+    if (rest_.empty() || marks.find(rest_.front()) == std::string_view::npos) return '\0';
+    const char mark = rest_.front();
+    rest_.remove_prefix(1);
+    return mark;
+  }
+  void Need(std::string_view marks) { ok_ &= OneOf(marks) != '\0'; }
+  bool Done() const { return ok_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::string_view TimeUnitName(TimeUnit unit) { return kUnits[static_cast<size_t>(unit)]; }
+std::string_view TimeUnitRange(TimeUnit unit) { return kRanges[static_cast<size_t>(unit)]; }
+
+std::optional<TimeUnit> ParseTimeUnit(std::string_view name) {
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    if (kUnits[i] == name) return static_cast<TimeUnit>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<TimeMs> TimeOf(int64_t count, TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kMilliseconds:
+      return InRange(count);
+    case TimeUnit::kSeconds:
+      return count < 0 || count >= kExposedAtEnd / 1000 ? std::nullopt : InRange(count * 1000);
+    case TimeUnit::kMicroseconds:
+      return count < 0 ? std::nullopt : InRange(count / 1000);
+    case TimeUnit::kRfc3339:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimeMs> TimeOfSeconds(double seconds) {
+  if (!(seconds >= 0 && seconds < static_cast<double>(kExposedAtEnd / 1000))) return std::nullopt;
+  return InRange(std::llround(seconds * 1000));
+}
+
+std::optional<TimeMs> ParseRfc3339(std::string_view text) {
+  Cursor at(text);
+  const int year = at.Digits(4);
+  at.Need("-");
+  const int month = at.Digits(2);
+  at.Need("-");
+  const int day = at.Digits(2);
+  at.Need("Tt ");
+  const int hour = at.Digits(2);
+  at.Need(":");
+  const int minute = at.Digits(2);
+  at.Need(":");
+  const int second = at.Digits(2);
+  int ms = 0;
+  if (at.OneOf(".") != '\0') {
+    int weight = 100;
+    do {
+      ms += at.Digit() * weight;
+      weight /= 10;
+    } while (at.NextIsDigit());
+  }
+  int offset_minutes = 0;
+  if (at.OneOf("Zz") == '\0') {
+    const char sign = at.OneOf("+-");
+    const int hours = at.Digits(2);
+    at.Need(":");
+    const int minutes = at.Digits(2);
+    if (sign == '\0' || hours > 23 || minutes > 59) return std::nullopt;
+    offset_minutes = (hours * 60 + minutes) * (sign == '-' ? -1 : 1);
+  }
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  // 60: a leap second, which Unix time calls the next minute's first.
+  if (!at.Done() || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  const int64_t seconds = ((days * 24 + hour) * 60 + minute - offset_minutes) * 60 + second;
+  return InRange(seconds * 1000 + ms);
+}
+
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace seen

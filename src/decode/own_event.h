@@ -1,0 +1,25 @@
+#pragma once
+// Events that this program itself writes into the input topic: whatever the topic's format is, they are read
+// by their own, so that they mean the same to every replica and after every change of configuration.
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace seen {
+
+/// What such an event begins with, byte by byte. The rest is the default format.
+inline constexpr std::string_view kOwnEventStart = R"({"seen_event":1,)";
+
+struct OwnEvent {
+  std::string_view user_id;
+  std::string_view item_id;  // empty: none (an erasure)
+  std::string_view kind;     // "removed", "erased", ...
+  TimeMs at;
+};
+
+/// Ids are UTF-8. Pure.
+std::string EncodeOwnEvent(const OwnEvent& event);
+
+}  // namespace seen
