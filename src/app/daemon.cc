@@ -210,9 +210,11 @@ Status Daemon::Connect() {
     snapshots_ = std::move(*producer);
   }
 
+  const auto plan = EventPlan::Make(config_.input.format);
+  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   partitions_ = std::make_unique<PartitionSet>(
-      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka}, *directory_, resources_,
-      budget_, *dead_letters_, metrics_, clock_);
+      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka, *plan}, *directory_,
+      resources_, budget_, *dead_letters_, metrics_, clock_);
   rebalancing_ = std::make_unique<Rebalancing>(*partitions_);
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Consumer::Options consumer;

@@ -98,6 +98,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   flow_options.partition = partition;
   flow_options.partition_count = partition_count;
   flow_options.partitioner = config.input.partitioner;
+  flow_options.plan = options_.plan;
   flow_options.event_bytes_max = config.input.event_bytes_max;
   flow_options.future_skew_max = config.input.future_skew_max;
   flow_options.tail_bytes_max = budget_.TailBytes(partition_count);

@@ -53,6 +53,7 @@ class PartitionSet {
   struct Options {
     const Config* config = nullptr;
     bool rebuild = false;
+    std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // of the configuration's format
   };
   PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources,
                const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,

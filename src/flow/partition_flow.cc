@@ -32,7 +32,7 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       reporter_(reporter),
       clock_(clock),
       publish_(options_.filters, options_.publish_entries_max, reporter),
-      decoder_(options_.event_bytes_max),
+      decoder_(options_.event_bytes_max, options_.plan),
       block_ids_(std::make_unique<char[]>(kBlockRecords * kIdBytesMax)),
       anchor_(position ? position->anchor : Anchor{}),
       anchor_is_checked_(anchor_.offset < 0),

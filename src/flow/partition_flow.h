@@ -36,6 +36,7 @@ struct PartitionOptions {
   int32_t partition_count = 1;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
+  std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
   uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails
@@ -132,15 +133,20 @@ class PartitionFlow {
     UserKey user;
     const char* user_id;  // in block_ids_
     uint16_t user_id_bytes;
-    FilterMask filters;             // 0: too old for all
+    FilterMask filters;             // 0: nothing becomes of it
     uint32_t id_check;              // the partitioner's hash
     uint32_t items_from, items_to;  // in block_items_
     TimeMs exposed_at;
-    size_t record;  // its place among the records given
+    uint32_t record;  // its place among the records given
+    ChangeKind kind;
+    SkipReason skip;  // if any, the record's place is all there is
     Tail::UserSlot* slot;
   };
+  static_assert(sizeof(Exposure) == 64);
   Result<size_t> ReadBlock(std::span<const Record> records);
-  std::optional<Rejection> ReadRecord(const Record& record, size_t number);
+  std::optional<Rejection> ReadRecord(const Record& record, uint32_t number);
+  FilterMask FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const;
+  void Skip(SkipReason reason, uint32_t record);
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
   void Append(const Exposure& exposure, const Record& record, BatchReport& report);
   void NoteTaken(const Record& record, BatchReport& report);

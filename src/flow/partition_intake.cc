@@ -17,6 +17,21 @@ void PrefetchValue(std::string_view value) {
     __builtin_prefetch(value.data() + at);
   }
 }
+
+// What an event of the kind does to a seen set; nullopt: nothing.
+std::optional<ChangeKind> ChangeOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kExposed:
+      return ChangeKind::kExposed;
+    case EventKind::kRemoved:
+      return ChangeKind::kRemoved;
+    case EventKind::kErased:
+      return ChangeKind::kErased;
+    case EventKind::kServed:
+      break;
+  }
+  return std::nullopt;
+}
 }  // namespace
 
 bool PartitionFlow::IsBehind(const Record& newest) const {
@@ -85,30 +100,55 @@ Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
       if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
     }
     if (record.offset < next_offset) continue;
-    block_rejection_ = ReadRecord(record, read);
+    block_rejection_ = ReadRecord(record, static_cast<uint32_t>(read));
     if (block_rejection_) [[unlikely]]
       break;
   }
   return read;
 }
 
-std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, size_t number) {
+void PartitionFlow::Skip(SkipReason reason, uint32_t record) {
+  Exposure& skipped = block_.emplace_back();
+  skipped.skip = reason;
+  skipped.record = record;
+}
+
+// Those of the covering filters that the event changes something in.
+FilterMask PartitionFlow::FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const {
+  // However old: bytes from before the window are dropped late.
+  if (event.kind == EventKind::kErased) return all_filters_;
+  FilterMask filters = covering;
+  for (size_t i = 0; i < options_.filters.size(); ++i) {
+    // A removal from before the window has nothing to remove.
+    if (options_.filters[i].IsTooOld(event.exposed_at, record_timestamp)) {
+      filters = static_cast<FilterMask>(filters & ~(1u << i));
+    }
+  }
+  return filters;
+}
+
+std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_t number) {
   if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
   auto decoded = decoder_.Decode(record.value);
   if (!decoded) return std::move(decoded.error());
   const Event& event = *decoded;
+  if (event.skip != SkipReason::kNone) [[unlikely]] {
+    Skip(event.skip, number);
+    return std::nullopt;
+  }
   if (event.exposed_at.value - record.timestamp.value > options_.future_skew_max.count()) {
     const int64_t ahead_s = (event.exposed_at.value - record.timestamp.value) / 1000;
     return Rejection{RejectReason::kTooFarAhead, "exposed_at",
                      "exposed_at: " + std::to_string(ahead_s) + " s ahead of its record, more than " +
                          std::to_string(options_.future_skew_max.count() / 1000)};
   }
-  FilterMask filters = all_filters_;
-  for (size_t i = 0; i < options_.filters.size(); ++i) {
-    if (options_.filters[i].IsTooOld(event.exposed_at, record.timestamp)) {
-      filters = static_cast<FilterMask>(filters & ~(1u << i));
-    }
+  const auto covering = static_cast<FilterMask>(all_filters_ & event.filters);
+  const std::optional<ChangeKind> kind = ChangeOf(event.kind);
+  if (covering == 0 || !kind) [[unlikely]] {
+    Skip(kind ? SkipReason::kNoFilter : SkipReason::kKind, number);
+    return std::nullopt;
   }
+  const FilterMask filters = FiltersOf(event, covering, record.timestamp);
   // The event's views last only until the next one is decoded.
   char* const user_id = block_ids_.get() + block_id_bytes_;
   std::memcpy(user_id, event.user_id.data(), event.user_id.size());
@@ -117,7 +157,8 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, size_t 
   for (const ExposedItem& item : event.items) block_items_.push_back(item.fingerprint);
   block_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()), filters,
                     PartitionHash(options_.partitioner, event.user_id), items_from,
-                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number, nullptr});
+                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number, *kind,
+                    SkipReason::kNone, nullptr});
   tail_->PrefetchIndex(block_.back().user);
   return std::nullopt;
 }
@@ -141,6 +182,10 @@ size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, 
 }
 
 void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+  if (exposure.skip != SkipReason::kNone) [[unlikely]] {
+    ++report.skipped[static_cast<size_t>(exposure.skip)];
+    return;
+  }
   const auto expected =
       static_cast<int32_t>(exposure.id_check % static_cast<uint32_t>(options_.partition_count));
   if (expected != options_.partition) [[unlikely]] {
@@ -158,11 +203,19 @@ void PartitionFlow::Append(const Exposure& exposure, const Record& record, Batch
     reporter_.UserKeysMet(options_.partition);
   }
   const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
-  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
-    tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, exposure.filters);
+  if (exposure.kind == ChangeKind::kErased) [[unlikely]] {
+    tail_->Append(slot, {{}, second, ChangeKind::kErased}, exposure.filters);
+    ++report.erased;
   }
-  report.events += items;
-  exposed_.push_back(exposure.exposed_at);
+  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+    tail_->Append(slot, {block_items_[i], second, exposure.kind}, exposure.filters);
+  }
+  if (exposure.kind == ChangeKind::kExposed) [[likely]] {
+    report.events += items;
+    exposed_.push_back(exposure.exposed_at);
+  } else if (exposure.kind == ChangeKind::kRemoved) {
+    report.removed += items;
+  }
   NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
 }
 

@@ -20,9 +20,12 @@ struct BatchReport {
   uint64_t records = 0;
   uint64_t bytes = 0;      // of keys and values
   uint64_t events = 0;     // decoded exposures, a batch event counting each item
+  uint64_t removed = 0;    // items taken back
+  uint64_t erased = 0;     // users
   uint64_t too_old = 0;    // items beyond every window: dropped
   uint64_t misrouted = 0;  // events in another partition than their user's
   std::array<uint64_t, kRejectReasons> rejected{};
+  std::array<uint64_t, kSkipReasons> skipped{};  // events
   LatencyCounts record_to_visible;   // from the Kafka timestamp
   LatencyCounts exposed_to_visible;  // from exposed_at
 };

@@ -30,4 +30,18 @@ std::string_view RejectReasonName(RejectReason reason) {
   return "unknown";
 }
 
+std::string_view SkipReasonName(SkipReason reason) {
+  switch (reason) {
+    case SkipReason::kNone:
+      return "none";
+    case SkipReason::kCondition:
+      return "condition";
+    case SkipReason::kKind:
+      return "kind";
+    case SkipReason::kNoFilter:
+      return "no_filter";
+  }
+  return "none";
+}
+
 }  // namespace seen

@@ -48,7 +48,12 @@ enum class SkipReason : uint8_t {
   kNone,
   kCondition,  // input.only_if doesn't hold
   kKind,       // input.kinds maps its kind to null
+  kNoFilter,   // no filter covers it; the decoder leaves this to its caller
 };
+inline constexpr size_t kSkipReasons = 4;
+
+/// snake_case, e.g. "condition": a metric's label.
+std::string_view SkipReasonName(SkipReason reason);
 
 /// One user was shown `items` (at least one; exactly one unless the event is a batch) at one time; or another
 /// kind of thing happened to them, if the decoder was asked for kinds.

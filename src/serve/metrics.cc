@@ -90,6 +90,11 @@ struct Metrics::Counted {
   Family<Counter>& rejected = Counters("seen_events_rejected_total",
                                        "Records that could not be decoded and went to the dead letters.");
   std::array<Counter*, kRejectReasons> rejected_for{};
+  Family<Counter>& skipped =
+      Counters("seen_events_skipped_total", "Events that the configuration says to leave alone.");
+  std::array<Counter*, kSkipReasons> skipped_for{};
+  Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
+  Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
   Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
   Counter& misrouted =
       OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
@@ -151,6 +156,10 @@ Metrics::Counted::Counted(const MetricsOptions& options) {
     rejected_for[i] =
         &rejected.Add({{"reason", std::string(RejectReasonName(static_cast<RejectReason>(i)))}});
   }
+  for (size_t i = 0; i < kSkipReasons; ++i) {
+    if (static_cast<SkipReason>(i) == SkipReason::kNone) continue;
+    skipped_for[i] = &skipped.Add({{"reason", std::string(SkipReasonName(static_cast<SkipReason>(i)))}});
+  }
   for (const auto& [id, name] : options.filters) filters.emplace(id, MakeFilter(name));
 }
 
@@ -209,10 +218,15 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.records.Increment(static_cast<double>(report.records));
   c.input_bytes.Increment(static_cast<double>(report.bytes));
   c.events.Increment(static_cast<double>(report.events));
+  c.removed.Increment(static_cast<double>(report.removed));
+  c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));
   c.misrouted.Increment(static_cast<double>(report.misrouted));
   for (size_t i = 0; i < kRejectReasons; ++i) {
     if (report.rejected[i] > 0) c.rejected_for[i]->Increment(static_cast<double>(report.rejected[i]));
+  }
+  for (size_t i = 0; i < kSkipReasons; ++i) {
+    if (report.skipped[i] > 0) c.skipped_for[i]->Increment(static_cast<double>(report.skipped[i]));
   }
   Observe(c.record_to_visible, report.record_to_visible);
   Observe(c.exposed_to_visible, report.exposed_to_visible);

@@ -150,6 +150,8 @@ class CountingReporter final : public Reporter {
  public:
   void BatchApplied(const BatchReport& report) override {
     batches += 1, events += report.events, too_old += report.too_old;
+    removed += report.removed, erased += report.erased;
+    for (size_t i = 0; i < kSkipReasons; ++i) skipped[i] += report.skipped[i];
   }
   void EventRejected(const Rejection&, int32_t, int64_t) override { ++rejected; }
   void EventMisrouted(int32_t, int32_t, int64_t) override { ++misrouted; }
@@ -167,7 +169,8 @@ class CountingReporter final : public Reporter {
 
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
-           send_failures = 0, keys_met = 0;
+           send_failures = 0, keys_met = 0, removed = 0, erased = 0;
+  std::array<uint64_t, kSkipReasons> skipped{};
 };
 
 }  // namespace seen::sim

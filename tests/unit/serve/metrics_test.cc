@@ -34,7 +34,11 @@ void ReportAll(Metrics& metrics) {
   batch.records = 10;
   batch.bytes = 1500;
   batch.events = 12;
+  batch.removed = 4;
+  batch.erased = 5;
   batch.too_old = 2;
+  batch.skipped[static_cast<size_t>(SkipReason::kCondition)] = 6;
+  batch.skipped[static_cast<size_t>(SkipReason::kNoFilter)] = 7;
   batch.misrouted = 1;
   batch.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 3;
   batch.record_to_visible.Add(4, 10);
@@ -73,6 +77,11 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_input_bytes_total", 1500},
       {"seen_events_total", 12},
       {"seen_events_too_old_total", 2},
+      {"seen_events_skipped_total{reason=\"condition\"}", 6},
+      {"seen_events_skipped_total{reason=\"no_filter\"}", 7},
+      {"seen_events_skipped_total{reason=\"kind\"}", 0},
+      {"seen_removed_items_total", 4},
+      {"seen_erased_users_total", 5},
       {"seen_events_misrouted_total", 1},
       {"seen_events_rejected_total{reason=\"not_json\"}", 3},
       {"seen_events_rejected_total{reason=\"too_large\"}", 0},

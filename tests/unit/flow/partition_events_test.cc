@@ -1,0 +1,155 @@
+// What the flow makes of kinds, conditions and coverage that the decoder found.
+#include <gtest/gtest.h>
+
+#include "flow/partition_flow.h"
+#include "support/fakes.h"
+
+namespace seen {
+namespace {
+
+constexpr int64_t kNow = 1'763'700'000'000;
+
+class PartitionEventsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    format.wanted.kind = true;
+    format.filters = {{{"home"}, {}}, {{"video*"}, {}}};
+    const auto plan = EventPlan::Make(format);
+    ASSERT_TRUE(plan.has_value()) << plan.error().message;
+    PartitionOptions options;
+    options.plan = *plan;
+    options.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}},
+                       {1, "video", 7, 10'000, {}, SnapshotPolicy{}}};
+    flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, store, dead_letters, reporter, clock);
+  }
+  void Send(std::string value, int64_t timestamp_ms = kNow) {
+    values.push_back(std::move(value));
+    const Record record{next++, {timestamp_ms}, "u1", values.back(), false};
+    const auto taken = flow->Apply({&record, 1});
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_EQ(*taken, 1u);
+  }
+  static std::string Event(std::string_view kind, std::string_view scene, std::string_view item,
+                           int64_t at_ms = kNow) {
+    std::string json = R"({"user_id":"u1","kind":")" + std::string(kind) + '"';
+    if (!scene.empty()) json += R"(,"scene":")" + std::string(scene) + '"';
+    if (!item.empty()) json += R"(,"item_id":")" + std::string(item) + '"';
+    return json + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
+  }
+  bool Seen(size_t filter, std::string_view item) {
+    const auto delta = flow->ReadUser(filter, UserKeyOf("u1"));
+    EXPECT_TRUE(delta.has_value());
+    const auto seen =
+        SeenFingerprints(*delta, flow->options().filters[filter].AnswerHorizon(clock.WallNow()), 10'000);
+    return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
+  }
+  uint64_t Skipped(SkipReason reason) const { return reporter.skipped[static_cast<size_t>(reason)]; }
+
+  EventFormat format;
+  sim::VirtualClock clock;
+  sim::CountingReporter reporter;
+  std::mt19937_64 random{1};
+  sim::FakeDeadLetters dead_letters{random};
+  sim::DurableState durable;
+  sim::StoreFault fault = sim::StoreFault::kNone;
+  uint32_t level0_files = 0;
+  sim::FakeStore store{durable, fault, level0_files};
+  std::unique_ptr<PartitionFlow> flow;
+  std::deque<std::string> values;
+  int64_t next = 0;
+};
+
+TEST_F(PartitionEventsTest, AnEventFeedsTheFiltersThatCoverIt) {
+  Send(Event("exposed", "home", "a"));
+  Send(Event("exposed", "video_feed", "b"));
+  Send(Event("exposed", "search", "c"));
+  EXPECT_TRUE(Seen(0, "a"));
+  EXPECT_FALSE(Seen(1, "a"));
+  EXPECT_FALSE(Seen(0, "b"));
+  EXPECT_TRUE(Seen(1, "b"));
+  EXPECT_FALSE(Seen(0, "c"));
+  EXPECT_FALSE(Seen(1, "c"));
+  EXPECT_EQ(Skipped(SkipReason::kNoFilter), 1u);
+  EXPECT_EQ(reporter.too_old, 0u);
+  EXPECT_EQ(reporter.events, 2u);
+  EXPECT_EQ(flow->next_offset(), 3);
+}
+
+TEST_F(PartitionEventsTest, ARemovalTakesBackWhereItIsCovered) {
+  Send(Event("exposed", "home", "a"));
+  Send(Event("exposed", "video", "a"));
+  Send(Event("removed", "home", "a"));
+  EXPECT_FALSE(Seen(0, "a"));
+  EXPECT_TRUE(Seen(1, "a"));
+  EXPECT_EQ(reporter.removed, 1u);
+  Send(Event("exposed", "home", "a"));
+  EXPECT_TRUE(Seen(0, "a"));
+}
+
+TEST_F(PartitionEventsTest, ARemovalFromBeforeTheWindowIsTooOld) {
+  Send(Event("removed", "home", "a", kNow - 31 * kMsPerDay));
+  EXPECT_EQ(reporter.too_old, 1u);
+  EXPECT_EQ(reporter.removed, 0u);
+}
+
+TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
+  Send(Event("exposed", "home", "a", kNow - 20 * kMsPerDay));
+  Send(Event("exposed", "video", "b", kNow - 20 * kMsPerDay), kNow - 20 * kMsPerDay);
+  Send(Event("exposed", "home", "late", kNow));
+  Send(Event("erased", "", "", kNow - 10 * kMsPerDay));
+  EXPECT_FALSE(Seen(0, "a"));
+  EXPECT_TRUE(Seen(0, "late"));
+  EXPECT_EQ(reporter.erased, 1u);
+  // Too old for this filter's window, and yet its bytes go.
+  const auto delta = flow->ReadUser(1, UserKeyOf("u1"));
+  ASSERT_TRUE(delta.has_value());
+  EXPECT_TRUE(delta->segments.empty());
+  Send(Event("erased", "", "", kNow - 400 * kMsPerDay));
+  EXPECT_EQ(reporter.erased, 2u);
+  EXPECT_EQ(reporter.too_old, 0u);
+}
+
+TEST_F(PartitionEventsTest, WhateverIsTooFarAheadIsADeadLetter) {
+  for (const std::string_view kind : {"exposed", "served", "removed"}) {
+    Send(Event(kind, "home", "a", kNow + 300'001));
+  }
+  Send(Event("erased", "", "", kNow + 300'001));
+  EXPECT_EQ(reporter.rejected, 4u);
+  EXPECT_EQ(reporter.erased + reporter.removed + reporter.events, 0u);
+}
+
+TEST_F(PartitionEventsTest, WhatIsSkippedIsCountedAndTheOffsetGoesOn) {
+  format.only_if = {{*ParseJsonPointer("/event"), Condition::Test::kIn, {{ScalarKind::kString, "show"}}}};
+  SetUp();
+  next = 0;
+  Send(R"({"event":"ping"})");
+  EXPECT_EQ(Skipped(SkipReason::kCondition), 1u);
+  Send(R"({"event":"show","scene":"home","user_id":"u1","item_id":"a","exposed_at":)" + std::to_string(kNow) +
+       "}");
+  EXPECT_TRUE(Seen(0, "a"));
+  EXPECT_EQ(flow->next_offset(), 2);
+  EXPECT_EQ(reporter.misrouted, 0u);
+}
+
+TEST_F(PartitionEventsTest, ABlockHoldsManyKindsInTheirOrder) {
+  std::vector<Record> records;
+  for (const auto& [kind, item] : {std::pair{"exposed", "a"},
+                                   {"exposed", "b"},
+                                   {"removed", "a"},
+                                   {"nonsense", "x"},
+                                   {"erased", ""},
+                                   {"exposed", "c"}}) {
+    values.push_back(Event(kind, "home", item));
+    records.push_back({next++, {kNow}, "u1", values.back(), false});
+  }
+  const auto taken = flow->Apply(records);
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(*taken, records.size());
+  EXPECT_FALSE(Seen(0, "a"));
+  EXPECT_FALSE(Seen(0, "b"));
+  EXPECT_TRUE(Seen(0, "c"));
+  EXPECT_EQ(reporter.rejected, 1u);
+}
+
+}  // namespace
+}  // namespace seen
