@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/journal_port.h"
 #include "model/day.h"
 #include "model/user_key.h"
 
@@ -65,9 +66,21 @@ class CheckpointWriter {
   /// cleared.
   virtual Status SetMark(const UserRef& user) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
+  // The journal's part moves with the rest; a store without one refuses all three.
+  /// First of all, in every checkpoint of a store that has a journal: nothing is missing in it from `day` on.
+  /// Days before it are dropped, whole, once this is committed.
+  virtual Status KeepRowsFrom(Day) { return NoJournal(); }
+  /// Rows of the user that are stored so far, of days up to `through`. Users ascend; a user's erasure comes
+  /// before its rows.
+  virtual Status EraseRows(const UserKey&, Day /*through*/) { return NoJournal(); }
+  /// Users ascend; so do a user's places (newest first).
+  virtual Status AddRow(const UserKey&, const JournalPlace&, std::string_view /*row*/) { return NoJournal(); }
   /// State, marks and position move together or not at all, and survive a loss of power once it returns.
   /// kNoSpace: nothing changed, retry with a new writer. kCorrupt: stop the partition.
   virtual Status Commit() = 0;
+
+ private:
+  static Status NoJournal() { return Fail(Code::kRefused, "this store keeps no journal"); }
 };
 
 struct StoreFigures {
@@ -76,6 +89,8 @@ struct StoreFigures {
   uint64_t compaction_pending_bytes = 0;
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;
+  uint64_t journal_bytes = 0;
+  uint32_t journal_days = 0;
 };
 
 /// One partition. Reads: any thread, also during a checkpoint. Writes: one thread at a time.
@@ -99,6 +114,15 @@ class PartitionStore {
   virtual Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
   /// Bytes of `filter` before `horizon` may be dropped from now on, at the store's leisure. Any thread.
   virtual void SetHorizon(FilterId filter, Day horizon) = 0;
+  /// The day given to the last KeepRowsFrom that was committed; nullopt: none was.
+  virtual Result<std::optional<Day>> ReadJournalStart() const { return std::optional<Day>(); }
+  /// The user's stored rows of `from` or later, newest first; those behind `after` where it is given.
+  virtual Status ReadRows(const UserKey&, Day /*from*/, const std::optional<JournalPlace>& /*after*/,
+                          const VisitJournalRow&) const {
+    return {};
+  }
+  /// Ascending. Cheap (no disk).
+  virtual std::vector<JournalDay> JournalDays() const { return {}; }
   /// Cheap (no disk). Any thread.
   virtual uint32_t Level0Files() const = 0;
   virtual StoreFigures Figures() const = 0;

@@ -7,6 +7,7 @@ namespace seen {
 
 std::string_view PositionKey() { return std::string_view("\x00", 1); }
 std::string_view DescriptorKey() { return "\x01"; }
+std::string_view JournalStartKey() { return "\x02"; }
 std::string_view EndOf(Table table) { return table == Table::kMarks ? "\x21" : "\x11"; }
 
 StoredUserKey KeyOf(Table table, const UserRef& user) {

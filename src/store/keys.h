@@ -14,6 +14,7 @@ namespace seen {
 enum class Table : unsigned char {
   kPosition = 0x00,    // one key; the smallest, so that every checkpoint's file begins with it
   kDescriptor = 0x01,  // one key
+  kJournal = 0x02,     // one key: the day from which on nothing is missing in the journal
   kDeltas = 0x10,      // a user's encoded delta
   kMarks = 0x20,       // no value: the user's snapshot isn't acknowledged
 };
@@ -23,6 +24,7 @@ using StoredUserKey = std::array<char, kUserKeyBytes>;
 
 std::string_view PositionKey();
 std::string_view DescriptorKey();
+std::string_view JournalStartKey();
 StoredUserKey KeyOf(Table table, const UserRef& user);
 /// The first key past `table`.
 std::string_view EndOf(Table table);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "store/journal_keys.h"
 #include "store/position_codec.h"
 #include "store/rocks_status.h"
 
@@ -16,6 +17,7 @@ RocksPartitionStore::Writer::Writer(Database& database, DeltaCache& cache)
       cache_(cache),
       file_(rocksdb::EnvOptions(database.rocks_options()), database.rocks_options()) {
   Check(!database_.has_writer.exchange(true), "one checkpoint at a time");
+  if (database_.keeps_journal()) journal_.emplace(database_);
   cache_.CheckpointBegins();
 }
 
@@ -56,12 +58,32 @@ Status RocksPartitionStore::Writer::ClearMark(const UserRef& user) {
   return Written(file_.Delete(SliceOf(KeyOf(Table::kMarks, user))));
 }
 
+Status RocksPartitionStore::Writer::KeepRowsFrom(Day day) {
+  if (!journal_) return CheckpointWriter::KeepRowsFrom(day);
+  journal_->KeepFrom(day);
+  return Written(file_.Put(rocksdb::Slice(JournalStartKey()), EncodeJournalStart(day)));
+}
+
+Status RocksPartitionStore::Writer::EraseRows(const UserKey& user, Day through) {
+  return journal_ ? journal_->Erase(user, through) : CheckpointWriter::EraseRows(user, through);
+}
+
+Status RocksPartitionStore::Writer::AddRow(const UserKey& user, const JournalPlace& place,
+                                           std::string_view row) {
+  return journal_ ? journal_->Add(user, place, row) : CheckpointWriter::AddRow(user, place, row);
+}
+
 Status RocksPartitionStore::Writer::Commit() {
   Check(!committed_, "a checkpoint is committed once");
-  // The file is synced here, and once more with its entry in RocksDB's folder by the ingestion.
+  // Files are synced here, and once more with their entries in RocksDB's folder by the ingestion.
   if (Status finished = Written(file_.Finish()); !finished) return finished;
-  if (Status ingested = database_.Ingest(database_.incoming_file()); !ingested) return ingested;
+  std::vector<Database::FinishedFile> files{{database_.incoming_file(), nullptr}};
+  if (journal_) {
+    if (Status finished = journal_->Finish(files); !finished) return finished;
+  }
+  if (Status ingested = database_.Ingest(files); !ingested) return ingested;
   committed_ = true;
+  if (journal_) journal_->Committed();
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "store/delta_cache.h"
+#include "store/journal_files.h"
 #include "store/keys.h"
 #include "store/rocks_database.h"
 
@@ -20,6 +21,9 @@ class RocksPartitionStore::Writer final : public CheckpointWriter {
   Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
   Status SetMark(const UserRef& user) override;
   Status ClearMark(const UserRef& user) override;
+  Status KeepRowsFrom(Day day) override;
+  Status EraseRows(const UserKey& user, Day through) override;
+  Status AddRow(const UserKey& user, const JournalPlace& place, std::string_view row) override;
   Status Commit() override;
 
  private:
@@ -28,6 +32,7 @@ class RocksPartitionStore::Writer final : public CheckpointWriter {
   Database& database_;
   DeltaCache& cache_;
   rocksdb::SstFileWriter file_;
+  std::optional<JournalFiles> journal_;  // where there is a journal
   bool committed_ = false;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "store/deferred_deletes.h"
+#include "store/journal_keys.h"
 #include "store/keys.h"
 #include "store/rocks_options.h"
 #include "store/rocks_status.h"
@@ -34,7 +35,8 @@ RocksPartitionStore::Database::Database(StoreOptions options)
           options_.file_system ? options_.file_system : rocksdb::FileSystem::Default())),
       env_(rocksdb::NewCompositeEnv(file_system_)),
       rocks_options_(
-          RocksOptions(options_.resources, env_.get(), rules_, errors_, options_.identity.partition)) {}
+          RocksOptions(options_.resources, env_.get(), rules_, errors_, options_.identity.partition)),
+      families_(std::make_shared<JournalFamilies>(JournalOptions(options_.resources))) {}
 
 RocksPartitionStore::Database::~Database() {
   // Closing waits for compactions, which may be waiting for rules.
@@ -59,8 +61,10 @@ Status RocksPartitionStore::Database::Open() {
   StoreDescriptor descriptor = *stored ? **stored : StoreDescriptor{options_.identity, {}};
   filter_ids_ = RegisterFilters(descriptor, options_.filters);
   rules_->Load(descriptor.filters);
-  if (*stored == descriptor) return {};
-  return WriteDescriptor(descriptor);
+  if (*stored != descriptor) {
+    if (Status written = WriteDescriptor(descriptor); !written) return written;
+  }
+  return options_.journal ? Status() : DropJournal();
 }
 
 Status RocksPartitionStore::Database::MakeFolders() const {
@@ -77,13 +81,60 @@ Status RocksPartitionStore::Database::MakeFolders() const {
 }
 
 Status RocksPartitionStore::Database::OpenRocks() {
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  rocksdb::Status opened = ListFamilies(families);
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(rocks_options_, path_, &db);
-  {
-    const std::lock_guard lock(db_mutex_);
-    db_.reset(db);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  if (opened.ok()) opened = rocksdb::DB::Open(rocks_options_, path_, families, &handles, &db);
+  if (!opened.ok()) return ToStatus(opened, What("can't open " + path_));
+  std::vector<JournalFamilies::Pointer> journal;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (const auto day = DayOfJournalFamily(families[i].name)) {
+      journal.push_back(std::make_shared<JournalFamily>(*db, handles[i], *day));
+    } else {
+      db->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
+    }
   }
-  return ToStatus(opened, What("can't open " + path_));
+  families_->Adopt(std::move(journal));
+  const std::lock_guard lock(db_mutex_);
+  db_.reset(db, [of = families_](rocksdb::DB* closing) {
+    of->Clear();
+    delete closing;
+  });
+  return {};
+}
+
+// All that the database has must be opened. Others than ours were left by no version of this program.
+rocksdb::Status RocksPartitionStore::Database::ListFamilies(
+    std::vector<rocksdb::ColumnFamilyDescriptor>& families) const {
+  std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
+  if (file_system_->FileExists(path_ + "/CURRENT", rocksdb::IOOptions(), nullptr).ok()) {
+    rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(rocks_options_, path_, &names);
+    if (!listed.ok()) return listed;
+  }
+  for (std::string& name : names) {
+    const bool is_state = name == rocksdb::kDefaultColumnFamilyName;
+    families.emplace_back(std::move(name),
+                          is_state ? rocksdb::ColumnFamilyOptions(rocks_options_) : families_->options());
+  }
+  return rocksdb::Status::OK();
+}
+
+// It isn't kept any longer. First the note that it is whole, then the days: the other way round, a crash in
+// between would leave a journal that says it lacks nothing.
+Status RocksPartitionStore::Database::DropJournal() {
+  std::string ignored;
+  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(JournalStartKey()), &ignored);
+  if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, What("can't read the journal's start")));
+  if (read.ok()) {
+    if (Status gone = WriteRecord("can't drop the journal", JournalStartKey(), std::nullopt); !gone)
+      return gone;
+  }
+  for (const auto& family : families_->All()) {
+    const rocksdb::Status dropped = families_->Drop(*db_, family);
+    if (!dropped.ok()) return Fail(ToError(dropped, What("can't drop the journal")));
+  }
+  return {};
 }
 
 std::shared_ptr<rocksdb::DB> RocksPartitionStore::Database::Use() const {
@@ -118,11 +169,18 @@ Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescri
 }
 
 Status RocksPartitionStore::Database::WriteDescriptor(const StoreDescriptor& descriptor) {
+  return WriteRecord("can't write the descriptor", DescriptorKey(), EncodeDescriptor(descriptor));
+}
+
+// nullopt: deletes it.
+Status RocksPartitionStore::Database::WriteRecord(std::string_view what, std::string_view key,
+                                                  std::optional<std::string_view> value) {
   rocksdb::SstFileWriter file(rocksdb::EnvOptions(rocks_options_), rocks_options_);
   rocksdb::Status written = file.Open(incoming_file_);
-  if (written.ok()) written = file.Put(rocksdb::Slice(DescriptorKey()), EncodeDescriptor(descriptor));
+  if (written.ok())
+    written = value ? file.Put(rocksdb::Slice(key), *value) : file.Delete(rocksdb::Slice(key));
   if (written.ok()) written = file.Finish();
-  Status done = ToStatus(written, What("can't write the descriptor"));
+  Status done = ToStatus(written, What(what));
   if (done) done = Ingest(incoming_file_);
   if (!done) RemoveIncomingFile();
   return done;
@@ -178,6 +236,11 @@ Status RocksPartitionStore::Database::Reopen() {
 }
 
 Status RocksPartitionStore::Database::Ingest(const std::string& file) {
+  const FinishedFile files[] = {{file, nullptr}};
+  return Ingest(files);
+}
+
+Status RocksPartitionStore::Database::Ingest(std::span<const FinishedFile> files) {
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
   ingest.allow_global_seqno = true;
@@ -185,15 +248,28 @@ Status RocksPartitionStore::Database::Ingest(const std::string& file) {
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
   const auto db = UseOrFail("checkpoint");
   if (!db) return Fail(db.error());
+  std::vector<rocksdb::IngestExternalFileArg> arguments(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    arguments[i].column_family = files[i].family ? files[i].family->handle() : (*db)->DefaultColumnFamily();
+    arguments[i].external_files = {files[i].path};
+    arguments[i].options = ingest;
+  }
   DeferredDeletes deletes;
-  const rocksdb::Status ingested = (*db)->IngestExternalFile({file}, ingest);
+  const rocksdb::Status ingested = (*db)->IngestExternalFiles(arguments);
   if (errors_->Stopped().ok()) deletes.Perform(*file_system_);
   return ToStatus(ingested, What("checkpoint"));
 }
 
-void RocksPartitionStore::Database::RemoveIncomingFile() const {
+void RocksPartitionStore::Database::RemoveIncomingFile() const { RemoveIncoming(incoming_file_); }
+
+void RocksPartitionStore::Database::RemoveIncoming(const std::string& path) const {
   // Where it can't be removed, the next writer truncates it.
-  file_system_->DeleteFile(incoming_file_, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
+  file_system_->DeleteFile(path, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
+}
+
+std::string RocksPartitionStore::Database::incoming_file(Day journal_day) const {
+  return fmt::format("{}/partition-{}-{}.sst", StoreDirectory::IncomingPath(options_.directory),
+                     options_.identity.partition, JournalFamilyName(journal_day));
 }
 
 }  // namespace seen

@@ -10,10 +10,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "store/journal_families.h"
 #include "store/merge_rules.h"
 #include "store/rocks_listener.h"
 #include "store/rocks_partition_store.h"
@@ -33,7 +35,12 @@ class RocksPartitionStore::Database {
   /// Makes RocksDB take files again where an error stopped it: nothing to do, nothing done. kNoSpace,
   /// kUnavailable, kCorrupt if it can't yet; reads go on meanwhile.
   Status Resume();
-  /// Moves a finished file in: all of it or nothing. Durable when it returns.
+  /// Moves finished files in, each into its family: all of them or nothing. Durable when it returns.
+  struct FinishedFile {
+    std::string path;
+    JournalFamilies::Pointer family;  // nullptr: the state's
+  };
+  Status Ingest(std::span<const FinishedFile> files);
   Status Ingest(const std::string& file);
 
   /// "partition 3: <action>", for messages.
@@ -45,10 +52,14 @@ class RocksPartitionStore::Database {
   Result<std::shared_ptr<rocksdb::DB>> UseOrFail(std::string_view action) const;
   MergeRules& rules() const { return *rules_; }
   const rocksdb::Options& rocks_options() const { return rocks_options_; }
+  bool keeps_journal() const { return options_.journal; }
+  JournalFamilies& families() const { return *families_; }
   const std::vector<FilterId>& filter_ids() const { return filter_ids_; }
   /// Where the next file to ingest is written. One at a time.
   const std::string& incoming_file() const { return incoming_file_; }
   void RemoveIncomingFile() const;
+  std::string incoming_file(Day journal_day) const;
+  void RemoveIncoming(const std::string& path) const;
 
   std::atomic<bool> has_writer{false};
 
@@ -58,6 +69,9 @@ class RocksPartitionStore::Database {
   Status Reopen();
   Result<std::optional<StoreDescriptor>> ReadDescriptor() const;
   Status WriteDescriptor(const StoreDescriptor& descriptor);
+  rocksdb::Status ListFamilies(std::vector<rocksdb::ColumnFamilyDescriptor>& families) const;
+  Status DropJournal();
+  Status WriteRecord(std::string_view what, std::string_view key, std::optional<std::string_view> value);
 
   const StoreOptions options_;
   const std::string path_;
@@ -67,6 +81,7 @@ class RocksPartitionStore::Database {
   const std::shared_ptr<rocksdb::FileSystem> file_system_;
   const std::unique_ptr<rocksdb::Env> env_;
   const rocksdb::Options rocks_options_;
+  const std::shared_ptr<JournalFamilies> families_;
   std::vector<FilterId> filter_ids_;
   mutable std::mutex db_mutex_;
   mutable std::condition_variable reopened_;

@@ -1,7 +1,9 @@
 #include "store/rocks_options.h"
 
 #include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 
@@ -9,6 +11,7 @@
 #include <thread>
 
 #include "store/delta_merge.h"
+#include "store/journal_keys.h"
 
 namespace seen {
 namespace {
@@ -34,6 +37,24 @@ rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
   return table;
+}
+
+rocksdb::BlockBasedTableOptions JournalTableOptions(const StoreResources& resources) {
+  rocksdb::BlockBasedTableOptions table = TableOptions(resources);
+  // A question is about one user: filters know users, not rows.
+  table.whole_key_filtering = false;
+  table.cache_index_and_filter_blocks_with_high_priority = false;
+  table.pin_l0_filter_and_index_blocks_in_cache = false;
+  table.block_size = 16 * kKiB;
+  return table;
+}
+
+rocksdb::CompressionType BestCompression() {
+  const auto supported = rocksdb::GetSupportedCompressions();
+  for (const auto type : {rocksdb::kZSTD, rocksdb::kLZ4Compression}) {
+    if (std::find(supported.begin(), supported.end(), type) != supported.end()) return type;
+  }
+  return rocksdb::kNoCompression;
 }
 
 void SetLevels(rocksdb::Options& options) {
@@ -104,6 +125,30 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
   options.skip_stats_update_on_db_open = true;  // opening must take well under a second
   // A checkpoint is one record; a short manifest is soon read at the next open.
   options.max_manifest_file_size = 16 * kMiB;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources) {
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(JournalTableOptions(resources)));
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kJournalUserBytes));
+  options.compression = BestCompression();
+  options.compression_opts.level = 1;
+  options.write_buffer_size = 64 * kKiB;
+  options.max_write_buffer_number = 2;
+  options.target_file_size_base = 64 * kMiB;
+  // Files of like size are merged eight at a time: a row is rewritten two or three times on its day, and once
+  // more by the daily rewriting, which also makes one run of the day and rids it of what was erased.
+  options.compaction_style = rocksdb::kCompactionStyleUniversal;
+  options.compaction_options_universal.size_ratio = 20;
+  options.compaction_options_universal.min_merge_width = 4;
+  options.compaction_options_universal.max_size_amplification_percent = 1'000'000;
+  options.level0_file_num_compaction_trigger = 8;
+  options.level0_slowdown_writes_trigger = 1'000'000;
+  options.level0_stop_writes_trigger = 1'000'000;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  options.periodic_compaction_seconds = kDaySeconds;
   return options;
 }
 

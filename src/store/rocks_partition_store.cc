@@ -153,6 +153,10 @@ StoreFigures RocksPartitionStore::Figures() const {
       PropertyOf(*db, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
   figures.block_cache_hits = statistics.getTickerCount(rocksdb::BLOCK_CACHE_HIT);
   figures.block_cache_misses = statistics.getTickerCount(rocksdb::BLOCK_CACHE_MISS);
+  for (const auto& family : database_->families().All()) {
+    figures.journal_bytes += family->Bytes();
+    ++figures.journal_days;
+  }
   return figures;
 }
 
@@ -162,7 +166,11 @@ Status RocksPartitionStore::CompactAll() {
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   const auto db = database_->UseOrFail("compaction");
   if (!db) return Fail(db.error());
-  return ToStatus((*db)->CompactRange(compact, nullptr, nullptr), database_->What("compaction"));
+  rocksdb::Status compacted = (*db)->CompactRange(compact, nullptr, nullptr);
+  for (const auto& family : database_->families().All()) {
+    if (compacted.ok()) compacted = (*db)->CompactRange(compact, family->handle(), nullptr, nullptr);
+  }
+  return ToStatus(compacted, database_->What("compaction"));
 }
 
 }  // namespace seen

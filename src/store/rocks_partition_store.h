@@ -27,6 +27,8 @@ struct StoreOptions {
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
   /// Of users read lately: see store/delta_cache.h. 0: none.
   uint64_t delta_cache_bytes = 0;
+  /// Keeps a journal. False: one that is there is dropped.
+  bool journal = false;
 };
 
 class DeltaCache;
@@ -48,6 +50,10 @@ class RocksPartitionStore final : public PartitionStore {
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override;
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
   void SetHorizon(FilterId filter, Day horizon) override;
+  Result<std::optional<Day>> ReadJournalStart() const override;
+  Status ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,
+                  const VisitJournalRow& visit) const override;
+  std::vector<JournalDay> JournalDays() const override;
   uint32_t Level0Files() const override;
   StoreFigures Figures() const override;
 
@@ -58,6 +64,7 @@ class RocksPartitionStore final : public PartitionStore {
  private:
   class Database;
   class Writer;
+  class JournalFiles;
   Status ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                       std::span<std::string> out) const;
   RocksPartitionStore(std::unique_ptr<Database> database, uint64_t delta_cache_bytes);

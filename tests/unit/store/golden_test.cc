@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/journal_row.h"
+#include "store/journal_keys.h"
 #include "store/keys.h"
 #include "store/position_codec.h"
 #include "store_fixture.h"
@@ -48,6 +50,7 @@ TEST(Golden, Keys) {
   ExpectGolden("keys.txt",
                {{"position", std::string(PositionKey())},
                 {"descriptor", std::string(DescriptorKey())},
+                {"journal's start", std::string(JournalStartKey())},
                 {"delta of user u1 in filter 258", std::string(View(KeyOf(Table::kDeltas, user)))},
                 {"mark of user u1 in filter 258", std::string(View(KeyOf(Table::kMarks, user)))}});
 }
@@ -59,6 +62,23 @@ TEST(Golden, Position) {
   ExpectGolden("position.txt", {{"nothing read yet", EncodePosition({})},
                                 {"no ranges lost", plain},
                                 {"two ranges lost", EncodePosition(position)}});
+}
+
+TEST(Golden, Journal) {
+  std::vector<Golden> goldens;
+  const auto add = [&](const std::string& name, const JournalRow& row) {
+    std::string bytes;
+    EncodeJournalRow(row, bytes);
+    goldens.push_back({name, bytes});
+  };
+  const JournalKey key = JournalKeyOf(UserKeyOf("u1"), {{1'763'700'000'123}, 1'000'000});
+  goldens.push_back({"key of user u1, 2025-11-21T04:40:00.123Z, offset 1000000", {key.begin(), key.end()}});
+  goldens.push_back({"whole from day 20000 on", EncodeJournalStart({20'000})});
+  add("item a exposed, filter 0", {0, {0}, "", "", {{"a", {}}}});
+  add("items a, b, c served on home at 0, 1 and 7, request r-1, filters 0 and 258",
+      {1, {0, 258}, "home", "r-1", {{"a", 0}, {"b", 1}, {"c", 7}}});
+  add("item a removed at -1, item b without position", {2, {3}, "", "", {{"a", -1}, {"b", {}}}});
+  ExpectGolden("journal.txt", goldens);
 }
 
 TEST(Golden, Descriptor) {

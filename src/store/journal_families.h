@@ -1,0 +1,65 @@
+#pragma once
+// The journal's column families of an open RocksDB: one a UTC day, so that a day goes without a compaction.
+//
+// Threads: Adopt and Clear while nobody else uses the database; Make and Drop by one thread at a time; the
+// rest any. A family that is dropped stays readable for who holds it.
+
+#include <rocksdb/db.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "model/day.h"
+
+namespace seen {
+
+/// Let go of it before the database.
+class JournalFamily {
+ public:
+  JournalFamily(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* handle, Day day)
+      : db_(db), handle_(handle), day_(day) {}
+  ~JournalFamily();
+  JournalFamily(const JournalFamily&) = delete;
+  JournalFamily& operator=(const JournalFamily&) = delete;
+
+  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
+  Day day() const { return day_; }
+  uint64_t Bytes() const;
+
+ private:
+  rocksdb::DB& db_;
+  rocksdb::ColumnFamilyHandle* const handle_;
+  const Day day_;
+};
+
+class JournalFamilies {
+ public:
+  using Pointer = std::shared_ptr<const JournalFamily>;
+
+  /// `options`: of the families that Make makes.
+  explicit JournalFamilies(rocksdb::ColumnFamilyOptions options) : options_(std::move(options)) {}
+
+  /// Those the database was opened with.
+  void Adopt(std::vector<Pointer> families);
+  /// Before the database is closed.
+  void Clear();
+
+  const rocksdb::ColumnFamilyOptions& options() const { return options_; }
+  /// nullptr: none.
+  Pointer Find(Day day) const;
+  /// Ascending by day.
+  std::vector<Pointer> All() const;
+  /// The day's, made where there is none: durable when it returns.
+  rocksdb::Status Make(rocksdb::DB& db, Day day, Pointer& family);
+  rocksdb::Status Drop(rocksdb::DB& db, const Pointer& family);
+
+ private:
+  const rocksdb::ColumnFamilyOptions options_;
+  mutable std::mutex mutex_;
+  std::map<Day, Pointer> families_;  // mutex_
+};
+
+}  // namespace seen

@@ -1,0 +1,36 @@
+#pragma once
+// Names of the journal's column families, and keys in them: schemas/store.md, "Journal".
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "flow/journal_port.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+/// "journal-20000".
+std::string JournalFamilyName(Day day);
+/// nullopt for anything JournalFamilyName doesn't return.
+std::optional<Day> DayOfJournalFamily(std::string_view name);
+
+inline constexpr size_t kJournalUserBytes = 16;  // what a user's keys begin with
+inline constexpr size_t kJournalKeyBytes = kJournalUserBytes + 4 + 8;
+using JournalKey = std::array<char, kJournalKeyBytes>;
+/// In the family of DayOf(place.at). Bytewise order: users, then places, newest first.
+JournalKey JournalKeyOf(const UserKey& user, const JournalPlace& place);
+/// `key` in the family of `day`; nullopt: not such a key.
+std::optional<JournalPlace> JournalPlaceOf(Day day, std::string_view key);
+
+// All of a user's keys in a family: from the first on, below the second.
+std::string JournalUserBegin(const UserKey& user);
+std::string JournalUserEnd(const UserKey& user);
+
+/// The value under JournalStartKey.
+std::string EncodeJournalStart(Day day);
+Result<Day> DecodeJournalStart(std::string_view bytes);
+
+}  // namespace seen
