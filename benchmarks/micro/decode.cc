@@ -58,14 +58,19 @@ std::string PlainSingle(Random& random) { return Single(random); }
 std::string PlainIds(Random& random) { return Batch(random, false); }
 std::string PlainObjects(Random& random) { return Batch(random, true); }
 std::string NestedSingle(Random& random) { return Single(random, R"(,"geo":{"city":"x","lat":1.5})"); }
+std::string DocumentSingle(Random& random) { return Single(random, R"(,"scene":"home")"); }
 
 void DecodeSingle(benchmark::State& state) { Decode(state, EventDecoder(kEventBytesMax), PlainSingle); }
 void DecodeTwentyIds(benchmark::State& state) { Decode(state, EventDecoder(kEventBytesMax), PlainIds); }
 void DecodeTwentyObjects(benchmark::State& state) {
   Decode(state, EventDecoder(kEventBytesMax), PlainObjects);
 }
-// Through a JSON document: something in it is nested.
+// Nobody looks for it.
 void DecodeNested(benchmark::State& state) { Decode(state, EventDecoder(kEventBytesMax), NestedSingle); }
+// What isn't plain: a known name twice, an escape in an id.
+void DecodeByDocument(benchmark::State& state) {
+  Decode(state, EventDecoder(kEventBytesMax), DocumentSingle);
+}
 
 EventDecoder DecoderOf(const EventFormat& format) {
   return EventDecoder(kEventBytesMax, *EventPlan::Make(format));
@@ -136,6 +141,7 @@ BENCHMARK(DecodeSingle);
 BENCHMARK(DecodeTwentyIds);
 BENCHMARK(DecodeTwentyObjects);
 BENCHMARK(DecodeNested);
+BENCHMARK(DecodeByDocument);
 BENCHMARK(DecodeSingleKind);
 BENCHMARK(DecodeSingleEverything);
 BENCHMARK(DecodeSingleCoverage);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +37,40 @@ class NameTable {
   static size_t LengthOf(std::string_view name) {
     return name.size() < kLengthMax ? name.size() : kLengthMax;
   }
+  template <typename Word>
+  static uint64_t Load(const char* at) {
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+  }
   static Words WordsOf(std::string_view name);
 
   std::vector<Entry> entries_;                    // by length
   std::array<uint16_t, kLengthMax + 2> begin_{};  // of each length
 };
+
+// Its first and last bytes, which may overlap.
+inline NameTable::Words NameTable::WordsOf(std::string_view name) {
+  const char* const end = name.data() + name.size();
+  if (name.size() >= 8) return {Load<uint64_t>(name.data()), Load<uint64_t>(end - 8)};
+  if (name.size() >= 4) return {Load<uint32_t>(name.data()), Load<uint32_t>(end - 4)};
+  if (name.size() >= 2) return {Load<uint16_t>(name.data()), Load<uint16_t>(end - 2)};
+  return {name.empty() ? 0 : Load<uint8_t>(name.data()), 0};
+}
+
+inline uint8_t NameTable::Find(std::string_view name) const {
+  const size_t length = LengthOf(name);
+  const size_t end = begin_[length + 1];
+  size_t at = begin_[length];
+  if (at == end) return kNone;
+  const Words words = WordsOf(name);
+  for (; at < end; ++at) {
+    const Entry& entry = entries_[at];
+    if (entry.words != words) continue;
+    // Two words tell all of a short name.
+    if (name.size() <= sizeof(Words) || entry.name == name) return entry.number;
+  }
+  return kNone;
+}
 
 }  // namespace seen

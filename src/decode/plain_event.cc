@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <bit>
+#include <cstring>
 
 #include "decode/event_limits.h"
 #include "decode/plain_scanner.h"
@@ -32,20 +33,45 @@ bool IsNullable(const Scalar& value, ScalarKind kind) {
   return value.kind == kind || value.kind == ScalarKind::kNull;
 }
 
+// Of eight digits, the first in the lowest byte: pairs, then fours, then all at once.
+int64_t NumberOf(uint64_t digits) {
+  digits = digits * 10 + (digits >> 8);
+  constexpr uint64_t kEven = 0x0000'00ff'0000'00ff;
+  const uint64_t high = (digits & kEven) * (100 + (uint64_t{1'000'000} << 32));
+  const uint64_t low = ((digits >> 16) & kEven) * (1 + (uint64_t{10'000} << 32));
+  return static_cast<int64_t>((high + low) >> 32);
+}
+
+// `text`: digits, at most 18. One by one each would wait for the one before.
+int64_t NumberOf(std::string_view text) {
+  constexpr uint64_t kZeros = 0x3030'3030'3030'3030;
+  constexpr std::array<int64_t, 9> kPowers = {1,       10,        100,        1'000,      10'000,
+                                              100'000, 1'000'000, 10'000'000, 100'000'000};
+  int64_t number = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    if (text.size() >= 8 && text.size() <= 16) {
+      uint64_t first, last;
+      std::memcpy(&first, text.data(), 8);
+      std::memcpy(&last, text.data() + text.size() - 8, 8);
+      // The two overlap: what the first has told already becomes zeros.
+      const size_t rest = text.size() - 8;
+      last = rest == 0 ? 0 : (last - kZeros) >> (64 - 8 * rest) << (64 - 8 * rest);
+      return NumberOf(first - kZeros) * kPowers[rest] + NumberOf(last);
+    }
+  }
+  for (const char digit : text) number = number * 10 + (digit - '0');
+  return number;
+}
+
 // `text`: an integer as the scanner takes it, which is within 64 bits.
 int64_t IntegerOf(std::string_view text) {
-  const bool negative = text.front() == '-';
-  int64_t number = 0;
-  for (const char digit : text.substr(negative ? 1 : 0)) number = number * 10 + (digit - '0');
-  return negative ? -number : number;
+  return text.front() == '-' ? -NumberOf(text.substr(1)) : NumberOf(text);
 }
 
 bool ReadTimeMs(const Scalar& value, TimeMs& time) {
   if (value.kind != ScalarKind::kInteger || value.text.front() == '-') return false;
-  int64_t ms = 0;
-  for (const char digit : value.text) ms = ms * 10 + (digit - '0');
-  time = {ms};
-  return ms < kExposedAtEnd;
+  time = {NumberOf(value.text)};
+  return time.value < kExposedAtEnd;
 }
 
 bool ReadTime(const Scalar& value, TimeUnit unit, TimeMs& time) {
@@ -105,8 +131,9 @@ template <bool kDetails>
   for (size_t number = 0; number == 0 || json.Peek() != '}'; ++number) {
     uint32_t slot;
     Scalar value;
-    if (!TakeName(json, shape, plan.element_names, number, slot) || !json.TakeScalar(value)) return false;
-    if (met & slot) return false;
+    if (!TakeName(json, shape, plan.element_names, number, slot) || (met & slot)) return false;
+    const char* const from = json.at();
+    if (!json.TakeScalar(value) && (slot != 0 || !json.SkipValue(from))) return false;
     met |= slot;
     if (slot == kItemId) id = value;
     if (slot == kPosition) {
@@ -209,7 +236,14 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
       continue;
     }
     Scalar value;
+    const char* const from = json.at();
     bool fits = json.TakeScalar(value);
+    if (!fits) [[unlikely]] {
+      // A text that nobody reads may have escapes.
+      const bool unread =
+          slot == 0 || (!kExtras && (slot & (kScene | kRequestId)) != 0 && value.kind == ScalarKind::kString);
+      fits = unread && json.SkipValue(from);
+    }
     if constexpr (kExtras) {
       if (slot != 0) values_[static_cast<size_t>(std::countr_zero(slot))] = value;
     }

@@ -1,8 +1,8 @@
 #pragma once
 // The short way for the events nearly every front end sends: one flat object (and `items` in it), strings
-// without escapes, integers of at most 18 digits, no known name twice. What it accepts it has validated to
-// the last byte, with the same result as the long way through a JSON document; everything else, right or
-// wrong, it leaves to that.
+// without escapes, integers of at most 18 digits, no known name twice; what nobody looks for may be nested.
+// What it accepts it has validated to the last byte, with the same result as the long way through a JSON
+// document; everything else, right or wrong, it leaves to that.
 
 #include <array>
 #include <memory>

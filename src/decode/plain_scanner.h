@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "decode/plain_event.h"
+#include "decode/plain_skip.h"
 #include "decode/scalar.h"
 
 namespace seen {
@@ -69,6 +70,15 @@ class PlainScanner {
   }
   const char* at() const { return at_; }
 
+  /// A value of any kind that begins at `from`, after TakeScalar has failed on it.
+  SEEN_INLINE bool SkipValue(const char* from) {
+    const PlainSkipped skipped = SkipPlainValue(from, end_);
+    if (!skipped.end) return false;
+    at_ = skipped.end;
+    beyond_ascii_ |= skipped.beyond_ascii;
+    return true;
+  }
+
   SEEN_INLINE bool TakeString(std::string_view& text) {
     if (!Take('"')) return false;
     const char* const begin = at_;
@@ -118,13 +128,28 @@ class PlainScanner {
     const char* const begin = at_;
     if (at_ != end_ && *at_ == '-') ++at_;
     const char* const digits = at_;
-    while (at_ != end_ && *at_ >= '0' && *at_ <= '9') ++at_;
-    const ptrdiff_t count = at_ - digits;
+    const ptrdiff_t count = CountDigits();
+    at_ += count;
     // "-0" and "007" aren't canonical; the second isn't even JSON.
     if (count == 0 || count > kDigitsMax || (*digits == '0' && at_ - begin > 1)) return false;
     if (at_ != end_ && (*at_ == '.' || *at_ == 'e' || *at_ == 'E')) return false;
     text = {begin, static_cast<size_t>(at_ - begin)};
     return true;
+  }
+
+  SEEN_INLINE ptrdiff_t CountDigits() const {
+#if defined(__SSE2__)
+    if (end_ - at_ >= 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_));
+      const __m128i values = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+      const __m128i within = _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values);
+      const auto others = ~static_cast<unsigned>(_mm_movemask_epi8(within)) & 0xffff;
+      if (others != 0) return std::countr_zero(others);
+    }
+#endif
+    const char* end = at_;
+    while (end != end_ && *end >= '0' && *end <= '9') ++end;
+    return end - at_;
   }
 
   // Moves to the quote that ends a string; fails on a backslash, a control character or the end.

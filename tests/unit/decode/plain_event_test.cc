@@ -26,9 +26,11 @@ TEST(PlainEvent, IsWhatFrontEndsSend) {
 
 TEST(PlainEvent, LeavesTheRestToTheDocument) {
   for (const std::string_view payload : {
-           R"({"user_id":"u\u0031","item_id":"n1","exposed_at":1})",         // an escape
-           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"geo":{}})",     // nested
-           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"ratio":0.5})",  // a fraction
+           R"({"user_id":"u\u0031","item_id":"n1","exposed_at":1})",        // an escape
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"scene":{}})",  // nested
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"position":1.5})",
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"scene":"\ud83d\ude00"})",
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"ratio":5e100})",  // not for a float
            R"({"user_id":"u1","user_id":"u2","item_id":"n1","exposed_at":1})",
            R"({"user_id":"u1","item_id":1234567890123456789,"exposed_at":1})",  // 19 digits
            "{\"user_id\":\"u\xff\",\"item_id\":\"n1\",\"exposed_at\":1}",
@@ -72,6 +74,44 @@ TEST(PlainEvent, PointsIntoThePayload) {
   ASSERT_EQ(event->items.size(), 1u);
   EXPECT_EQ(event->items[0].item_id.data(), payload.data() + payload.find("n1"));
   EXPECT_EQ(event->exposed_at.value, 12);
+}
+
+TEST(PlainEvent, ReadsIntegersOfEveryLength) {
+  EventFormat format;
+  format.wanted.position = true;
+  PlainEventReader details(*EventPlan::Make(format));
+  for (int digits = 1; digits <= 18; ++digits) {
+    for (const char first : {'1', '4', '9'}) {
+      std::string number(1, first);
+      for (int i = 1; i < digits; ++i) number += static_cast<char>('0' + (i * 7 + first) % 10);
+      for (const char* const sign : {"", "-"}) {
+        Event event;
+        ASSERT_TRUE(details.Read(R"({"user_id":"u","item_id":"n","exposed_at":1,"position":)" +
+                                     (sign + number) + R"(,"more":"text"})",
+                                 buffers, event));
+        EXPECT_EQ(event.details[0].position, std::stoll(sign + number));
+      }
+      const bool in_range = std::stoll(number) < int64_t{1000} << 32;
+      const auto event = Read(R"({"user_id":"u","item_id":"n","exposed_at":)" + number + "}");
+      ASSERT_EQ(event.has_value(), in_range) << number;
+      if (event) {
+        EXPECT_EQ(event->exposed_at.value, std::stoll(number));
+      }
+    }
+  }
+}
+
+TEST(PlainEvent, PassesOverWhatNobodyLooksFor) {
+  const auto event = Read(
+      R"({"scene":"\u66dd","geo":{"city":"x","at":[1.5,{"user_id":"no"}]},"user_id":"u1","title":"\u66dd\n",)"
+      R"("items":[{"ctx":{"item_id":"no"},"item_id":"n1"},{"item_id":"n2","score":0.25}],)"
+      R"("exposed_at":1,"tags":[]})");
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->user_id, "u1");
+  ASSERT_EQ(event->items.size(), 2u);
+  EXPECT_EQ(event->items[0].item_id, "n1");
+  EXPECT_EQ(event->items[1].item_id, "n2");
+  EXPECT_FALSE(IsPlain("{\"user_id\":\"u1\",\"item_id\":\"n1\",\"exposed_at\":1,\"x\":[\"\xff\"]}"));
 }
 
 }  // namespace
