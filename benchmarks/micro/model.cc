@@ -59,7 +59,7 @@ void MergeAnOperand(benchmark::State& state) {
   size_t next = 0;
   for (auto _ : state) {
     const std::string_view parts[] = {users[next++ % kUsers], encoded};
-    benchmark::DoNotOptimize(FoldEncoded(parts, {}, {kFirstDay - 1}, out));
+    benchmark::DoNotOptimize(FoldEncoded(parts, {}, Horizon::Of({kFirstDay - 1}), out));
   }
   CountItems(state);
 }
@@ -88,7 +88,7 @@ BENCHMARK(ReadSeen)->Apply(Shapes);
 // Expiry of a value that stays as it is, and of one whose first day goes.
 void ExpireDelta(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
-  const Day horizon{kFirstDay + static_cast<int32_t>(state.range(2))};
+  const Horizon horizon = Horizon::Of({kFirstDay + static_cast<int32_t>(state.range(2))});
   std::string out;
   size_t next = 0;
   for (auto _ : state) benchmark::DoNotOptimize(ExpireEncoded(users[next++ % kUsers], horizon, out));

@@ -11,6 +11,7 @@
 #include "flow/store_port.h"
 #include "model/day.h"
 #include "model/delta.h"
+#include "model/horizon.h"
 
 namespace seen {
 
@@ -35,10 +36,10 @@ struct FilterPolicy {
   /// inside.
   Day AnswerHorizon(TimeMs now) const { return DayOf(now) - window_days; }
 
-  /// First day whose bytes must be kept. Kafka's time alone may be far ahead, the wall clock alone may be
+  /// Which bytes must be kept. Kafka's time alone may be far ahead, the wall clock alone may be
   /// wrong.
-  Day ByteHorizon(TimeMs wall, TimeMs partition_time) const {
-    return DayOf(std::min(wall, partition_time)) - window_days - 1;
+  Horizon ByteHorizon(TimeMs wall, TimeMs partition_time) const {
+    return Horizon::Of(DayOf(std::min(wall, partition_time)) - window_days - 1);
   }
 
   /// Judged by the record's own timestamp, so that a replay decides the same.

@@ -13,12 +13,15 @@
 #include "base/result.h"
 #include "flow/journal_port.h"
 #include "model/day.h"
+#include "model/horizon.h"
 #include "model/user_key.h"
 
 namespace seen {
 
 /// A filter's number in the state's keys: stable for the life of a store, assigned in store/descriptor.h.
 using FilterId = uint16_t;
+/// Of no configured filter: what was exposed lately in any of them, to tell which served items were not.
+inline constexpr FilterId kResolvingFilter = 0xffff;
 
 /// A filter's place in the configuration: what sinks and metrics know it by.
 using FilterIndex = uint16_t;
@@ -112,8 +115,8 @@ class PartitionStore {
   }
   /// Up to `limit` marks greater than `after` (all where nullopt), ascending.
   virtual Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
-  /// Bytes of `filter` before `horizon` may be dropped from now on, at the store's leisure. Any thread.
-  virtual void SetHorizon(FilterId filter, Day horizon) = 0;
+  /// Bytes of `filter` that `horizon` lets go may be dropped from now on, at the store's leisure. Any thread.
+  virtual void SetHorizon(FilterId filter, const Horizon& horizon) = 0;
   /// The day given to the last KeepRowsFrom that was committed; nullopt: none was.
   virtual Result<std::optional<Day>> ReadJournalStart() const { return std::optional<Day>(); }
   /// The user's stored rows of `from` or later, newest first; those behind `after` where it is given.

@@ -1,9 +1,11 @@
 #include "model/change.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "model/delta_others.h"
 #include "model/delta_view.h"
 
 namespace seen {
@@ -42,6 +44,87 @@ Delta DeltaOfExposures(std::span<const Change> changes, const DeltaLimits& limit
   return delta;
 }
 
+// The header of the segment that a change belongs to, and what is kept of it there.
+struct Placed {
+  OtherHeader header;
+  OtherEntry entry;
+  friend bool operator<(const Placed& a, const Placed& b) {
+    return std::tuple(PlaceOf(a.header), a.entry) < std::tuple(PlaceOf(b.header), b.entry);
+  }
+};
+
+Placed PlacedAt(SegmentKind kind, uint32_t width_s, Fingerprint fingerprint, uint32_t second) {
+  const uint32_t within = second % width_s;
+  return {{kind, width_s, second / width_s, within, within, 0}, {fingerprint, 0}};
+}
+
+Placed PlacedOf(const Change& change, const DeltaLimits& limits) {
+  switch (change.kind) {
+    case ChangeKind::kExposed: {  // with repeats
+      Placed placed = PlacedAt(SegmentKind::kRepeated, kDayWidth, change.fingerprint, change.second);
+      placed.entry.time = placed.header.first_second;
+      return placed;
+    }
+    case ChangeKind::kServed:
+      return PlacedAt(SegmentKind::kServed, limits.served_width_s, change.fingerprint, change.second);
+    case ChangeKind::kExposedOfCreation: {
+      const uint32_t exposed = change.second & kPackedDayMax;
+      return {{SegmentKind::kByCreation, kDayWidth, change.second >> 16, 0, 0, exposed},
+              {change.fingerprint, exposed}};
+    }
+    default:
+      return PlacedAt(static_cast<SegmentKind>(change.kind), kDayWidth, change.fingerprint, change.second);
+  }
+}
+
+Placed PlacedResolving(const Change& exposed, const Change& consumed, const DeltaLimits& limits) {
+  Placed placed =
+      PlacedAt(SegmentKind::kResolving, limits.served_width_s, exposed.fingerprint, exposed.second);
+  const uint64_t start = placed.header.StartSecond();
+  placed.entry.time = consumed.second > start ? static_cast<uint32_t>(consumed.second - start) : 0;
+  return placed;
+}
+
+std::vector<OtherSegment> OthersOf(std::vector<Placed>& placed, const DeltaLimits& limits) {
+  std::sort(placed.begin(), placed.end());
+  std::vector<OtherSegment> others;
+  std::vector<OtherEntry> entries;
+  for (size_t from = 0; from < placed.size();) {
+    OtherSegment& segment = others.emplace_back();
+    static_cast<OtherHeader&>(segment) = placed[from].header;
+    entries.clear();
+    for (; from < placed.size() && PlaceOf(placed[from].header) == PlaceOf(segment); ++from) {
+      const OtherHeader& header = placed[from].header;
+      segment.first_second = std::min(segment.first_second, header.first_second);
+      segment.last_second = std::max(segment.last_second, header.last_second);
+      segment.last_day = std::max(segment.last_day, header.last_day);
+      if (entries.empty() || entries.back() != placed[from].entry) entries.push_back(placed[from].entry);
+    }
+    SetEntries(segment, entries);
+    CutOther(segment, {}, limits.items_per_day_max);
+  }
+  return others;
+}
+
+// Nothing is taken back in between.
+Delta DeltaOfRun(std::span<const Change> changes, const DeltaLimits& limits) {
+  std::vector<Change> exposures;
+  std::vector<Placed> placed;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].kind == ChangeKind::kExposed && !limits.repeated) {
+      exposures.push_back(changes[i]);
+    } else if (changes[i].kind != ChangeKind::kResolving) {
+      placed.push_back(PlacedOf(changes[i], limits));
+    } else if (i + 1 < changes.size() && changes[i + 1].kind == ChangeKind::kResolving) {
+      placed.push_back(PlacedResolving(changes[i], changes[i + 1], limits));
+      ++i;
+    }
+  }
+  Delta delta = DeltaOfExposures(exposures, limits);
+  delta.others = OthersOf(placed, limits);
+  return delta;
+}
+
 Delta DeltaOfWithdrawal(const Change& change) {
   Delta delta;
   const Day day = DayOfSecond(change.second);
@@ -57,24 +140,27 @@ Delta DeltaOfWithdrawal(const Change& change) {
 
 Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaLimits& limits) {
   const auto is_exposure = [](const Change& change) { return change.kind == ChangeKind::kExposed; };
+  const auto takes_back = [](const Change& change) { return TakesBack(change.kind); };
   Delta delta;
-  if (std::all_of(changes.begin(), changes.end(), is_exposure)) {
+  if (!limits.repeated && std::all_of(changes.begin(), changes.end(), is_exposure)) {
     delta = DeltaOfExposures(changes, limits);
+  } else if (std::none_of(changes.begin(), changes.end(), takes_back)) {
+    delta = DeltaOfRun(changes, limits);
   } else {
     std::vector<Delta> runs;
     for (size_t from = 0; from < changes.size();) {
-      if (!is_exposure(changes[from])) {
+      if (TakesBack(changes[from].kind)) {
         runs.push_back(DeltaOfWithdrawal(changes[from++]));
         continue;
       }
       size_t to = from;
-      while (to < changes.size() && is_exposure(changes[to])) ++to;
-      runs.push_back(DeltaOfExposures(changes.subspan(from, to - from), limits));
+      while (to < changes.size() && !TakesBack(changes[to].kind)) ++to;
+      runs.push_back(DeltaOfRun(changes.subspan(from, to - from), limits));
       from = to;
     }
     delta = ComposeAll(runs, limits);
   }
-  delta.user_id = std::move(user_id);
+  if (delta.HasSegments()) delta.user_id = std::move(user_id);
   return delta;
 }
 
@@ -91,7 +177,7 @@ void ChangeEncoder::Encode(std::string_view user_id, std::span<const Change> cha
   sorted_.clear();
   days_.clear();
   for (const Change& change : changes) {
-    if (change.kind != ChangeKind::kExposed) {
+    if (change.kind != ChangeKind::kExposed || limits.repeated) {
       return EncodeDelta(DeltaOf(std::string(user_id), changes, limits), out);
     }
     const uint32_t day = change.second / kDaySeconds;
@@ -104,8 +190,8 @@ void ChangeEncoder::Encode(std::string_view user_id, std::span<const Change> cha
   std::sort(sorted_.begin(), sorted_.end());
   sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
 
-  delta_bytes::PutHeader(sorted_.empty() ? 0 : delta_bytes::kHasSegments, user_id, std::nullopt, out);
-  if (sorted_.empty()) return;
+  if (sorted_.empty()) return delta_bytes::PutHeader(0, {}, std::nullopt, out);
+  delta_bytes::PutHeader(delta_bytes::kHasSegments, user_id, std::nullopt, out);
   delta_bytes::PutVarint(days_.size(), out);
   std::optional<Day> previous;
   for (size_t from = 0; from < sorted_.size();) {

@@ -1,6 +1,8 @@
 #pragma once
 // One thing that happened to one user's seen set, and what a run of them amounts to.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,6 +17,13 @@ enum class ChangeKind : uint8_t {
   kExposed,  // the item was shown
   kRemoved,  // the item was taken back
   kErased,   // the user was: every item; the fingerprint is ignored
+  kServed,   // the item was returned by the recommender
+  /// As kExposed in a filter whose window goes by creation: `second` is PackDays.
+  kExposedOfCreation,
+  /// Two in a row, see ResolvingChanges.
+  kResolving,
+  /// And on: a declared kind; the number of its SegmentKind.
+  kDeclaredFirst = kDeclaredKindFirst,
 };
 
 struct Change {
@@ -22,6 +31,24 @@ struct Change {
   uint32_t second = 0;  // since the epoch; reaches 2106
   ChangeKind kind = ChangeKind::kExposed;
 };
+
+inline constexpr bool TakesBack(ChangeKind kind) {
+  return kind == ChangeKind::kRemoved || kind == ChangeKind::kErased;
+}
+
+/// Days since the epoch, of creation and exposure, each at most 65,535. An item created later than it was
+/// shown counts as created on that day.
+inline constexpr uint32_t PackDays(uint32_t created, uint32_t exposed) {
+  return std::min(created, exposed) << 16 | exposed;
+}
+
+/// An exposure of `exposed_second`, consumed when partition time was `partition_second`: kept under the
+/// stretch of the former. To be appended one after the other; the first alone says nothing.
+inline constexpr std::array<Change, 2> ResolvingChanges(Fingerprint fingerprint, uint32_t exposed_second,
+                                                        uint32_t partition_second) {
+  return {{{fingerprint, exposed_second, ChangeKind::kResolving},
+           {fingerprint, partition_second, ChangeKind::kResolving}}};
+}
 
 /// The delta of `changes`, in log order. Equal to composing one delta a change. O(n log n).
 Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaLimits& limits);

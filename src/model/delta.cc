@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/delta_others.h"
+
 namespace seen {
 namespace {
 
@@ -74,6 +76,23 @@ std::vector<Removal> LatestRemovals(const std::vector<Removal>& a, const std::ve
   return merged;
 }
 
+// An erasure says of earlier removals all that they say. `erased_is_later`: than the removals.
+void DropErased(std::vector<Removal>& removals, std::optional<Day> erased, bool erased_is_later) {
+  if (!erased) return;
+  std::erase_if(removals, [&](const Removal& removal) {
+    return erased_is_later ? removal.day <= *erased : removal.day < *erased;
+  });
+}
+
+std::vector<Removal> RemovalsOf(const Delta& earlier, const Delta& later) {
+  if (!earlier.erased && !later.erased) return LatestRemovals(earlier.removals, later.removals);
+  std::vector<Removal> before = earlier.removals;
+  std::vector<Removal> after = later.removals;
+  DropErased(before, later.erased, true);
+  DropErased(after, earlier.erased, false);
+  return LatestRemovals(before, after);
+}
+
 // Two ids under one key don't happen by chance; where they do, the choice mustn't depend on the order.
 const std::string& ChooseUserId(const std::string& a, const std::string& b) {
   if (a.empty()) return b;
@@ -96,7 +115,7 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
   Delta result;
   result.user_id = ChooseUserId(earlier.user_id, later.user_id);
   result.erased = std::max(earlier.erased, later.erased);  // nullopt is less than any day
-  result.removals = LatestRemovals(earlier.removals, later.removals);
+  result.removals = RemovalsOf(earlier, later);
   result.segments.reserve(std::max(earlier.segments.size(), later.segments.size()) + 1);
 
   auto i = earlier.segments.begin();
@@ -130,46 +149,15 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
     segment.fingerprints = Union(survivors_earlier, survivors_later);
     CutDay(segment, result.removals, limits.items_per_day_max);
   }
+  result.others = ComposeOthers(earlier, later, result.removals, limits.items_per_day_max);
+  // Or an id would outlive what was erased, and which grouping knew it would show.
+  if (!result.HasSegments()) result.user_id.clear();
   return result;
 }
 
 Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits) {
   // Halves, not a left fold: a large value then meets the sum of its operands once. Associativity allows it.
   return ComposeRange(deltas, limits);
-}
-
-void Expire(Delta& delta, Day horizon) {
-  if (delta.erased && *delta.erased < horizon) delta.erased.reset();
-  std::erase_if(delta.removals, [&](const Removal& removal) { return removal.day < horizon; });
-  std::erase_if(delta.segments, [&](const Segment& segment) { return segment.day < horizon; });
-}
-
-std::vector<Fingerprint> SeenFingerprints(const Delta& delta, Day horizon, uint32_t items_max) {
-  Fingerprints seen;
-  // Newest first, one at a time while the limit may bite; all at once where it can't.
-  size_t total = 0;
-  for (const Segment& segment : delta.segments) {
-    if (segment.day >= horizon) total += segment.fingerprints.size();
-  }
-  if (total <= items_max) {
-    seen.reserve(total);
-    for (const Segment& segment : delta.segments) {
-      if (segment.day < horizon) continue;
-      seen.insert(seen.end(), segment.fingerprints.begin(), segment.fingerprints.end());
-    }
-    std::sort(seen.begin(), seen.end());
-    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    return seen;
-  }
-  for (auto segment = delta.segments.rbegin(); segment != delta.segments.rend(); ++segment) {
-    if (segment->day < horizon || seen.size() >= items_max) break;
-    Fingerprints fresh;
-    std::set_difference(segment->fingerprints.begin(), segment->fingerprints.end(), seen.begin(), seen.end(),
-                        std::back_inserter(fresh));
-    if (fresh.size() > items_max - seen.size()) fresh.resize(items_max - seen.size());
-    seen = Union(seen, fresh);
-  }
-  return seen;
 }
 
 }  // namespace seen

@@ -13,12 +13,7 @@ uint64_t ZigZag(int32_t value) {
   return (static_cast<uint32_t>(value) << 1) ^ static_cast<uint32_t>(value >> 31);
 }
 
-void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out) {
-  const uint32_t parameter = RiceParameter(fingerprints.size(), fingerprints.back().value);
-  out.push_back(static_cast<char>(parameter));
-  delta_bytes::PutVarint(RiceBytes(fingerprints, parameter), out);
-  RiceEncode(fingerprints, parameter, out);
-}
+using delta_bytes::PutFingerprints;
 
 void PutRemovals(const std::vector<Removal>& removals, std::string& out) {
   std::vector<Fingerprint> fingerprints;
@@ -43,6 +38,13 @@ namespace delta_bytes {
 void PutVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
   out.push_back(static_cast<char>(value));
+}
+
+void PutFingerprints(std::span<const Fingerprint> fingerprints, std::string& out) {
+  const uint32_t parameter = RiceParameter(fingerprints.size(), fingerprints.back().value);
+  out.push_back(static_cast<char>(parameter));
+  PutVarint(RiceBytes(fingerprints, parameter), out);
+  RiceEncode(fingerprints, parameter, out);
 }
 
 void PutHeader(uint8_t flags, std::string_view user_id, std::optional<Day> erased, std::string& out) {
@@ -79,17 +81,18 @@ void EncodeDelta(const Delta& delta, std::string& out) {
   size_t items = delta.removals.size();
   for (const Segment& segment : delta.segments) items += segment.fingerprints.size();
   out.reserve(out.size() + delta.user_id.size() + 16 * delta.segments.size() + 4 * items + 32);
-  PutHeader((delta.removals.empty() ? 0 : kHasRemovals) | (delta.segments.empty() ? 0 : kHasSegments),
+  PutHeader((delta.removals.empty() ? 0 : kHasRemovals) | (delta.HasSegments() ? kHasSegments : 0),
             delta.user_id, delta.erased, out);
   if (!delta.removals.empty()) PutRemovals(delta.removals, out);
-  if (delta.segments.empty()) return;
-  PutVarint(delta.segments.size(), out);
+  if (!delta.HasSegments()) return;
+  PutVarint(delta.segments.size() + delta.others.size(), out);
   std::optional<Day> previous;
   for (const Segment& segment : delta.segments) {
     PutDay(segment.day, previous, out);
     PutBody(segment.first_second, segment.last_second, segment.fingerprints, out);
     previous = segment.day;
   }
+  PutOthers(delta.others, out);
 }
 
 Result<Delta> DecodeDelta(std::string_view bytes) {

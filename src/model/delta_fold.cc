@@ -9,7 +9,9 @@
 namespace seen {
 namespace {
 
-bool FoldDecoded(std::span<const std::string_view> parts, const DeltaLimits& limits, Day horizon,
+Day Clamped(int64_t day) { return {static_cast<int32_t>(std::max<int64_t>(day, kFirstOfDays.since_epoch))}; }
+
+bool FoldDecoded(std::span<const std::string_view> parts, const DeltaLimits& limits, const Horizon& horizon,
                  std::string& out) {
   std::vector<Delta> deltas(parts.size());
   DeltaView view;
@@ -23,12 +25,13 @@ bool FoldDecoded(std::span<const std::string_view> parts, const DeltaLimits& lim
   return true;
 }
 
-// Folds deltas that take nothing back, a day at a time. One a thread: it keeps its memory.
+// Folds deltas that take nothing back, a day at a time; their other segments by themselves. One a thread: it
+// keeps its memory.
 class Folder {
  public:
   enum class Outcome { kDone, kCorrupt, kNotPlain };
 
-  Outcome Fold(std::span<const std::string_view> parts, const DeltaLimits& limits, Day horizon,
+  Outcome Fold(std::span<const std::string_view> parts, const DeltaLimits& limits, const Horizon& horizon,
                std::string& out) {
     const Outcome gathered = Gather(parts, horizon);
     if (gathered != Outcome::kDone) return gathered;
@@ -39,15 +42,24 @@ class Folder {
       }
       ++days;
     }
+    others_bytes_ = {};
+    others_count_ = 0;
+    if (parts_with_others_ > 0) {
+      const Outcome folded = FoldOthers(parts.size(), limits, horizon);
+      if (folded != Outcome::kDone) return folded;
+    }
+    const size_t count = days + others_count_;
     out.clear();
     out.reserve(bytes_ + 64);
-    delta_bytes::PutHeader(days > 0 ? delta_bytes::kHasSegments : 0, user_id_, std::nullopt, out);
-    if (days > 0) delta_bytes::PutVarint(days, out);
+    if (count == 0) return delta_bytes::PutHeader(0, {}, std::nullopt, out), Outcome::kDone;
+    delta_bytes::PutHeader(delta_bytes::kHasSegments, user_id_, std::nullopt, out);
+    delta_bytes::PutVarint(count, out);
     previous_.reset();
     copied_ = nullptr;
     for (size_t from = 0; from < segments_.size(); from = EndOfDay(from)) {
       if (!PutDay(from, EndOfDay(from), out)) return Outcome::kCorrupt;
     }
+    out.append(others_bytes_);
     return Outcome::kDone;
   }
 
@@ -57,12 +69,17 @@ class Folder {
     const SegmentView* before;  // the one before it in its delta; null for the first
   };
 
-  // All segments from the horizon on, by day.
-  Outcome Gather(std::span<const std::string_view> parts, Day horizon) {
+  // All segments that the horizon keeps, by day.
+  Outcome Gather(std::span<const std::string_view> parts, const Horizon& horizon) {
     if (views_.size() < parts.size()) views_.resize(parts.size());
     segments_.clear();
     user_id_ = {};
     bytes_ = 0;
+    parts_with_others_ = 0;
+    const int64_t grace_days = horizon.GraceDays();
+    const Day first = Clamped(std::max<int64_t>(horizon.exposed.since_epoch, horizon.TakenBack()));
+    Day kept = kFirstOfDays;  // the newest day of what is kept,
+    Day gone = kFirstOfDays;  // and of what went lately
     for (size_t i = 0; i < parts.size(); ++i) {
       DeltaView& view = views_[i];
       if (!ParseDelta(parts[i], view)) return Outcome::kCorrupt;
@@ -71,10 +88,26 @@ class Folder {
       bytes_ += parts[i].size();
       const SegmentView* before = nullptr;
       for (const SegmentView& segment : view.segments) {
-        if (segment.day >= horizon) segments_.push_back({&segment, before});
+        if (segment.day >= first) {
+          segments_.push_back({&segment, before});
+        } else if (horizon.Keeps(SegmentKind::kExposed, segment.day.since_epoch, 0, segment.day,
+                                 grace_days)) {
+          gone = std::max(gone, segment.day);
+        }
         before = &segment;
       }
+      if (before != nullptr && before->day >= first) kept = std::max(kept, before->day);
+      if (view.others.empty()) continue;
+      ++parts_with_others_;
+      for (const OtherView& other : view.others) {
+        if (Keeps(horizon, other, 0)) {
+          kept = std::max(kept, other.day());
+        } else if (Keeps(horizon, other, grace_days)) {
+          gone = std::max(gone, other.day());
+        }
+      }
     }
+    if (gone > kept) return Outcome::kNotPlain;  // it stays, emptied
     // Nearly sorted: the first part is long, what follows belongs to its last days.
     for (size_t i = 1; i < segments_.size(); ++i) {
       const Piece piece = segments_[i];
@@ -84,6 +117,42 @@ class Folder {
       }
       segments_[at] = piece;
     }
+    return Outcome::kDone;
+  }
+
+  static bool Keeps(const Horizon& horizon, const OtherView& other, int64_t days) {
+    return horizon.Keeps(other.kind, other.bucket, other.EndSecond(), other.day(), days);
+  }
+
+  // The other segments of the first `parts` views.
+  Outcome FoldOthers(size_t parts, const DeltaLimits& limits, const Horizon& horizon) {
+    const auto views = std::span(views_).first(parts);
+    if (parts_with_others_ == 1) {
+      const auto view = std::find_if(views.begin(), views.end(),
+                                     [](const DeltaView& candidate) { return !candidate.others.empty(); });
+      const bool stays = std::all_of(view->others.begin(), view->others.end(), [&](const OtherView& other) {
+        return Keeps(horizon, other, 0) &&
+               (parts == 1 || other.fingerprints.count <= limits.items_per_day_max);
+      });
+      if (stays) {
+        others_count_ = view->others.size();
+        others_bytes_ = view->others_bytes;
+        return Outcome::kDone;
+      }
+    }
+    std::vector<Delta> deltas(parts);
+    for (size_t i = 0; i < parts; ++i) {
+      if (!DecodeOthers(views[i], deltas[i].others)) return Outcome::kCorrupt;
+    }
+    Delta folded = ComposeAll(deltas, limits);
+    Horizon without_grace = horizon;
+    without_grace.taken_back = Clamped(horizon.TakenBack());
+    without_grace.whole = kLastOfDays;
+    Expire(folded, without_grace);
+    others_count_ = folded.others.size();
+    others_.clear();
+    delta_bytes::PutOthers(folded.others, others_);
+    others_bytes_ = others_;
     return Outcome::kDone;
   }
 
@@ -160,39 +229,48 @@ class Folder {
   std::vector<RiceCode> codes_;
   std::vector<Fingerprint> decoded_;
   std::vector<Fingerprint> united_;
+  size_t parts_with_others_ = 0;
+  size_t others_count_ = 0;
+  std::string_view others_bytes_;
+  std::string others_;
 };
 
 thread_local Folder folder;
 
 }  // namespace
 
-bool FoldEncoded(std::span<const std::string_view> parts, const DeltaLimits& limits, Day horizon,
+bool FoldEncoded(std::span<const std::string_view> parts, const DeltaLimits& limits, const Horizon& horizon,
                  std::string& out) {
   const auto outcome = folder.Fold(parts, limits, horizon, out);
   if (outcome == Folder::Outcome::kNotPlain) return FoldDecoded(parts, limits, horizon, out);
   return outcome == Folder::Outcome::kDone;
 }
 
-Expired ExpireEncoded(std::string_view bytes, Day horizon, std::string& out) {
+Expired ExpireEncoded(std::string_view bytes, const Horizon& horizon, std::string& out) {
   thread_local DeltaView view;
   if (!ParseDelta(bytes, view)) return Expired::kNothing;
-  const bool erasure_goes = view.erased && *view.erased < horizon;
-  const bool removals_go = view.removed.count > 0 && view.removed_first < horizon;
-  const bool segments_go = !view.segments.empty() && view.segments.front().day < horizon;
-  const bool nothing_is_there = !view.TakesBack() && view.segments.empty();
-  if (nothing_is_there) return Expired::kEverything;
-  if (!erasure_goes && !removals_go && !segments_go) return Expired::kNothing;
+  if (!view.TakesBack() && !view.HasSegments()) return Expired::kEverything;
+  const auto goes = [&](Day day) { return day.since_epoch < horizon.TakenBack(); };
+  const auto other_goes = [&](const OtherView& other) {
+    return !horizon.Keeps(other.kind, other.bucket, other.EndSecond(), other.day(), 0);
+  };
+  const bool something_goes =
+      (view.erased && goes(*view.erased)) || (view.removed.count > 0 && goes(view.removed_first)) ||
+      (!view.segments.empty() &&
+       (view.segments.front().day < horizon.exposed || goes(view.segments.front().day))) ||
+      std::any_of(view.others.begin(), view.others.end(), other_goes);
+  if (!something_goes) return Expired::kNothing;
   if (!view.TakesBack()) {
-    if (view.segments.back().day < horizon) return Expired::kEverything;
-    return FoldEncoded({&bytes, 1}, {}, horizon, out) ? Expired::kSomething : Expired::kNothing;
+    if (!FoldEncoded({&bytes, 1}, {}, horizon, out)) return Expired::kNothing;
+  } else {
+    Delta delta;
+    if (!DecodeView(view, delta)) return Expired::kNothing;
+    Expire(delta, horizon);
+    out.clear();
+    EncodeDelta(delta, out);
   }
-  Delta delta;
-  if (!DecodeView(view, delta)) return Expired::kNothing;
-  Expire(delta, horizon);
-  if (!delta.erased && delta.removals.empty() && delta.segments.empty()) return Expired::kEverything;
-  out.clear();
-  EncodeDelta(delta, out);
-  return Expired::kSomething;
+  if (out == bytes) return Expired::kNothing;
+  return delta_bytes::SaysNothing(out) ? Expired::kEverything : Expired::kSomething;
 }
 
 }  // namespace seen

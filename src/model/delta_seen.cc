@@ -50,7 +50,12 @@ void FingerprintSet::ContainsEach(std::span<const Fingerprint> fingerprints, std
 Status SeenReader::Read(std::string_view stored, std::string_view changed_id, std::span<const Change> changes,
                         const AnswerLimits& limits) {
   view_.segments.clear();
+  view_.others.clear();
   user_id_ = changed_id;
+  stored_ = !stored.empty();
+  changes_ = changes;
+  limits_ = limits;
+  ends_are_known_ = false;
   bool plain = true;
   bool ok = true;
   if (stored.empty()) {
@@ -61,7 +66,7 @@ Status SeenReader::Read(std::string_view stored, std::string_view changed_id, st
     if (user_id_.empty() || (!view_.user_id.empty() && view_.user_id < user_id_)) user_id_ = view_.user_id;
   }
   ok = ok && ReadPlain(changes, limits, plain);
-  if (ok && !plain) ok = ReadComposed(stored, changes, limits);
+  if (ok && !plain) ok = ReadComposed(limits);
   if (!ok) {
     return Fail(Code::kCorrupt,
                 "delta: " + std::to_string(stored.size()) + " bytes that are not a delta's encoding");
@@ -69,25 +74,65 @@ Status SeenReader::Read(std::string_view stored, std::string_view changed_id, st
   return {};
 }
 
-// Where nothing is taken back and no limit can bite, what counts is the union of the days. `plain` says
+namespace {
+
+// Whether one more change counts, where nothing is taken back and one exposure is enough.
+bool Counts(const Change& change, Day first_day, const AnswerLimits& limits) {
+  const Day day{static_cast<int32_t>(change.second / kSecondsPerDay)};
+  switch (change.kind) {
+    case ChangeKind::kExposed:
+      return day >= first_day;
+    case ChangeKind::kServed: {
+      const uint64_t width = limits.delta.served_width_s;
+      return (change.second / width + 1 + kServedWidths) * width > limits.now_s;
+    }
+    case ChangeKind::kExposedOfCreation: {
+      const Day created{static_cast<int32_t>(change.second >> 16)};
+      const Day shown{static_cast<int32_t>(change.second & kPackedDayMax)};
+      return limits.by_creation ? created >= limits.horizon && shown >= limits.cooldown : shown >= first_day;
+    }
+    case ChangeKind::kResolving:
+    case ChangeKind::kRemoved:
+    case ChangeKind::kErased:
+      return false;
+    default: {
+      const Day first = limits.declared[DeclaredPlace(static_cast<SegmentKind>(change.kind))];
+      return first != kLastOfDays && day >= first;
+    }
+  }
+}
+
+}  // namespace
+
+// Where nothing is taken back and no limit can bite, what counts is the union of the segments. `plain` says
 // whether it was so; false: the state is corrupt.
 bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain) {
   codes_.clear();
   size_t stored_items = 0;
-  uint64_t largest_day = 0;
+  uint64_t largest_segment = 0;
+  const Day first_day = std::max(limits.horizon, limits.cooldown);
   for (const SegmentView& segment : view_.segments) {
     const uint32_t count = segment.fingerprints.count;
-    largest_day = std::max<uint64_t>(largest_day, count);
-    if (segment.day < limits.horizon || count == 0) continue;
+    largest_segment = std::max<uint64_t>(largest_segment, count);
+    if (segment.day < first_day || count == 0) continue;
     codes_.push_back(segment.fingerprints);
     stored_items += count;
   }
-  const auto exposes = [](const Change& change) { return change.kind == ChangeKind::kExposed; };
+  plain = limits.exposures_min <= 1;
+  for (const OtherView& other : view_.others) {
+    largest_segment = std::max<uint64_t>(largest_segment, other.fingerprints.count);
+    const OtherPart part = PartOf(other, first_day, limits);
+    plain = plain && part != OtherPart::kSome;
+    if (part != OtherPart::kAll || other.fingerprints.count == 0) continue;
+    codes_.push_back(other.fingerprints);
+    stored_items += other.fingerprints.count;
+  }
   const size_t items = stored_items + changes.size();
-  plain = items <= limits.items_max &&
+  plain = plain && items <= limits.items_max &&
           (changes.empty() ||
-           (!view_.TakesBack() && largest_day + changes.size() <= limits.delta.items_per_day_max &&
-            std::all_of(changes.begin(), changes.end(), exposes)));
+           (!view_.TakesBack() && largest_segment + changes.size() <= limits.delta.items_per_day_max &&
+            std::none_of(changes.begin(), changes.end(),
+                         [](const Change& change) { return TakesBack(change.kind); })));
   if (!plain) return true;
 
   if (decoded_.size() < stored_items) decoded_.resize(stored_items);
@@ -95,29 +140,77 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   seen_.Reset(items);
   for (size_t i = 0; i < stored_items; ++i) seen_.Insert(decoded_[i]);
   for (const Change& change : changes) {
-    const Day day{static_cast<int32_t>(change.second / kSecondsPerDay)};
-    if (day >= limits.horizon) seen_.Insert(change.fingerprint);
+    if (Counts(change, first_day, limits)) seen_.Insert(change.fingerprint);
   }
   return true;
 }
 
-bool SeenReader::ReadComposed(std::string_view stored, std::span<const Change> changes,
-                              const AnswerLimits& limits) {
+// Of a segment, where one exposure is enough.
+SeenReader::OtherPart SeenReader::PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits) {
+  const auto all_if = [](bool counts) { return counts ? OtherPart::kAll : OtherPart::kNone; };
+  switch (other.kind) {
+    case SegmentKind::kServed:
+      return all_if(other.EndSecond() > limits.now_s);
+    case SegmentKind::kRepeated:
+      return all_if(other.bucket >= int64_t{first_day.since_epoch});
+    case SegmentKind::kByCreation: {
+      const int64_t first_shown = limits.by_creation ? limits.cooldown.since_epoch : first_day.since_epoch;
+      if (limits.by_creation && other.bucket < int64_t{limits.horizon.since_epoch}) return OtherPart::kNone;
+      if (other.last_day < first_shown) return OtherPart::kNone;
+      return other.bucket >= first_shown ? OtherPart::kAll : OtherPart::kSome;
+    }
+    case SegmentKind::kExposed:
+    case SegmentKind::kResolving:
+      return OtherPart::kNone;
+  }
+  const Day first = limits.declared[DeclaredPlace(other.kind)];
+  return all_if(first != kLastOfDays && other.bucket >= int64_t{first.since_epoch});
+}
+
+bool SeenReader::Compose(Delta& composed) const {
   std::vector<Delta> parts;
-  if (!stored.empty() && !DecodeView(view_, parts.emplace_back())) return false;
-  if (!changes.empty()) parts.push_back(DeltaOf({}, changes, limits.delta));
-  const Delta composed = ComposeAll(parts, limits.delta);
+  if (stored_ && !DecodeView(view_, parts.emplace_back())) return false;
+  if (!changes_.empty()) parts.push_back(DeltaOf({}, changes_, limits_.delta));
+  composed = ComposeAll(parts, limits_.delta);
+  return true;
+}
+
+bool SeenReader::ReadComposed(const AnswerLimits& limits) {
+  Delta composed;
+  if (!Compose(composed)) return false;
+  if (!composed.others.empty() || limits.exposures_min > 1) {
+    const auto counted = SeenFingerprints(composed, limits);
+    seen_.Reset(counted.size());
+    for (const Fingerprint fingerprint : counted) seen_.Insert(fingerprint);
+    return true;
+  }
   size_t items = 0;
   for (const Segment& segment : composed.segments) items += segment.fingerprints.size();
   seen_.Reset(std::min<size_t>(items, limits.items_max));
+  const Day first_day = std::max(limits.horizon, limits.cooldown);
   for (auto day = composed.segments.rbegin(); day != composed.segments.rend(); ++day) {
-    if (day->day < limits.horizon) break;
+    if (day->day < first_day) break;
     for (const Fingerprint fingerprint : day->fingerprints) {
       if (seen_.size() >= limits.items_max) return true;
       seen_.Insert(fingerprint);
     }
   }
   return true;
+}
+
+bool SeenReader::Holds(Fingerprint fingerprint, uint32_t created_second) {
+  if (!ends_are_known_) {
+    ends_are_known_ = true;
+    ends_.clear();
+    Delta composed;
+    if (Compose(composed)) ends_ = CountedEnds(composed, limits_);
+  }
+  const auto end = std::lower_bound(
+      ends_.begin(), ends_.end(), fingerprint,
+      [](const CountedEnd& candidate, Fingerprint wanted) { return candidate.fingerprint < wanted; });
+  // What can't be found out is held.
+  if (end == ends_.end() || end->fingerprint != fingerprint) return true;
+  return end->second >= created_second;
 }
 
 }  // namespace seen

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/answer_limits.h"
 #include "model/change.h"
 #include "model/delta.h"
 #include "model/delta_view.h"
@@ -89,13 +90,6 @@ class FingerprintSet {
   bool has_zero_ = false;
 };
 
-/// Which of a user's exposures count in an answer: see SeenFingerprints.
-struct AnswerLimits {
-  Day horizon;
-  uint32_t items_max = 10'000;
-  DeltaLimits delta;
-};
-
 class SeenReader {
  public:
   /// `stored`: the encoded delta, empty where there is none. `changes`: what came after it, in log order, of
@@ -107,17 +101,31 @@ class SeenReader {
   // Of the last Read that succeeded.
   const FingerprintSet& seen() const { return seen_; }
   FingerprintSet& seen() { return seen_; }
-  const std::string& user_id() const { return user_id_; }  // empty where unknown
+  /// Empty where unknown. The one they changed under where it is known, though nothing be left of the user.
+  const std::string& user_id() const { return user_id_; }
+  /// Whether a segment that counts and ended no earlier than `created_second` holds `fingerprint`, which must
+  /// be in seen(). False: it is a stranger's, if the item was created then. What was given to Read must still
+  /// be there. The first call costs about as much as Read did.
+  bool Holds(Fingerprint fingerprint, uint32_t created_second);
 
  private:
   bool ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain);
-  bool ReadComposed(std::string_view stored, std::span<const Change> changes, const AnswerLimits& limits);
+  enum class OtherPart { kNone, kSome, kAll };  // of a segment, that counts
+  static OtherPart PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits);
+  bool ReadComposed(const AnswerLimits& limits);
+  bool Compose(Delta& composed) const;
 
   DeltaView view_;
   std::vector<RiceCode> codes_;
   std::vector<Fingerprint> decoded_;
   FingerprintSet seen_;
   std::string user_id_;
+  // For Holds: what Read was given, and the newest end of what holds each, by fingerprint.
+  bool stored_ = false;
+  std::span<const Change> changes_;
+  AnswerLimits limits_;
+  std::vector<CountedEnd> ends_;
+  bool ends_are_known_ = false;
 };
 
 }  // namespace seen

@@ -3,70 +3,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/delta_reader.h"
 #include "model/event.h"
 
 namespace seen {
 namespace {
 
+using delta_bytes::kMax32;
+using delta_bytes::Reader;
+
 constexpr uint8_t kVersion = 1;
-constexpr uint8_t kKindExposed = 0;
-constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
-
-int32_t UnZigZag(uint64_t value) {
-  return static_cast<int32_t>((static_cast<uint32_t>(value) >> 1) ^
-                              (0u - (static_cast<uint32_t>(value) & 1)));
-}
-
-// Reads fields until one is bad; from then on everything reads as zero and `ok()` is false.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
-  bool ok() const { return ok_; }
-  bool AtEnd() const { return at_ == end_; }
-  const char* at() const { return at_; }
-  void Fail() { ok_ = false, at_ = end_; }
-  void Require(bool condition) {
-    if (!condition) Fail();
-  }
-
-  uint8_t Byte() {
-    if (at_ == end_) return Fail(), uint8_t{0};
-    return static_cast<uint8_t>(*at_++);
-  }
-  // At most `max`; shortest form only, since equal deltas have equal bytes.
-  uint64_t Varint(uint64_t max) {
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 63; shift += 7) {
-      const uint8_t byte = Byte();
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte & 0x80) continue;
-      if ((byte == 0 && shift > 0) || value > max) break;
-      return value;
-    }
-    return Fail(), 0;
-  }
-  Day ReadDay() { return {UnZigZag(Varint(kMax32))}; }
-  std::string_view Bytes(uint64_t count) {
-    if (count > static_cast<uint64_t>(end_ - at_)) return Fail(), std::string_view{};
-    at_ += count;
-    return {at_ - count, static_cast<size_t>(count)};
-  }
-  RiceCode Code(uint64_t count) {
-    RiceCode code;
-    code.count = static_cast<uint32_t>(count);
-    code.parameter = Byte();
-    code.bytes = Bytes(Varint(kMax32));
-    code.slack = static_cast<uint32_t>(std::min<std::ptrdiff_t>(8, end_ - at_));
-    if (!code.Plausible()) Fail();
-    return code;
-  }
-
- private:
-  const char* at_;
-  const char* end_;
-  bool ok_ = true;
-};
-
 void ParseRemovals(Reader& reader, DeltaView& view) {
   const uint64_t count = reader.Varint(kMax32);
   reader.Require(count > 0);
@@ -84,13 +30,16 @@ void ParseRemovals(Reader& reader, DeltaView& view) {
   if (reader.ok()) view.removed_days = {days, static_cast<size_t>(reader.at() - days)};
 }
 
-void ParseSegments(Reader& reader, std::vector<SegmentView>& segments) {
+void ParseSegments(Reader& reader, DeltaView& view) {
+  std::vector<SegmentView>& segments = view.segments;
   const uint64_t count = reader.Varint(kMax32);
   reader.Require(count > 0);
   for (uint64_t i = 0; i < count && reader.ok(); ++i) {
     SegmentView segment;
     const char* const whole = reader.at();
-    reader.Require(reader.Byte() == kKindExposed);
+    if (const uint8_t kind = reader.Byte(); kind != 0) [[unlikely]] {
+      return delta_bytes::ParseOthers(reader, kind, count - i, view);
+    }
     if (i == 0) {
       segment.day = reader.ReadDay();
     } else {
@@ -120,6 +69,8 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
   view.removed = {};
   view.removed_days = {};
   view.segments.clear();
+  view.others.clear();
+  view.others_bytes = {};
   Reader reader(bytes);
   reader.Require(reader.Byte() == kVersion);
   const uint8_t flags = reader.Byte();
@@ -131,7 +82,7 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
   }
   if (flags & delta_bytes::kHasErased) view.erased = reader.ReadDay();
   if (flags & delta_bytes::kHasRemovals) ParseRemovals(reader, view);
-  if (flags & delta_bytes::kHasSegments) ParseSegments(reader, view.segments);
+  if (flags & delta_bytes::kHasSegments) ParseSegments(reader, view);
   return reader.ok() && reader.AtEnd();
 }
 
@@ -175,7 +126,7 @@ bool DecodeView(const DeltaView& view, Delta& delta) {
     delta.segments.push_back({segment.day, segment.first_second, segment.last_second, {from, to}});
     from = to;
   }
-  return true;
+  return DecodeOthers(view, delta.others);
 }
 
 }  // namespace seen

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "model/fingerprint.h"
+#include "model/segment_kind.h"
 
 namespace seen {
 
@@ -38,7 +39,6 @@ enum class EventKind : uint8_t {
   kRemoved,
   kErased,  // the user: no items
 };
-inline constexpr uint8_t kDeclaredKindFirst = 16;
 
 /// One bit a filter, by its place in the configuration.
 using FilterBits = uint64_t;

@@ -23,6 +23,8 @@ std::string EncodeDescriptor(const StoreDescriptor& descriptor) {
     PutLittleEndian(filter.window_days, out);
     PutLittleEndian(filter.limits.items_per_day_max, out);
   }
+  PutLittleEndian(static_cast<uint16_t>(descriptor.kinds.size()), out);
+  for (const std::string& kind : descriptor.kinds) PutText(kind, out);
   return out;
 }
 
@@ -38,6 +40,7 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
                     version, kStoreVersion));
   }
   StoreDescriptor descriptor;
+  descriptor.version = version;
   descriptor.identity.topic = reader.GetText();
   descriptor.identity.partition = reader.Get<int32_t>();
   descriptor.identity.partition_count = reader.Get<int32_t>();
@@ -50,7 +53,9 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
     filter.limits.items_per_day_max = reader.Get<uint32_t>();
     descriptor.filters.push_back(std::move(filter));
   }
-  if (!reader.Complete() || version == 0) {
+  const auto kinds = version >= 2 ? reader.Get<uint16_t>() : uint16_t{0};
+  for (uint32_t i = 0; i < kinds && reader.ok(); ++i) descriptor.kinds.push_back(reader.GetText());
+  if (!reader.Complete() || version == 0 || kinds > kDeclaredKindsMax) {
     return Fail(Code::kCorrupt, fmt::format("descriptor: {} bytes that are not a descriptor", bytes.size()));
   }
   return descriptor;
@@ -115,6 +120,27 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
     *known = filter;
   }
   return ids;
+}
+
+Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
+                                           const std::vector<std::string>& configured) {
+  std::vector<std::string>& kinds = descriptor.kinds;
+  std::vector<uint8_t> numbers;
+  for (const std::string& kind : configured) {
+    const auto known = std::find(kinds.begin(), kinds.end(), kind);
+    numbers.push_back(static_cast<uint8_t>(kDeclaredKindFirst + (known - kinds.begin())));
+    if (known != kinds.end()) continue;
+    if (kinds.size() == kDeclaredKindsMax) {
+      return Fail(
+          Code::kRefused,
+          fmt::format("filters[].kinds: \"{}\" would be the state's kind number {}, and {} is the most "
+                      "it ever holds, those no longer configured among them ({}). Remedy: go on with "
+                      "one of these names, or start with --rebuild",
+                      kind, kinds.size() + 1, kDeclaredKindsMax, fmt::join(kinds, ", ")));
+    }
+    kinds.push_back(kind);
+  }
+  return numbers;
 }
 
 }  // namespace seen

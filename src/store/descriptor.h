@@ -13,7 +13,7 @@
 namespace seen {
 
 /// Raised when an older program would misread what a newer one wrote.
-inline constexpr uint16_t kStoreVersion = 1;
+inline constexpr uint16_t kStoreVersion = 2;
 
 /// A filter as the configuration names it.
 struct StoredFilter {
@@ -40,9 +40,13 @@ struct StoreDescriptor {
   /// Every filter the store ever held, its id its place: a filter taken out of the configuration keeps its id
   /// and its bytes, and has them again when it comes back.
   std::vector<StoredFilter> filters;
+  /// Every declared kind the store ever held, its number 16 and its place: it too keeps it for good.
+  std::vector<std::string> kinds = {};
+  uint16_t version = kStoreVersion;  // it was written in
   friend bool operator==(const StoreDescriptor&, const StoreDescriptor&) = default;
 };
 
+/// In this program's version.
 std::string EncodeDescriptor(const StoreDescriptor& descriptor);
 
 /// kRefused for a newer store version; kCorrupt for anything else EncodeDescriptor can't have written.
@@ -56,5 +60,10 @@ Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected)
 /// Brings their settings in `descriptor` up to date.
 std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
                                       const std::vector<StoredFilter>& configured);
+
+/// Gives the declared kinds in `configured` their numbers (of SegmentKind), in its order, likewise. kRefused,
+/// with the remedy, where there are no numbers left.
+Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
+                                           const std::vector<std::string>& configured);
 
 }  // namespace seen

@@ -59,6 +59,10 @@ Status RocksPartitionStore::Database::Open() {
     }
   }
   StoreDescriptor descriptor = *stored ? **stored : StoreDescriptor{options_.identity, {}};
+  descriptor.version = kStoreVersion;
+  auto kinds = RegisterKinds(descriptor, options_.kinds);
+  if (!kinds) return Fail(Code::kRefused, What(kinds.error().message));
+  kind_numbers_ = std::move(*kinds);
   filter_ids_ = RegisterFilters(descriptor, options_.filters);
   rules_->Load(descriptor.filters);
   if (*stored != descriptor) {

@@ -39,6 +39,7 @@ Result<std::unique_ptr<RocksPartitionStore>> RocksPartitionStore::Open(StoreOpti
 }
 
 const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return database_->filter_ids(); }
+const std::vector<uint8_t>& RocksPartitionStore::kind_numbers() const { return database_->kind_numbers(); }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   const auto db = database_->UseOrFail("can't read the position");
@@ -130,7 +131,7 @@ Result<std::vector<UserRef>> RocksPartitionStore::ScanMarks(const std::optional<
   return page;
 }
 
-void RocksPartitionStore::SetHorizon(FilterId filter, Day horizon) {
+void RocksPartitionStore::SetHorizon(FilterId filter, const Horizon& horizon) {
   Check(database_->rules().Knows(filter), "a horizon is set for a filter of the store");
   database_->rules().SetHorizon(filter, horizon);
 }

@@ -29,6 +29,7 @@ struct StoreOptions {
   uint64_t delta_cache_bytes = 0;
   /// Keeps a journal. False: one that is there is dropped.
   bool journal = false;
+  std::vector<std::string> kinds = {};  // declared ones, of all filters; names differ
 };
 
 class DeltaCache;
@@ -43,13 +44,15 @@ class RocksPartitionStore final : public PartitionStore {
 
   /// The filters' ids, in the configuration's order.
   const std::vector<FilterId>& filter_ids() const;
+  /// The declared kinds' numbers (of SegmentKind), in the order of StoreOptions.
+  const std::vector<uint8_t>& kind_numbers() const;
 
   Result<std::optional<Position>> ReadPosition() const override;
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override;
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override;
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
-  void SetHorizon(FilterId filter, Day horizon) override;
+  void SetHorizon(FilterId filter, const Horizon& horizon) override;
   Result<std::optional<Day>> ReadJournalStart() const override;
   Status ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,
                   const VisitJournalRow& visit) const override;

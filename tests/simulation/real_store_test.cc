@@ -33,7 +33,9 @@ class ShownStore final : public PartitionStore {
   Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     return store_->ScanMarks(after, limit);
   }
-  void SetHorizon(FilterId filter, Day horizon) override { store_->SetHorizon(filter, horizon); }
+  void SetHorizon(FilterId filter, const Horizon& horizon) override {
+    store_->SetHorizon(filter, horizon);
+  }
   uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
   StoreFigures Figures() const override { return store_->Figures(); }
 

@@ -61,7 +61,7 @@ class FakeStore final : public PartitionStore {
     for (; at != durable_.marks.end() && page.size() < limit; ++at) page.push_back(*at);
     return page;
   }
-  void SetHorizon(FilterId filter, Day horizon) override { horizons_[filter] = horizon; }
+  void SetHorizon(FilterId filter, const Horizon& horizon) override { horizons_[filter] = horizon; }
   uint32_t Level0Files() const override { return level0_files_; }
   StoreFigures Figures() const override { return {}; }
 
@@ -70,7 +70,7 @@ class FakeStore final : public PartitionStore {
   DurableState& durable_;
   StoreFault& fault_;
   uint32_t& level0_files_;
-  std::map<FilterId, Day> horizons_;
+  std::map<FilterId, Horizon> horizons_;
 };
 
 /// A compacted topic and the deliveries under way to it.

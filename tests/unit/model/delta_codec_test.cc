@@ -22,8 +22,12 @@ Delta RandomDelta(uint64_t seed) {
   std::mt19937_64 random(seed);
   test::HistoryShape shape;
   shape.items = 1 + static_cast<uint32_t>(random() % 200);
+  shape.others_percent = seed % 3 == 0 ? 0 : 60;
+  DeltaLimits limits;
+  limits.repeated = seed % 5 == 0;
+  limits.served_width_s = seed % 2 == 0 ? 300 : 10'000;
   const auto history = test::RandomHistory(random, random() % 300, shape);
-  return DeltaOf(seed % 4 == 0 ? "" : "user-" + std::to_string(seed), history, {});
+  return DeltaOf(seed % 4 == 0 ? "" : "user-" + std::to_string(seed), history, limits);
 }
 
 TEST(DeltaCodec, DecodesWhatItEncoded) {
@@ -49,6 +53,40 @@ TEST(DeltaCodec, HoldsTheExtremesOf32Bits) {
   EXPECT_EQ(*decoded, delta);
 }
 
+TEST(DeltaCodec, HoldsTheExtremesOfOtherKinds) {
+  Delta delta;
+  delta.others = {
+      {{SegmentKind::kServed, 1, 0, 0, 0, 0}, {{7}}, {}},
+      {{SegmentKind::kServed, 1, UINT32_MAX, 0, 0, 0}, {}, {}},
+      {{SegmentKind::kServed, UINT32_MAX, 0, 0, UINT32_MAX - 1, 0}, {{0}, {UINT32_MAX}}, {}},
+      {{SegmentKind::kRepeated, 86'400, 49'710, 0, 86'399, 0}, {{3}, {3}, {4}}, {0, 86'399, 5}},
+      {{SegmentKind::kByCreation, 86'400, 0, 0, 0, 65'535}, {{1}, {2}}, {0, 65'535}},
+      {{SegmentKind::kByCreation, 86'400, 65'535, 0, 0, 65'535}, {}, {}},
+      {{SegmentKind::kResolving, 300, 1, 0, 299, 0}, {{1}, {2}}, {0, UINT32_MAX}},
+      {{static_cast<SegmentKind>(16), 86'400, 0, 1, 2, 0}, {{1}}, {}},
+      {{static_cast<SegmentKind>(31), 86'400, 49'710, 1, 2, 0}, {{1}}, {}},
+  };
+  const auto decoded = DecodeDelta(Encoded(delta));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(*decoded, delta);
+}
+
+TEST(DeltaCodec, RefusesWhatNoSegmentIs) {
+  const auto refuses = [](std::string_view segments) {
+    return !DecodeDelta(std::string("\x01\x08", 2) + std::string(segments)).has_value();
+  };
+  using namespace std::string_view_literals;
+  EXPECT_FALSE(refuses("\x01\x01\x05\x02\x00\x00\x00"sv)) << "served, width 5, bucket 2, empty";
+  EXPECT_TRUE(refuses("\x01\x01\x00\x02\x00\x00\x00"sv)) << "no width";
+  EXPECT_TRUE(refuses("\x01\x01\x05\x02\x05\x00\x00"sv)) << "a second outside the bucket";
+  EXPECT_TRUE(refuses("\x01\x05\x02\x00\x00\x00"sv)) << "no such kind";
+  EXPECT_TRUE(refuses("\x01\x20\x02\x00\x00\x00"sv)) << "no such kind";
+  EXPECT_FALSE(refuses("\x02\x10\x02\x00\x00\x00\x11\x02\x00\x00\x00"sv)) << "two declared kinds";
+  EXPECT_TRUE(refuses("\x02\x11\x02\x00\x00\x00\x10\x02\x00\x00\x00"sv)) << "the other way round";
+  EXPECT_TRUE(refuses("\x02\x10\x02\x00\x00\x00\x00\x02\x00\x00\x00"sv)) << "exposed ones come first";
+  EXPECT_TRUE(refuses("\x01\x10\xaf\x84\x03\x00\x00\x00"sv)) << "a day after 2106";
+}
+
 TEST(DeltaCodec, AnyTruncationIsAnError) {
   for (uint64_t seed = 1; seed < 200; ++seed) {
     const std::string bytes = Encoded(RandomDelta(seed));
@@ -62,9 +100,11 @@ TEST(DeltaCodec, AnyTruncationIsAnError) {
 
 TEST(DeltaCodec, ArbitraryBytesGiveADeltaOrAnErrorAndNeverTwoFormsOfOne) {
   std::mt19937_64 random(7);
+  std::vector<std::string> whole;
+  for (uint64_t seed = 0; seed < 50; ++seed) whole.push_back(Encoded(RandomDelta(seed)));
   size_t decoded_count = 0;
   for (int round = 0; round < test::Rounds(200'000); ++round) {
-    std::string bytes = Encoded(RandomDelta(random() % 50));
+    std::string bytes = whole[random() % whole.size()];
     const size_t flips = 1 + random() % 4;
     for (size_t i = 0; i < flips && !bytes.empty(); ++i) {
       bytes[random() % bytes.size()] = static_cast<char>(random());

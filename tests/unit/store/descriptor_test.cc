@@ -11,7 +11,9 @@ namespace seen::test {
 namespace {
 
 StoreDescriptor Example() {
-  return {{"exposures", 3, 8, "murmur2"}, {{"home", 30, {50'000}}, {"video", 7, {200}}}};
+  return {{"exposures", 3, 8, "murmur2"},
+          {{"home", 30, {50'000}}, {"video", 7, {200}}},
+          {"clicked", "purchased"}};
 }
 
 TEST(Descriptor, DecodesToWhatWasEncoded) {
@@ -27,6 +29,64 @@ TEST(Descriptor, IsRefusedShortenedOrLengthened) {
     EXPECT_EQ(shortened.error().code, Code::kCorrupt);
   }
   EXPECT_EQ(DecodeDescriptor(bytes + '\0').error().code, Code::kCorrupt);
+}
+
+// What EncodeDescriptor wrote in version 1.
+std::string InVersion1(StoreDescriptor descriptor) {
+  descriptor.kinds.clear();
+  std::string bytes = EncodeDescriptor(descriptor);
+  bytes.resize(bytes.size() - 2);
+  bytes[0] = 1;
+  return bytes;
+}
+
+TEST(Descriptor, OfVersion1IsReadAndHasNoKinds) {
+  StoreDescriptor expected = Example();
+  expected.kinds.clear();
+  expected.version = 1;
+  EXPECT_EQ(*DecodeDescriptor(InVersion1(Example())), expected);
+}
+
+TEST_F(StoreTest, OfVersion1IsRewritten) {
+  const std::string path = StoreDirectory::PartitionPath(folder_.path(), 3);
+  const auto descriptor = [&] {
+    rocksdb::DB* raw = nullptr;
+    EXPECT_TRUE(rocksdb::DB::OpenForReadOnly({}, path, &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db(raw);
+    std::string value;
+    EXPECT_TRUE(db->Get({}, rocksdb::Slice(DescriptorKey()), &value).ok());
+    return value;
+  };
+  ASSERT_TRUE(Commit(*Open(), At(1)));
+  const std::string written = descriptor();
+  {
+    rocksdb::DB* raw = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, path, &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db(raw);
+    ASSERT_TRUE(db->Put({}, rocksdb::Slice(DescriptorKey()), InVersion1(*DecodeDescriptor(written))).ok());
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  ASSERT_NE(descriptor(), written);
+  EXPECT_EQ((*Open()->ReadPosition())->next_offset, 1);
+  EXPECT_EQ(descriptor(), written);
+}
+
+TEST_F(StoreTest, GivesKindsNumbersThatStay) {
+  StoreOptions options = Options();
+  options.kinds = {"clicked", "purchased"};
+  EXPECT_EQ((*RocksPartitionStore::Open(options))->kind_numbers(), (std::vector<uint8_t>{16, 17}));
+  options.kinds = {"liked"};
+  EXPECT_EQ((*RocksPartitionStore::Open(options))->kind_numbers(), (std::vector<uint8_t>{18}));
+  options.kinds = {"purchased", "liked", "clicked"};
+  EXPECT_EQ((*RocksPartitionStore::Open(options))->kind_numbers(), (std::vector<uint8_t>{17, 18, 16}));
+  for (int i = 0; i < 13; ++i) options.kinds.push_back("k" + std::to_string(i));
+  EXPECT_TRUE(RocksPartitionStore::Open(options));
+  options.kinds = {"one too many"};
+  const auto refused = RocksPartitionStore::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+  EXPECT_NE(refused.error().message.find("one too many"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("liked"), std::string::npos) << refused.error().message;
 }
 
 struct Mismatch {
@@ -84,7 +144,7 @@ TEST_F(StoreTest, RefusesANewerVersion) {
   const auto store = RocksPartitionStore::Open(Options());
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Code::kRefused);
-  EXPECT_NE(store.error().message.find("format version 2"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("format version 3"), std::string::npos) << store.error().message;
   EXPECT_NE(store.error().message.find("newer seend"), std::string::npos) << store.error().message;
 }
 

@@ -82,9 +82,21 @@ TEST(Golden, Journal) {
 }
 
 TEST(Golden, Descriptor) {
-  const StoreDescriptor descriptor{{"exposures", 3, 8, "murmur2"},
-                                   {{"home", 30, {50'000}}, {"video", 7, {200}}}};
-  ExpectGolden("descriptor.txt", {{"two filters", EncodeDescriptor(descriptor)}});
+  StoreDescriptor descriptor{{"exposures", 3, 8, "murmur2"}, {{"home", 30, {50'000}}, {"video", 7, {200}}}};
+  const std::string plain = EncodeDescriptor(descriptor);
+  std::string version_1 = plain.substr(0, plain.size() - 2);
+  version_1[0] = 1;
+  descriptor.kinds = {"clicked", "purchased"};
+  ExpectGolden("descriptor.txt", {{"two filters, as version 1 had it", version_1},
+                                  {"two filters", plain},
+                                  {"two filters, two kinds", EncodeDescriptor(descriptor)}});
+}
+
+Delta Others(std::vector<OtherSegment> others) {
+  Delta delta;
+  delta.user_id = "u1";
+  delta.others = std::move(others);
+  return delta;
 }
 
 std::vector<std::pair<std::string, Delta>> Deltas() {
@@ -112,6 +124,24 @@ std::vector<std::pair<std::string, Delta>> Deltas() {
   for (uint32_t i = 0; i < 100; ++i) segment.fingerprints.push_back({i * 42'949'672u + i * i});
   hundred.segments.push_back(segment);
   deltas.emplace_back("a hundred items on one day", hundred);
+  deltas.emplace_back("served in two stretches of 300 s, user u1",
+                      Others({{{SegmentKind::kServed, 300, 5'760'000, 0, 299, 0}, {{1}, {0x80000000}}, {}},
+                              {{SegmentKind::kServed, 300, 5'760'002, 7, 7, 0}, {{2}}, {}}}));
+  deltas.emplace_back(
+      "shown twice on day 20000, another item once",
+      Others({{{SegmentKind::kRepeated, 86'400, 20'000, 10, 5'000, 0}, {{7}, {7}, {9}}, {10, 5'000, 60}}}));
+  deltas.emplace_back(
+      "items created on days 19990 and 20000, shown until day 20003",
+      Others({{{SegmentKind::kByCreation, 86'400, 19'990, 0, 0, 20'003}, {{7}, {9}}, {19'990, 20'003}},
+              {{SegmentKind::kByCreation, 86'400, 20'000, 0, 0, 20'001}, {{8}}, {20'001}}}));
+  deltas.emplace_back("resolving: read 0 and 310 seconds into partition time",
+                      Others({{{SegmentKind::kResolving, 300, 5'760'000, 3, 200, 0}, {{7}, {9}}, {0, 310}}}));
+  Delta mixed = three;
+  mixed.others = {{{SegmentKind::kServed, 300, 5'760'000, 0, 0, 0}, {{1}}, {}},
+                  {{static_cast<SegmentKind>(16), 86'400, 20'000, 60, 90, 0}, {{4}, {5}}, {}},
+                  {{static_cast<SegmentKind>(17), 86'400, 20'000, 61, 61, 0}, {}, {}},
+                  {{static_cast<SegmentKind>(17), 86'400, 20'002, 62, 62, 0}, {{6}}, {}}};
+  deltas.emplace_back("exposed on three days, served, and of two declared kinds", mixed);
   return deltas;
 }
 

@@ -150,7 +150,7 @@ TEST_F(StoreTest, ExpiresValuesThatNobodyTouchesAndDropsEmptyOnes) {
   const Contents before = Read(*store, users);
   ASSERT_EQ(before.deltas.size(), 3u);
 
-  store->SetHorizon(0, kDay + 5);
+  store->SetHorizon(0, Horizon::Of(kDay + 5));
   EXPECT_EQ(Read(*store, users), before) << "a value is not touched by reading it";
   ASSERT_TRUE(store->CompactAll());
   Contents after = Read(*store, users);
@@ -167,7 +167,7 @@ TEST_F(StoreTest, ExpiresWhatItMergesAndNothingThatIsYoungerThanTheHorizon) {
     checkpoint.deltas[User(1)] = Exposures(kDay + static_cast<int32_t>(offset), {1});
     ASSERT_TRUE(Commit(*store, checkpoint));
   }
-  store->SetHorizon(0, kDay + 3);
+  store->SetHorizon(0, Horizon::Of(kDay + 3));
   const Delta merged = Read(*store, {User(1)}).deltas.at(User(1));
   ASSERT_EQ(merged.segments.size(), 2u);
   EXPECT_EQ(merged.segments.front().day, kDay + 3);
@@ -306,7 +306,7 @@ TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
     checkpoint.marks[User(1)] = i % 2 == 1;
     EXPECT_TRUE(Commit(*store, checkpoint));
     committed.store(i);
-    store->SetHorizon(0, kDay - 40 + static_cast<int32_t>(i % 3));
+    store->SetHorizon(0, Horizon::Of(kDay - 40 + static_cast<int32_t>(i % 3)));
     if (i % 20 == 0) {
       EXPECT_TRUE(store->CompactAll());
     }

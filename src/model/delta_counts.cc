@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "model/answer_limits.h"
+
+namespace seen {
+namespace {
+
+// One fingerprint of a group; newer groups are cut later.
+struct Counted {
+  int64_t group;
+  Fingerprint fingerprint;
+  uint64_t end;  // second
+};
+
+// One more than an exposure: what decides whether its item counts at all.
+struct Shown {
+  Counted counted;
+  Day day;
+  uint32_t times;
+};
+
+int64_t FirstDay(const AnswerLimits& limits) {
+  // With one exposure enough, the newest within the cool-down is one within it.
+  return limits.exposures_min > 1 ? limits.horizon.since_epoch
+                                  : std::max(limits.horizon, limits.cooldown).since_epoch;
+}
+
+uint64_t EndOf(const OtherSegment& segment) { return segment.StartSecond() + segment.last_second; }
+
+void AddExposed(const Segment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
+  if (segment.day.since_epoch < FirstDay(limits)) return;
+  const int64_t end = segment.day.since_epoch * kSecondsPerDay + segment.last_second;
+  for (const Fingerprint fingerprint : segment.fingerprints) {
+    out.push_back({{segment.day.since_epoch, fingerprint, static_cast<uint64_t>(std::max<int64_t>(0, end))},
+                   segment.day,
+                   1});
+  }
+}
+
+void AddRepeated(const OtherSegment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
+  if (segment.bucket < FirstDay(limits)) return;
+  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
+    if (i > 0 && segment.fingerprints[i] == segment.fingerprints[i - 1]) {
+      ++out.back().times;
+    } else {
+      out.push_back({{segment.bucket, segment.fingerprints[i], EndOf(segment)}, segment.day(), 1});
+    }
+  }
+}
+
+void AddByCreation(const OtherSegment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
+  const uint64_t end = segment.StartSecond() + kDayWidth - 1;
+  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
+    const Day shown{static_cast<int32_t>(segment.times[i])};
+    const int64_t windowed = limits.by_creation ? int64_t{segment.bucket} : int64_t{shown.since_epoch};
+    if (windowed < limits.horizon.since_epoch) continue;
+    if (limits.exposures_min <= 1 && shown < limits.cooldown) continue;
+    out.push_back({{windowed, segment.fingerprints[i], end}, shown, 1});
+  }
+}
+
+std::vector<Counted> CountedExposures(const Delta& delta, const AnswerLimits& limits) {
+  std::vector<Shown> shown;
+  for (const Segment& segment : delta.segments) AddExposed(segment, limits, shown);
+  for (const OtherSegment& segment : delta.others) {
+    if (segment.kind == SegmentKind::kRepeated) AddRepeated(segment, limits, shown);
+    if (segment.kind == SegmentKind::kByCreation) AddByCreation(segment, limits, shown);
+  }
+  std::vector<Counted> counted;
+  counted.reserve(shown.size());
+  if (limits.exposures_min <= 1) {
+    for (const Shown& one : shown) counted.push_back(one.counted);
+    return counted;
+  }
+  struct Sum {
+    uint64_t times = 0;
+    Day newest = kFirstOfDays;
+  };
+  std::map<Fingerprint, Sum> sums;
+  for (const Shown& one : shown) {
+    Sum& sum = sums[one.counted.fingerprint];
+    sum.times += one.times;
+    sum.newest = std::max(sum.newest, one.day);
+  }
+  for (const Shown& one : shown) {
+    const Sum& sum = sums[one.counted.fingerprint];
+    if (sum.times >= limits.exposures_min && sum.newest >= limits.cooldown) counted.push_back(one.counted);
+  }
+  return counted;
+}
+
+// Newest groups first, until they hold `items_max` fingerprints; of the last one the smallest.
+void Cut(std::vector<Counted>& counted, uint32_t items_max) {
+  if (counted.size() <= items_max) return;
+  std::sort(counted.begin(), counted.end(), [](const Counted& a, const Counted& b) {
+    return std::tie(b.group, a.fingerprint) < std::tie(a.group, b.fingerprint);
+  });
+  std::vector<Counted> kept;
+  std::map<Fingerprint, bool> met;
+  for (const Counted& one : counted) {
+    if (!met.contains(one.fingerprint)) {
+      if (met.size() >= items_max) continue;  // a later one may be of an item that is met
+      met.emplace(one.fingerprint, true);
+    }
+    kept.push_back(one);
+  }
+  counted = std::move(kept);
+}
+
+// Everything that counts, in no order.
+std::vector<Counted> AllCounted(const Delta& delta, const AnswerLimits& limits) {
+  std::vector<Counted> all = CountedExposures(delta, limits);
+  Cut(all, limits.items_max);
+  std::vector<Counted> row;  // of one kind
+  const auto end_row = [&] {
+    Cut(row, limits.items_max);
+    all.insert(all.end(), row.begin(), row.end());
+    row.clear();
+  };
+  SegmentKind kind{};
+  for (const OtherSegment& segment : delta.others) {
+    if (segment.kind != kind) end_row();
+    kind = segment.kind;
+    const bool counts = kind == SegmentKind::kServed
+                            ? segment.EndSecond() > limits.now_s
+                            : IsDeclared(kind) && limits.declared[DeclaredPlace(kind)] != kLastOfDays &&
+                                  segment.bucket >= int64_t{limits.declared[DeclaredPlace(kind)].since_epoch};
+    if (!counts) continue;
+    for (const Fingerprint fingerprint : segment.fingerprints) {
+      row.push_back({static_cast<int64_t>(segment.StartSecond()), fingerprint, EndOf(segment)});
+    }
+  }
+  end_row();
+  return all;
+}
+
+}  // namespace
+
+std::vector<CountedEnd> CountedEnds(const Delta& delta, const AnswerLimits& limits) {
+  std::vector<CountedEnd> ends;
+  for (const Counted& one : AllCounted(delta, limits)) ends.push_back({one.fingerprint, one.end});
+  std::sort(ends.begin(), ends.end(), [](const CountedEnd& a, const CountedEnd& b) {
+    return std::tie(a.fingerprint, b.second) < std::tie(b.fingerprint, a.second);
+  });
+  const auto same = [](const CountedEnd& a, const CountedEnd& b) { return a.fingerprint == b.fingerprint; };
+  ends.erase(std::unique(ends.begin(), ends.end(), same), ends.end());
+  return ends;
+}
+
+std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits& limits) {
+  std::vector<Fingerprint> seen;
+  for (const CountedEnd& one : CountedEnds(delta, limits)) seen.push_back(one.fingerprint);
+  return seen;
+}
+
+std::vector<Fingerprint> SeenFingerprints(const Delta& delta, Day horizon, uint32_t items_max) {
+  AnswerLimits limits;
+  limits.horizon = horizon;
+  limits.items_max = items_max;
+  return SeenFingerprints(delta, limits);
+}
+
+}  // namespace seen

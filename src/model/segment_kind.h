@@ -1,0 +1,43 @@
+#pragma once
+// What a segment of a delta holds, and over which stretch of time. Numbers are part of the format:
+// schemas/store.md, "Delta encoding".
+
+#include <cstddef>
+#include <cstdint>
+
+namespace seen {
+
+/// Numbers from kDeclaredKindFirst on are kinds that the configuration declares ("clicked").
+enum class SegmentKind : uint8_t {
+  kExposed = 0,     // shown, by UTC day
+  kServed = 1,      // returned by the recommender, by stretches of width_s; counts for six widths more
+  kRepeated = 2,    // shown, by UTC day, with the second of each time
+  kByCreation = 3,  // shown, by the UTC day the item was created, with the newest day it was shown
+  kResolving = 4,   // shown, by stretches of width_s, with the partition time at which that was read
+};
+
+inline constexpr uint8_t kDeclaredKindFirst = 16;
+inline constexpr size_t kDeclaredKindsMax = 16;
+
+inline constexpr uint32_t kDayWidth = 86'400;
+inline constexpr uint32_t kServedWidths = 6;       // a served segment counts so many widths past its end
+inline constexpr uint32_t kRepeatsMax = 64;        // of an item and day, the newest
+inline constexpr uint32_t kPackedDayMax = 65'535;  // of kind 3
+
+constexpr bool IsDeclared(SegmentKind kind) { return static_cast<uint8_t>(kind) >= kDeclaredKindFirst; }
+constexpr size_t DeclaredPlace(SegmentKind kind) { return static_cast<uint8_t>(kind) - kDeclaredKindFirst; }
+/// With a width of their own; all others go by days.
+constexpr bool HasWidth(SegmentKind kind) {
+  return kind == SegmentKind::kServed || kind == SegmentKind::kResolving;
+}
+/// With a value beside each fingerprint.
+constexpr bool IsTimed(SegmentKind kind) {
+  return kind == SegmentKind::kRepeated || kind == SegmentKind::kByCreation ||
+         kind == SegmentKind::kResolving;
+}
+constexpr bool IsSegmentKind(uint8_t number) {
+  return number <= static_cast<uint8_t>(SegmentKind::kResolving) ||
+         (number >= kDeclaredKindFirst && number < kDeclaredKindFirst + kDeclaredKindsMax);
+}
+
+}  // namespace seen

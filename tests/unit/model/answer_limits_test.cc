@@ -1,0 +1,273 @@
+// What counts, rule by rule.
+#include "model/answer_limits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "delta_case.h"
+#include "model/delta_seen.h"
+#include "support/effort.h"
+
+namespace seen {
+namespace {
+
+using V = std::vector<uint32_t>;
+constexpr int32_t kDay = 20'000;
+constexpr uint32_t kNoon = kDay * 86'400u + 43'200;
+constexpr auto kClicked = static_cast<ChangeKind>(16);
+constexpr auto kBought = static_cast<ChangeKind>(17);
+
+uint32_t At(int32_t day, uint32_t second = 0) { return static_cast<uint32_t>(day) * 86'400 + second; }
+
+Change Shown(uint32_t item, uint32_t second) { return {{item}, second, ChangeKind::kExposed}; }
+Change Served(uint32_t item, uint32_t second) { return {{item}, second, ChangeKind::kServed}; }
+Change ShownOf(uint32_t item, int32_t created, int32_t shown) {
+  return {{item},
+          PackDays(static_cast<uint32_t>(created), static_cast<uint32_t>(shown)),
+          ChangeKind::kExposedOfCreation};
+}
+
+V Seen(const std::vector<Change>& history, const AnswerLimits& limits) {
+  V values;
+  for (const Fingerprint fp : SeenFingerprints(DeltaOf("u", history, limits.delta), limits)) {
+    values.push_back(fp.value);
+  }
+  SeenReader reader;
+  EXPECT_TRUE(reader.Read({}, "u", history, limits));
+  V read;
+  for (const Fingerprint fp : reader.seen().values()) read.push_back(fp.value);
+  std::sort(read.begin(), read.end());
+  EXPECT_EQ(read, values);
+  return values;
+}
+
+TEST(Answer, AServedItemCountsUntilSixWidthsPastTheEndOfItsStretch) {
+  AnswerLimits limits;
+  limits.delta.served_width_s = 300;
+  const std::vector<Change> history = {Served(1, kNoon), Served(2, kNoon + 299), Served(3, kNoon + 300)};
+  limits.now_s = kNoon + 7 * 300 - 1;
+  EXPECT_EQ(Seen(history, limits), (V{1, 2, 3}));
+  limits.now_s = kNoon + 7 * 300;
+  EXPECT_EQ(Seen(history, limits), (V{3}));
+  limits.now_s = kNoon + 8 * 300;
+  EXPECT_EQ(Seen(history, limits), V{});
+}
+
+TEST(Answer, AServedItemThatWasShownGoesOnCounting) {
+  AnswerLimits limits;
+  limits.horizon = {kDay};
+  limits.now_s = kNoon + 100'000;
+  EXPECT_EQ(Seen({Served(1, kNoon), Served(2, kNoon), Shown(2, kNoon + 5)}, limits), (V{2}));
+}
+
+TEST(Answer, DeclaredKindsCountInWindowsOfTheirOwn) {
+  AnswerLimits limits;
+  limits.horizon = {kDay};
+  const std::vector<Change> history = {Shown(1, At(kDay - 1, 86'399)),
+                                       {{2}, At(kDay - 9), kClicked},
+                                       {{3}, At(kDay - 5), kBought},
+                                       {{4}, At(kDay), kBought},
+                                       Shown(5, At(kDay)),
+                                       {{6}, At(kDay - 10, 86'399), kClicked}};
+  EXPECT_EQ(Seen(history, limits), (V{5})) << "none of them counts";
+  limits.declared[0] = {kDay - 9};
+  EXPECT_EQ(Seen(history, limits), (V{2, 5}));
+  limits.declared[1] = {kDay};
+  EXPECT_EQ(Seen(history, limits), (V{2, 4, 5}));
+}
+
+TEST(Answer, EachKindIsCutByItself) {
+  AnswerLimits limits;
+  limits.items_max = 2;
+  limits.declared[0] = {0};
+  EXPECT_EQ(Seen({Shown(1, At(kDay)),
+                  Shown(9, At(kDay + 1)),
+                  Shown(2, At(kDay)),
+                  Served(21, kNoon),
+                  Served(20, kNoon),
+                  Served(30, kNoon + 4'000),
+                  {{5}, kNoon, kClicked}},
+                 limits),
+            (V{1, 5, 9, 20, 30}));
+}
+
+TEST(Answer, AnItemCountsFromItsKthExposureOn) {
+  AnswerLimits limits;
+  limits.delta.repeated = true;
+  limits.exposures_min = 2;
+  limits.horizon = {kDay};
+  EXPECT_EQ(Seen({Shown(1, kNoon), Shown(1, kNoon)}, limits), V{}) << "the same one, read again";
+  EXPECT_EQ(Seen({Shown(1, kNoon), Shown(1, kNoon + 1)}, limits), (V{1}));
+  EXPECT_EQ(Seen({Shown(1, kNoon), Shown(1, At(kDay + 3))}, limits), (V{1}));
+  EXPECT_EQ(Seen({Shown(1, At(kDay - 1)), Shown(1, kNoon)}, limits), V{}) << "one is out of the window";
+  EXPECT_EQ(Seen({Shown(1, kNoon), Served(1, kNoon), Served(2, kNoon)}, limits), (V{1, 2}))
+      << "served ones do";
+  limits.exposures_min = 65;
+  std::vector<Change> many;
+  for (uint32_t i = 0; i < 100; ++i) many.push_back(Shown(1, kNoon + i));
+  EXPECT_EQ(Seen(many, limits), V{}) << "64 a day are kept";
+  many.push_back(Shown(1, At(kDay + 1)));
+  EXPECT_EQ(Seen(many, limits), (V{1}));
+}
+
+TEST(Answer, WhatIsOlderThanTheSettingCountsOncePerDay) {
+  AnswerLimits limits;
+  Delta before =
+      DeltaOf("u", std::vector<Change>{Shown(1, kNoon), Shown(2, kNoon), Shown(2, At(kDay + 1))}, {});
+  limits.delta.repeated = true;
+  limits.exposures_min = 2;
+  const Delta after = DeltaOf("u", std::vector<Change>{Shown(1, At(kDay + 1))}, limits.delta);
+  EXPECT_EQ(SeenFingerprints(Compose(before, after, limits.delta), limits),
+            (std::vector<Fingerprint>{{1}, {2}}));
+  EXPECT_EQ(SeenFingerprints(before, limits), (std::vector<Fingerprint>{{2}}));
+}
+
+TEST(Answer, AnItemMayReturnOnceItsNewestIsPastTheCoolDown) {
+  AnswerLimits limits;
+  limits.horizon = {kDay - 30};
+  limits.cooldown = {kDay - 2};
+  const std::vector<Change> history = {Shown(1, At(kDay - 3, 86'399)), Shown(2, At(kDay - 2)),
+                                       Shown(3, At(kDay - 9)), Shown(3, At(kDay - 1))};
+  EXPECT_EQ(Seen(history, limits), (V{2, 3}));
+  limits.delta.repeated = true;
+  limits.exposures_min = 2;
+  EXPECT_EQ(Seen(history, limits), (V{3})) << "older ones add up, if the newest is within";
+  limits.cooldown = {kDay};
+  EXPECT_EQ(Seen(history, limits), V{});
+}
+
+TEST(Answer, WhereTheWindowGoesByCreationOldItemsNeedNoRemembering) {
+  AnswerLimits limits;
+  limits.by_creation = true;
+  limits.horizon = {kDay - 30};
+  const std::vector<Change> history = {ShownOf(1, kDay - 31, kDay), ShownOf(2, kDay - 30, kDay),
+                                       ShownOf(3, kDay, kDay)};
+  EXPECT_EQ(Seen(history, limits), (V{2, 3}));
+  limits.by_creation = false;  // and set back again
+  EXPECT_EQ(Seen(history, limits), (V{1, 2, 3}));
+  limits.horizon = {kDay + 1};
+  EXPECT_EQ(Seen(history, limits), V{});
+}
+
+TEST(Answer, AnItemCreatedAfterItWasShownCountsAsCreatedThen) {
+  AnswerLimits limits;
+  limits.by_creation = true;
+  limits.horizon = {kDay};
+  EXPECT_EQ(Seen({ShownOf(1, kDay + 5, kDay - 1), ShownOf(2, kDay + 5, kDay)}, limits), (V{2}));
+}
+
+TEST(Answer, ItemsMaxGoesByCreationToo) {
+  AnswerLimits limits;
+  limits.by_creation = true;
+  limits.items_max = 2;
+  EXPECT_EQ(
+      Seen({ShownOf(1, kDay - 9, kDay), ShownOf(2, kDay - 5, kDay), ShownOf(3, kDay - 5, kDay - 1)}, limits),
+      (V{2, 3}));
+}
+
+TEST(Answer, ANewItemIsntHeldByWhatEndedBeforeIt) {
+  SeenReader reader;
+  AnswerLimits limits;
+  limits.declared[0] = {0};
+  const std::vector<Change> history = {Shown(1, At(kDay, 100)),   Shown(9, At(kDay, 200)),
+                                       Shown(2, At(kDay + 1, 5)), Served(3, kNoon),
+                                       Served(8, kNoon + 50),     {{4}, At(kDay, 7), kClicked}};
+  std::string bytes;
+  EncodeDelta(DeltaOf("u", std::span(history).first(2), limits.delta), bytes);
+  ASSERT_TRUE(reader.Read(bytes, "u", std::span(history).subspan(2), limits));
+  EXPECT_TRUE(reader.Holds({1}, At(kDay, 200)));
+  EXPECT_FALSE(reader.Holds({1}, At(kDay, 201)));
+  EXPECT_TRUE(reader.Holds({2}, At(kDay + 1, 5)));
+  EXPECT_FALSE(reader.Holds({2}, At(kDay + 1, 6)));
+  EXPECT_TRUE(reader.Holds({3}, kNoon + 50));
+  EXPECT_FALSE(reader.Holds({3}, kNoon + 51));
+  EXPECT_FALSE(reader.Holds({4}, At(kDay, 8)));
+  EXPECT_TRUE(reader.Holds({4}, 0));
+
+  limits.by_creation = true;
+  const std::vector<Change> created = {ShownOf(1, kDay - 3, kDay)};
+  ASSERT_TRUE(reader.Read({}, "u", created, limits));
+  EXPECT_TRUE(reader.Holds({1}, At(kDay - 3, 86'399)));
+  EXPECT_FALSE(reader.Holds({1}, At(kDay - 2)));
+}
+
+TEST(Answer, HoldsKnowsTheNewestSegmentThatCountsOfEachItem) {
+  SeenReader reader;
+  size_t held = 0, not_held = 0;
+  for (int seed = 0; seed < test::Rounds(3'000); ++seed) {
+    DeltaCase c(seed);
+    c.shape.others_percent = 0;
+    c.limits.repeated = false;
+    const Delta stored = c.RandomDelta(100);
+    const auto changes = c.History(c.random() % 10);
+    AnswerLimits limits = c.RandomAnswer();
+    limits.items_max = 10'000;
+    limits.exposures_min = 1;
+    const std::string bytes = Encoded(stored);
+    ASSERT_TRUE(reader.Read(bytes, "u", changes, limits));
+    const Delta all = Compose(stored, DeltaOf("u", changes, c.limits), c.limits);
+    for (const Fingerprint asked : reader.seen().values()) {
+      int64_t newest = 0;
+      for (const Segment& segment : all.segments) {
+        if (segment.day < std::max(limits.horizon, limits.cooldown)) continue;
+        const auto& in = segment.fingerprints;
+        if (!std::binary_search(in.begin(), in.end(), asked)) continue;
+        newest = segment.day.since_epoch * kSecondsPerDay + segment.last_second;
+      }
+      const uint32_t created = c.RandomSecond();
+      ASSERT_EQ(reader.Holds(asked, created), newest >= created) << "seed " << seed;
+      ASSERT_TRUE(reader.Holds(asked, static_cast<uint32_t>(newest))) << "seed " << seed;
+      ASSERT_FALSE(reader.Holds(asked, static_cast<uint32_t>(newest + 1))) << "seed " << seed;
+      ++(newest >= created ? held : not_held);
+    }
+  }
+  EXPECT_GT(held, 1'000u);
+  EXPECT_GT(not_held, 1'000u);
+}
+
+TEST(WindowCut, IsTrueWhereverWhatCountsHasChanged) {
+  size_t same = 0, cut = 0;
+  for (int seed = 0; seed < test::Rounds(6'000); ++seed) {
+    DeltaCase c(seed);
+    const Delta delta = c.RandomDelta(30);
+    const AnswerLimits before = c.RandomAnswer();
+    AnswerLimits now = before;
+    const int32_t days = c.Below(3);
+    now.horizon = now.horizon + days;
+    if (now.cooldown != kFirstOfDays) now.cooldown = now.cooldown + days;
+    for (Day& day : now.declared) day = day == kLastOfDays ? day : day + days;
+    now.now_s += static_cast<uint32_t>(c.Below(100'000));
+    if (c.random() % 10 == 0) now.exposures_min += 1;
+    const bool differs = SeenFingerprints(delta, before) != SeenFingerprints(delta, now);
+    const bool told = WindowCut(Encoded(delta), before, now);
+    ASSERT_TRUE(told || !differs) << "seed " << seed << "\n" << Text(delta);
+    ASSERT_EQ(WindowCut(Encoded(delta), now, before), told) << "seed " << seed;
+    ++(told ? cut : same);
+  }
+  EXPECT_GT(same, 500u);
+  EXPECT_GT(cut, 500u);
+}
+
+TEST(WindowCut, IsFalseWhileNothingEnds) {
+  std::string bytes;
+  AnswerLimits before;
+  before.delta.served_width_s = 300;
+  before.horizon = {kDay - 1};
+  before.now_s = kNoon;
+  EncodeDelta(DeltaOf("u", std::vector<Change>{Shown(1, kNoon), Served(2, kNoon)}, before.delta), bytes);
+  AnswerLimits now = before;
+  now.horizon = {kDay};
+  now.now_s = kNoon + 7 * 300 - 1;
+  EXPECT_FALSE(WindowCut(bytes, before, now));
+  now.now_s += 1;
+  EXPECT_TRUE(WindowCut(bytes, before, now));
+  now.now_s = kNoon;
+  now.horizon = {kDay + 1};
+  EXPECT_TRUE(WindowCut(bytes, before, now));
+  EXPECT_TRUE(WindowCut("no delta", before, before));
+}
+
+}  // namespace
+}  // namespace seen
