@@ -20,6 +20,7 @@ struct Record {
   std::string_view key;
   std::string_view value;
   bool value_is_null = false;
+  const void* message = nullptr;  // the log's own, for what only it knows of: headers
 };
 
 /// A rendered filter on its way out.

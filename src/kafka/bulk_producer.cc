@@ -58,15 +58,15 @@ BulkProducer::~BulkProducer() {
 Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  const kafka::ProducerQueue queue{options.queue_bytes_max, options.linger};
-  auto conf = kafka::MakeConf(options.brokers, kafka::ProducerDefaults(queue), options.client,
-                              kafka::ProducerImposed(queue));
-  if (!conf) return Fail(std::move(conf.error()));
-  rd_kafka_conf_set_opaque(conf->get(), impl.get());
-  rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-    static_cast<Impl*>(opaque)->OnDelivery(*message);
-  });
-  auto client = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+  auto client = kafka::OpenProducer({options.brokers,
+                                     options.client,
+                                     {options.queue_bytes_max, options.linger},
+                                     {},
+                                     {},
+                                     impl.get(),
+                                     [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                       static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                     }});
   if (!client) return Fail(std::move(client.error()));
   impl->client = std::move(*client);
   auto topic = kafka::MakeTopic(impl->client.get(), options.topic, options.partitioner);

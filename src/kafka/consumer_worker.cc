@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "kafka/consumer_impl.h"
+#include "kafka/message_record.h"
 
 namespace seen {
 namespace {
@@ -94,13 +95,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     if (!reachable || troubled) Answered();
     state->next_offset = message.offset + 1;
     state->end_offset = -1;
-    Record record;
-    record.offset = message.offset;
-    record.timestamp = {rd_kafka_message_timestamp(&message, nullptr)};
-    record.key = {static_cast<const char*>(message.key), message.key == nullptr ? 0 : message.key_len};
-    record.value_is_null = message.payload == nullptr;
-    record.value = {static_cast<const char*>(message.payload), record.value_is_null ? 0 : message.len};
-    state->records.push_back(record);
+    state->records.push_back(kafka::RecordOf(message));
   } else if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     if (!reachable || troubled) Answered();
     // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.

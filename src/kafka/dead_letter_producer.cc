@@ -179,19 +179,19 @@ Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Optio
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   impl->message_bytes_max = options.message_bytes_max;
-  const kafka::ProducerQueue queue{options.queue_bytes_max, milliseconds(20)};
-  auto imposed = kafka::ProducerImposed(queue);
-  // An idempotent producer may end in a fatal error; this one must go on for ever, at the price of a rare
-  // double.
-  imposed["enable.idempotence"] = "false";
-  imposed["message.max.bytes"] = std::to_string(options.message_bytes_max + kHeadersBytesMax);
-  auto conf = kafka::MakeConf(options.brokers, kafka::ProducerDefaults(queue), options.client, imposed);
-  if (!conf) return Fail(std::move(conf.error()));
-  rd_kafka_conf_set_opaque(conf->get(), impl.get());
-  rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-    static_cast<Impl*>(opaque)->OnDelivery(*message);
-  });
-  auto client = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+  auto client = kafka::OpenProducer(
+      {options.brokers,
+       options.client,
+       {options.queue_bytes_max, milliseconds(20)},
+       {},
+       // An idempotent producer may end in a fatal error; this one must go on for ever, at the price of a
+       // rare double.
+       {{"enable.idempotence", "false"},
+        {"message.max.bytes", std::to_string(options.message_bytes_max + kHeadersBytesMax)}},
+       impl.get(),
+       [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+         static_cast<Impl*>(opaque)->OnDelivery(*message);
+       }});
   if (!client) return Fail(std::move(client.error()));
   impl->client = std::move(*client);
   auto topic = kafka::MakeTopic(impl->client.get(), options.topic, Partitioner::kMurmur2);

@@ -30,6 +30,19 @@ ClientSettings ProducerImposed(const ProducerQueue& queue) {
            std::to_string(std::clamp<uint64_t>(queue.bytes_max / 1024, 1, 2'097'151))}};
 }
 
+Result<ClientHandle> OpenProducer(const ProducerSetup& setup) {
+  const auto laid_over = [](ClientSettings base, const ClientSettings& changes) {
+    for (const auto& [property, value] : changes) base[property] = value;
+    return base;
+  };
+  auto conf = MakeConf(setup.brokers, laid_over(ProducerDefaults(setup.queue), setup.defaults), setup.client,
+                       laid_over(ProducerImposed(setup.queue), setup.imposed));
+  if (!conf) return Fail(std::move(conf.error()));
+  rd_kafka_conf_set_opaque(conf->get(), setup.owner);
+  rd_kafka_conf_set_dr_msg_cb(conf->get(), setup.on_delivery);
+  return MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+}
+
 Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner) {
   rd_kafka_topic_conf_t* const conf = rd_kafka_default_topic_conf_dup(client);
   rd_kafka_topic_conf_set_partitioner_cb(conf, Partition);

@@ -18,6 +18,20 @@ struct ProducerQueue {
 ClientSettings ProducerDefaults(const ProducerQueue& queue);
 ClientSettings ProducerImposed(const ProducerQueue& queue);
 
+/// A producer that one object owns and hears from.
+struct ProducerSetup {
+  const std::string& brokers;
+  const ClientSettings& client;
+  ProducerQueue queue;
+  ClientSettings defaults;  // over ProducerDefaults
+  ClientSettings imposed;   // over ProducerImposed
+  void* owner = nullptr;    // `opaque` of on_delivery
+  void (*on_delivery)(rd_kafka_t*, const rd_kafka_message_t*, void* opaque) = nullptr;
+};
+
+/// Connects in the background. kInvalidArgument: settings.
+Result<ClientHandle> OpenProducer(const ProducerSetup& setup);
+
 /// Keyed messages go where `partitioner` says for the topic's real partition count, as librdkafka learns and
 /// refreshes it from metadata; without a key to random ones.
 Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner);

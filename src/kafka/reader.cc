@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kafka/message_record.h"
 #include "kafka/rdkafka_handles.h"
 
 namespace seen {
@@ -149,17 +150,11 @@ Status PartitionReader::Impl::Sort(const rd_kafka_message_t& message) {
   }
   if (message.offset < state.next) return {};
   if (message.offset < range.to) {
-    Record record;
-    record.offset = message.offset;
-    record.timestamp = {rd_kafka_message_timestamp(&message, nullptr)};
-    record.key = {static_cast<const char*>(message.key), message.key == nullptr ? 0 : message.key_len};
-    record.value_is_null = message.payload == nullptr;
-    record.value = {static_cast<const char*>(message.payload), record.value_is_null ? 0 : message.len};
     if (!state.in_batch) {
       state.in_batch = true;
       batch.push_back(message.partition);
     }
-    state.records.push_back(record);
+    state.records.push_back(kafka::RecordOf(message));
   }
   state.next = message.offset + 1;
   if (state.next >= range.to) state.done = true;

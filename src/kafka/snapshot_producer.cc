@@ -31,14 +31,7 @@ SnapshotProducer::SnapshotProducer(std::unique_ptr<Impl> impl) : impl_(std::move
 SnapshotProducer::~SnapshotProducer() { impl_->Drop(); }
 
 Status SnapshotProducer::Impl::Connect() {
-  const kafka::ProducerQueue queue{options.queue_bytes_max, options.linger};
-  auto defaults = kafka::ProducerDefaults(queue);
-  defaults["message.max.bytes"] =
-      "8388608";  // a snapshot is as large as its user's history; the broker decides
-  auto conf = kafka::MakeConf(options.brokers, defaults, options.client, kafka::ProducerImposed(queue));
-  if (!conf) return Fail(std::move(conf.error()));
-  rd_kafka_conf_set_opaque(conf->get(), this);
-  rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+  const auto on_delivery = [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     const bool delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!delivered && message->err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
         message->err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT && kafka::MayLog("snapshot not delivered")) {
@@ -47,8 +40,15 @@ Status SnapshotProducer::Impl::Connect() {
                                               {"error", rd_kafka_err2str(message->err)}});
     }
     static_cast<Impl*>(opaque)->Finish(reinterpret_cast<uint64_t>(message->_private), delivered);
-  });
-  auto made = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
+  };
+  auto made = kafka::OpenProducer({options.brokers,
+                                   options.client,
+                                   {options.queue_bytes_max, options.linger},
+                                   // A snapshot is as large as its user's history; the broker decides.
+                                   {{"message.max.bytes", "8388608"}},
+                                   {},
+                                   this,
+                                   on_delivery});
   if (!made) return Fail(std::move(made.error()));
   client = std::move(*made);
   for (const auto& [filter, name] : options.topics) {

@@ -1,0 +1,22 @@
+#pragma once
+// librdkafka's message as the flow's record. Internal to this room.
+
+#include <librdkafka/rdkafka.h>
+
+#include "flow/log_port.h"
+
+namespace seen::kafka {
+
+/// Its views, and headers, last as long as the message.
+inline Record RecordOf(const rd_kafka_message_t& message) {
+  Record record;
+  record.offset = message.offset;
+  record.timestamp = {rd_kafka_message_timestamp(&message, nullptr)};
+  record.key = {static_cast<const char*>(message.key), message.key == nullptr ? 0 : message.key_len};
+  record.value_is_null = message.payload == nullptr;
+  record.value = {static_cast<const char*>(message.payload), record.value_is_null ? 0 : message.len};
+  record.message = &message;
+  return record;
+}
+
+}  // namespace seen::kafka
