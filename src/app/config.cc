@@ -22,6 +22,8 @@ namespace {
 
 using Errors = std::vector<ConfigError>;
 
+constexpr size_t kTopicBytesMax = 249;
+
 log::Level ParseLogLevel(const std::string& name) {
   if (name == "debug") return log::Level::kDebug;
   if (name == "warning") return log::Level::kWarning;
@@ -43,6 +45,19 @@ FilterConfig ToFilter(const ConfigJson& json) {
   return filter;
 }
 
+/// A string of the checked document; empty where it is missing or, being wrong, something else.
+std::string TextAt(const ConfigJson& json, const char* pointer) {
+  const ConfigJson::json_pointer at(pointer);
+  return json.contains(at) && json.at(at).is_string() ? json.at(at).get<std::string>() : std::string();
+}
+
+/// Where events that aren't keyed by user go. Empty if the keys it is made of are wrong.
+std::string KeyedTopic(const ConfigJson& json) {
+  const std::string given = TextAt(json, "/input/keyed_topic");
+  const std::string source = TextAt(json, "/input/topic");
+  return !given.empty() || source.empty() ? given : source + "-by-user";
+}
+
 /// `json` has passed CheckConfig: every key is there and of its type.
 Config ToConfig(const ConfigJson& json) {
   Config config;
@@ -56,9 +71,13 @@ Config ToConfig(const ConfigJson& json) {
 
   const ConfigJson& input = json.at("input");
   config.input.topic = input.at("topic").get<std::string>();
+  if (!input.at("keyed_by_user").get<bool>()) {
+    config.input.source_topic = config.input.topic;
+    config.input.topic = KeyedTopic(json);
+  }
   const auto partitioner = ParsePartitioner(input.at("partitioner").get<std::string>());
   Check(partitioner.has_value(), "a partitioner of the table has its value");
-  config.input.partitioner = *partitioner;
+  config.input.partitioner = config.input.source_topic ? Partitioner::kMurmur2 : *partitioner;
   config.input.dead_letter_topic = input.at("dead_letter_topic").get<std::string>();
   config.input.event_bytes_max = input.at("event_bytes_max").get<uint64_t>();
   config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
@@ -81,12 +100,6 @@ Config ToConfig(const ConfigJson& json) {
   return config;
 }
 
-/// A string of the checked document; empty where it is missing or, being wrong, something else.
-std::string TextAt(const ConfigJson& json, const char* pointer) {
-  const ConfigJson::json_pointer at(pointer);
-  return json.contains(at) && json.at(at).is_string() ? json.at(at).get<std::string>() : std::string();
-}
-
 /// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
 void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
   const bool has_brokers =
@@ -107,6 +120,15 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
   };
   claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
               "dead letters need a topic of their own");
+  const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
+  if (json.contains(keyed_by_user) && json.at(keyed_by_user) == false) {
+    const std::string keyed = KeyedTopic(json);
+    claim_topic(keyed, "input.keyed_topic", "events keyed by user need a topic of their own");
+    if (keyed.size() > kTopicBytesMax) {
+      errors.push_back({"input.keyed_topic", fmt::format("{}: longer than {} characters; name it",
+                                                         ShowValue(keyed), kTopicBytesMax)});
+    }
+  }
 
   if (!json.contains("filters") || !json["filters"].is_array()) return;
   std::map<std::string, std::string> names;
@@ -176,6 +198,8 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   }
   return tl::unexpected(std::move(errors));
 }
+
+std::string RekeyingGroup(const Config& config) { return config.kafka.group_id + "-rekey"; }
 
 std::string DefaultInstanceId(std::string_view store_directory) {
   std::array<char, 256> host{};

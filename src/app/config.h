@@ -28,8 +28,9 @@ struct KafkaConfig {
 };
 
 struct InputConfig {
-  std::string topic;
-  Partitioner partitioner = Partitioner::kMurmur2;
+  std::string topic;                        // keyed by user: what partitions, state and look-ups are of
+  std::optional<std::string> source_topic;  // what is re-keyed into `topic`; nullopt: nothing is
+  Partitioner partitioner = Partitioner::kMurmur2;  // of `topic`
   std::string dead_letter_topic;
   uint64_t event_bytes_max = 0;
   std::chrono::seconds future_skew_max{0};
@@ -96,6 +97,9 @@ struct ConfigOptions {
 tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});
+
+/// The consumer group over input.source_topic.
+std::string RekeyingGroup(const Config& config);
 
 /// "seend-<host>-<hash of the absolute directory>": the same after a restart, another for another state.
 std::string DefaultInstanceId(std::string_view store_directory);

@@ -71,6 +71,8 @@ bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
       const bool above = key.minimum_excluded ? number > key.minimum : number >= key.minimum;
       return above && number <= key.maximum && (whole || key.type == ConfigType::kNumber);
     }
+    case ConfigType::kBoolean:
+      return value.is_boolean();
     case ConfigType::kList:
       return value.is_array() && static_cast<double>(value.size()) >= key.minimum &&
              static_cast<double>(value.size()) <= key.maximum;

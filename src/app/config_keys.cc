@@ -65,14 +65,26 @@ constexpr ConfigKey kKeys[] = {
     {.path = "input.topic",
      .default_json = R"("exposures")",
      .rule = &kTopicName,
-     .meaning = "Topic to read, keyed by user id."},
+     .meaning = "Topic to read."},
+    {.path = "input.keyed_by_user",
+     .type = kBoolean,
+     .default_json = "true",
+     .meaning = "Whether the key of each record is its user's id. false: seend writes each event to "
+                "input.keyed_topic, by murmur2, and reads that; docs/EVENTS.md says what comes with it."},
+    {.path = "input.keyed_topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic for events by user where input.keyed_by_user is false; made if it is missing. null: "
+                "input.topic with \"-by-user\" after it."},
     {.path = "input.partitioner",
      .type = kChoice,
      .default_json = R"("murmur2")",
      .choices = kPartitioners,
      .meaning = "How the events' producer maps a key to a partition: murmur2 as Java clients do, crc32 as "
                 "librdkafka "
-                "and kcat do by default. Look-ups by user rely on it."},
+                "and kcat do by default. Look-ups by user rely on it. Of no effect where input.keyed_by_user "
+                "is false."},
     {.path = "input.dead_letter_topic",
      .default_json = R"("exposures-dead-letters")",
      .rule = &kTopicName,
@@ -355,6 +367,9 @@ std::string DescribeRange(const ConfigKey& key) {
       break;
     case kInteger:
       text = fmt::format("a whole number from {:.0f} to {:.0f}", key.minimum, key.maximum);
+      break;
+    case kBoolean:
+      text = "true or false";
       break;
     case kNumber:
       text = fmt::format("a number {} {} and at most {}", key.minimum_excluded ? "above" : "of at least",

@@ -20,6 +20,7 @@ enum class ConfigType {
   kChoice,
   kInteger,
   kNumber,
+  kBoolean,
   kShape,  // checked by whoever reads it
 };
 

@@ -52,6 +52,8 @@ ConfigJson ValueSchema(const ConfigNode& node) {
       return {{"type", key.type == ConfigType::kInteger ? "integer" : "number"},
               {key.minimum_excluded ? "exclusiveMinimum" : "minimum", NumberJson(key.minimum)},
               {"maximum", NumberJson(key.maximum)}};
+    case ConfigType::kBoolean:
+      return {{"type", "boolean"}};
     case ConfigType::kShape:
       return ConfigJson::parse(key.shape->schema_json);
   }

@@ -8,6 +8,7 @@
 #include "app/partition_set.h"
 #include "app/pipeline.h"
 #include "app/queries.h"
+#include "app/rekeying.h"
 #include "app/service_manager.h"
 #include "app/stop_signal.h"
 #include "app/topics.h"
@@ -33,6 +34,7 @@ constexpr seconds kRetentionAsked{300};
 constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
+constexpr milliseconds kLastRekeyedAwaited{1000};
 
 /// Assignments become open partitions.
 class Rebalancing final : public RebalanceHandler {
@@ -66,7 +68,10 @@ class Daemon {
         status_(config_, clock_),
         metrics_(MetricsOptions{FilterNames()}),
         queries_(config_, clock_,
-                 [this] { return status_.Make(shown_partitions_.load(), shown_consumer_.load()); }),
+                 [this] {
+                   return status_.Make(shown_partitions_.load(), shown_consumer_.load(),
+                                       shown_rekeying_.load());
+                 }),
         routes_(
             queries_, [this] { return metrics_.Page(queries_.GetStatus()); },
             [this] {
@@ -103,6 +108,7 @@ class Daemon {
   Metrics metrics_;
   std::atomic<const PartitionSet*> shown_partitions_{nullptr};  // for HTTP's threads
   std::atomic<const Consumer*> shown_consumer_{nullptr};
+  std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   bool told_ready_ = false;
   Instant housekept_{};
   Instant retention_asked_{};
@@ -120,6 +126,7 @@ class Daemon {
   Routes routes_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Rekeying> rekeying_;
 };
 
 int Daemon::Run() {
@@ -141,6 +148,7 @@ Status Daemon::StartLocally() {
     directory += "/embedded";
     std::map<std::string, int32_t> topics = {{config_.input.topic, config_.kafka.embedded_partitions},
                                              {config_.input.dead_letter_topic, 1}};
+    if (config_.input.source_topic) topics[*config_.input.source_topic] = config_.kafka.embedded_partitions;
     for (const FilterConfig& filter : config_.filters) {
       if (filter.snapshot) topics[filter.snapshot->topic] = config_.kafka.embedded_partitions;
     }
@@ -181,9 +189,9 @@ Status Daemon::Connect() {
   auto admin = Admin::Open(config_.kafka.brokers, config_.kafka.client);
   if (!admin) return Fail(admin.error());
   admin_ = std::move(*admin);
-  const auto partition_count = WaitForTopics(config_, *admin_, options_.embedded_kafka, stop_, status_);
-  if (!partition_count) return Fail(partition_count.error());
-  if (*partition_count == 0) return {};  // asked to stop meanwhile
+  const auto topics = WaitForTopics(config_, *admin_, options_.embedded_kafka, stop_, status_);
+  if (!topics) return Fail(topics.error());
+  if (topics->partitions == 0) return {};  // asked to stop meanwhile
 
   DeadLetterProducer::Options letters;
   letters.brokers = config_.kafka.brokers;
@@ -223,17 +231,33 @@ Status Daemon::Connect() {
   consumer.topic = config_.input.topic;
   consumer.group_id = config_.kafka.group_id;
   consumer.instance_id = status_.instance_id();
-  consumer.workers = std::min(processors, *partition_count);
-  consumer.fetch_bytes_max = budget_.fetch_bytes;
+  consumer.workers = std::min(processors, topics->partitions);
+  consumer.fetch_bytes_max = budget_.fetch_bytes / (config_.input.source_topic ? 2 : 1);
   auto opened = Consumer::Open(consumer, *rebalancing_);
   if (!opened) return Fail(opened.error());
   consumer_ = std::move(*opened);
   rebalancing_->SetConsumer(consumer_.get());
-  queries_.SetPartitions(partitions_.get(), *partition_count);
+  queries_.SetPartitions(partitions_.get(), topics->partitions);
   shown_partitions_.store(partitions_.get());
   shown_consumer_.store(consumer_.get());
   pipeline_ = std::make_unique<Pipeline>(*partitions_, *consumer_, snapshots_.get(), metrics_, clock_,
                                          consumer.workers, [this](const Error& error) { Refused(error); });
+  if (!config_.input.source_topic) return {};
+
+  Rekeying::Options rekeying;
+  rekeying.config = &config_;
+  rekeying.plan = *plan;
+  rekeying.instance_id = consumer.instance_id;
+  rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
+  rekeying.workers = std::min(processors, topics->source_partitions);
+  rekeying.keyed_message_bytes_max = topics->message_bytes_max;
+  rekeying.fetch_bytes_max = budget_.fetch_bytes / 2;
+  rekeying.producer_bytes_max = budget_.producer_bytes;
+  auto started = Rekeying::Start(rekeying, *partitions_, *consumer_, metrics_, clock_,
+                                 [this](const Error& error) { Refused(error); });
+  if (!started) return Fail(started.error());
+  rekeying_ = std::move(*started);
+  shown_rekeying_.store(rekeying_.get());
   return {};
 }
 
@@ -281,7 +305,9 @@ void Daemon::Housekeep() {
 
 void Daemon::ShutDown() {
   service_manager_.Stopping();
-  // Data's way, from its source on: no more records, dead letters out, last snapshots, checkpoint and commit.
+  // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
+  // checkpoint and commit.
+  if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
   if (pipeline_) {
     pipeline_->StopWorkers();
     dead_letters_->Flush(kLastDeadLettersAwaited);

@@ -46,6 +46,10 @@ std::string StatusBoard::instance_id() const {
 
 PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   PartitionStatus status = open.flow->GetStatus();
+  if (status.state == "ready" && open.AwaitsRekeying()) {
+    status.state = "catching_up";
+    status.reason = "some of its events are still to be re-keyed";
+  }
   const int64_t held_since_ms = open.held_since_ms.load(std::memory_order_relaxed);
   if (open.stopped.load(std::memory_order_acquire)) {
     status.state = "stopped";
@@ -68,7 +72,8 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   return status;
 }
 
-DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* consumer) const {
+DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* consumer,
+                               const Rekeying* rekeying) const {
   DaemonStatus status;
   {
     const std::lock_guard lock(mutex_);
@@ -82,7 +87,7 @@ DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* c
       if (!status.not_ready_reason.empty()) continue;
       const std::string name = "partition " + std::to_string(partition.partition);
       // A short wait for the store is life; readiness goes with what it leads to: lag, or a full disk.
-      const bool short_wait = partition.state == "held" && !open->disk_full.load() && open->flow->CaughtUp();
+      const bool short_wait = partition.state == "held" && !open->disk_full.load() && open->CaughtUp();
       if (partition.state != "ready" && !short_wait) {
         status.not_ready_reason = name + " is " + partition.state + ": " + partition.reason;
       } else if (partition.lag_messages > static_cast<int64_t>(config_.http.ready_lag_messages)) {
@@ -91,6 +96,10 @@ DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* c
                                   std::to_string(config_.http.ready_lag_messages);
       }
     }
+  }
+  if (rekeying) {
+    status.rekeying = rekeying->GetStatus();
+    if (status.not_ready_reason.empty()) status.not_ready_reason = status.rekeying->problem;
   }
   // Asked for after the partitions: those that open meanwhile are not missed.
   if (consumer && consumer->opening() && status.not_ready_reason.empty()) {

@@ -8,6 +8,7 @@
 
 #include "app/config.h"
 #include "app/partition_set.h"
+#include "app/rekeying.h"
 #include "flow/status.h"
 
 namespace seen {
@@ -24,8 +25,8 @@ class StatusBoard {
   void SetRetention(std::optional<int64_t> retention_ms);
   std::string instance_id() const;
 
-  /// `partitions` and `consumer` may be nullptr.
-  DaemonStatus Make(const PartitionSet* partitions, const Consumer* consumer) const;
+  /// Any of them may be nullptr.
+  DaemonStatus Make(const PartitionSet* partitions, const Consumer* consumer, const Rekeying* rekeying) const;
 
  private:
   PartitionStatus MakePartition(const OpenPartition& open) const;

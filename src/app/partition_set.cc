@@ -119,6 +119,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
 
   auto open = std::make_shared<OpenPartition>();
   open->partition = partition;
+  if (config.input.source_topic) open->answers_from.store(OpenPartition::kNotYet);
   open->store = std::move(*store);
   open->flow =
       std::make_unique<PartitionFlow>(std::move(flow_options), *position, watermarks.low, watermarks.high,

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,13 @@ struct OpenPartition {
   bool closed = false;            // worker_mutex: the flow takes nothing more
   std::mutex checkpoint_mutex;    // the flow's checkpoint role
   Instant checkpoint_retry_at{};  // checkpoint_mutex
+
+  // The offset up to which it must have read before it answers, being caught up: until re-keying has caught
+  // up too it isn't known.
+  static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
+  std::atomic<int64_t> answers_from{0};
+  bool AwaitsRekeying() const { return flow->next_offset() < answers_from.load(std::memory_order_acquire); }
+  bool CaughtUp() const { return flow->CaughtUp() && !AwaitsRekeying(); }
 
   std::atomic<bool> disk_full{false};
   std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed

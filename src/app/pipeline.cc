@@ -256,7 +256,7 @@ bool Pipeline::PublishOnce() {
   for (const PartitionPointer& open : opened) {
     by_tag[open->ticket_tag].open = open.get();
     // A snapshot of a partition that is still catching up would let through what comes.
-    if (!open->flow->CaughtUp() || open->stopped.load()) continue;
+    if (!open->CaughtUp() || open->stopped.load()) continue;
     PublishFlow& publish = open->flow->publish();
     const auto scan = publish.WantsScan();
     if (scan.wanted && open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {

@@ -44,6 +44,9 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (place.open->stopped.load(std::memory_order_acquire)) {
     return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
   }
+  if (place.open->flow->CaughtUp() && place.open->AwaitsRekeying()) {
+    return Fail(Code::kUnavailable, name + " is catching up: some of its events are still to be re-keyed");
+  }
   if (!place.open->flow->CaughtUp()) {
     return Fail(Code::kUnavailable, name + " is catching up: " +
                                         std::to_string(place.open->flow->LagMessages()) + " messages behind");

@@ -1,6 +1,8 @@
 #include "app/topics.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "base/log.h"
 
@@ -11,6 +13,8 @@ constexpr milliseconds kAsk{2000};
 constexpr milliseconds kBackOffMin{100};
 constexpr milliseconds kBackOffMax{2000};
 constexpr int kSaidEvery = 15;
+constexpr uint64_t kKeyedOverhead = 1024;  // a key of at most 512 bytes
+constexpr size_t kMessageBytesDefault = 1 << 20;
 
 /// Calls `attempt` until it gives a value, refuses or a stop is asked for.
 template <typename Attempt>
@@ -27,30 +31,81 @@ auto Retry(Attempt attempt, StopSignal& stop, StatusBoard& status) -> decltype(a
     back_off = std::min(back_off * 2, kBackOffMax);
   }
 }
+
+void Tell(const TopicSpec& topic, const TopicState& state) {
+  if (state.created) log::Info("topic created", {{"topic", topic.name}, {"partitions", state.partitions}});
+  if (!state.warning.empty())
+    log::Warning("topic differs", {{"topic", topic.name}, {"reason", state.warning}});
+}
+
+/// Kept as long as the source, for records as long, by their own timestamps. One that exists keeps its
+/// partitions, retention and limits.
+Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, int32_t source_partitions) {
+  TopicSpec spec{config.input.topic,
+                 source_partitions,
+                 {{"cleanup.policy", "delete"}, {"message.timestamp.type", "CreateTime"}}};
+  const auto existing = admin.PartitionCount(spec.name, kAsk);
+  if (existing) {
+    spec.partitions = *existing;
+  } else if (existing.error().code != Code::kNotFound) {
+    return Fail(existing.error());
+  } else {
+    for (const char* const name : {"retention.ms", "retention.bytes", "max.message.bytes"}) {
+      const auto value = admin.TopicConfig(*config.input.source_topic, name, kAsk);
+      if (!value) return Fail(value.error());
+      if (*value) spec.config[name] = **value;
+    }
+    if (auto& bytes = spec.config["max.message.bytes"]; !bytes.empty()) {
+      // Keyed by a user's id they are longer.
+      bytes = std::to_string(std::min<uint64_t>(std::strtoull(bytes.c_str(), nullptr, 10) + kKeyedOverhead,
+                                                std::numeric_limits<int32_t>::max()));
+    } else {
+      spec.config.erase("max.message.bytes");
+    }
+  }
+  const auto state = admin.EnsureTopic(spec, kAsk);
+  if (!state) return Fail(state.error());
+  Tell(spec, *state);
+  InputTopics topics{state->partitions, source_partitions, kMessageBytesDefault};
+  if (state->created) {  // not known to all brokers yet
+    const auto bytes = spec.config.find("max.message.bytes");
+    if (bytes != spec.config.end())
+      topics.message_bytes_max = std::strtoull(bytes->second.c_str(), nullptr, 10);
+    return topics;
+  }
+  const auto bytes = admin.TopicConfig(spec.name, "max.message.bytes", kAsk);
+  if (!bytes) return Fail(bytes.error());
+  if (*bytes) topics.message_bytes_max = std::strtoull((*bytes)->c_str(), nullptr, 10);
+  return topics;
+}
 }  // namespace
 
-Result<int32_t> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka, StopSignal& stop,
-                              StatusBoard& status) {
-  const auto partitions = Retry([&] { return admin.PartitionCount(config.input.topic, kAsk); }, stop, status);
-  if (!partitions) return stop.requested() ? Result<int32_t>(0) : Fail(partitions.error());
-  status.SetPartitionCount(*partitions);
+Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
+                                  StopSignal& stop, StatusBoard& status) {
+  const std::string& input = config.input.source_topic.value_or(config.input.topic);
+  const auto partitions = Retry([&] { return admin.PartitionCount(input, kAsk); }, stop, status);
+  if (!partitions) return stop.requested() ? Result<InputTopics>() : Fail(partitions.error());
+  InputTopics input_topics{*partitions, *partitions, kMessageBytesDefault};
+  if (config.input.source_topic && !embedded_kafka) {
+    const auto keyed = Retry([&] { return EnsureKeyedTopic(config, admin, *partitions); }, stop, status);
+    if (!keyed) return stop.requested() ? Result<InputTopics>() : Fail(keyed.error());
+    input_topics = *keyed;
+  }
+  status.SetPartitionCount(input_topics.partitions);
 
-  std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, *partitions, {}}};
+  const int32_t count = input_topics.partitions;
+  std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, count, {}}};
   for (const FilterConfig& filter : config.filters) {
-    if (filter.snapshot)
-      topics.push_back({filter.snapshot->topic, *partitions, {{"cleanup.policy", "compact"}}});
+    if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
   }
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
     const auto state = Retry([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);
-    if (!state) return stop.requested() ? Result<int32_t>(0) : Fail(state.error());
-    if (state->created)
-      log::Info("topic created", {{"topic", topic.name}, {"partitions", state->partitions}});
-    if (!state->warning.empty())
-      log::Warning("topic differs", {{"topic", topic.name}, {"reason", state->warning}});
+    if (!state) return stop.requested() ? Result<InputTopics>() : Fail(state.error());
+    Tell(topic, *state);
   }
   status.SetProblem("");
-  return partitions;
+  return input_topics;
 }
 
 }  // namespace seen

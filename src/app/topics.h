@@ -7,10 +7,16 @@
 
 namespace seen {
 
-/// Waits, with back-off and saying so, until brokers answer and the input topic exists; makes the snapshot
-/// topics (compacted) and the dead-letter topic where they are missing. The input's partition count; 0: asked
-/// to stop. kRefused: the broker won't create a topic.
-Result<int32_t> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka, StopSignal& stop,
-                              StatusBoard& status);
+struct InputTopics {
+  int32_t partitions = 0;         // of input.topic; 0: asked to stop
+  int32_t source_partitions = 0;  // of input.source_topic, if there is one
+  size_t message_bytes_max = 0;   // of input.topic, if there is a source
+};
+
+/// Waits, with back-off and saying so, until brokers answer and the input topic exists; makes the topic that
+/// input is re-keyed into, the snapshot topics (compacted) and the dead-letter topic where they are missing.
+/// kRefused: the broker won't create a topic.
+Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
+                                  StopSignal& stop, StatusBoard& status);
 
 }  // namespace seen

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "flow/event_checks.h"
 #include "flow/partition_flow.h"
 #include "model/record_hash.h"
 
@@ -136,12 +137,8 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
     Skip(event.skip, number);
     return std::nullopt;
   }
-  if (event.exposed_at.value - record.timestamp.value > options_.future_skew_max.count()) {
-    const int64_t ahead_s = (event.exposed_at.value - record.timestamp.value) / 1000;
-    return Rejection{RejectReason::kTooFarAhead, "exposed_at",
-                     "exposed_at: " + std::to_string(ahead_s) + " s ahead of its record, more than " +
-                         std::to_string(options_.future_skew_max.count() / 1000)};
-  }
+  if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]]
+    return rejection;
   const auto covering = static_cast<FilterMask>(all_filters_ & event.filters);
   const std::optional<ChangeKind> kind = ChangeOf(event.kind);
   if (covering == 0 || !kind) [[unlikely]] {

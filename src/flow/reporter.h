@@ -26,8 +26,18 @@ struct BatchReport {
   uint64_t misrouted = 0;  // events in another partition than their user's
   std::array<uint64_t, kRejectReasons> rejected{};
   std::array<uint64_t, kSkipReasons> skipped{};  // events
-  LatencyCounts record_to_visible;   // from the Kafka timestamp
-  LatencyCounts exposed_to_visible;  // from exposed_at
+  LatencyCounts record_to_visible;               // from the Kafka timestamp
+  LatencyCounts exposed_to_visible;              // from exposed_at
+};
+
+/// What one batch of records of one source partition amounted to on its way to the keyed topic.
+struct RekeyReport {
+  int32_t partition = 0;
+  uint64_t records = 0;
+  uint64_t bytes = 0;  // of keys and values
+  uint64_t sent = 0;
+  std::array<uint64_t, kRejectReasons> rejected{};
+  std::array<uint64_t, kSkipReasons> skipped{};
 };
 
 class Reporter {
@@ -50,6 +60,12 @@ class Reporter {
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
   virtual void UserKeysMet(int32_t partition) = 0;
+
+  virtual void BatchRekeyed(const RekeyReport&) {}
+  /// Something wasn't delivered: the source partition is read again from `offset`.
+  virtual void RekeyingRewound(int32_t /*partition*/, int64_t /*offset*/) {}
+  /// Retention deleted records of a source partition before they were re-keyed.
+  virtual void RekeyingLost(int32_t /*partition*/, const LostRange&) {}
 };
 
 }  // namespace seen

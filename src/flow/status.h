@@ -47,6 +47,25 @@ struct PartitionStatus {
   StoreFigures store;
 };
 
+/// One partition of the source topic, input.keyed_by_user being false.
+struct RekeyingPartitionStatus {
+  int32_t partition = 0;
+  bool assigned = false;          // to this daemon
+  int64_t committed_offset = -1;  // the group's; -1: none yet
+  int64_t high_watermark = -1;
+  int64_t lag_messages = 0;    // not acknowledged by the keyed topic yet
+  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
+};
+
+struct RekeyingStatus {
+  std::string source_topic;
+  std::string group_id;
+  bool caught_up = false;
+  std::string problem;  // for people: why it isn't; empty if it is
+  int64_t lag_messages = 0;
+  std::vector<RekeyingPartitionStatus> partitions;  // all of the source topic
+};
+
 struct DaemonStatus {
   std::string version;
   std::string librdkafka_version;
@@ -62,6 +81,7 @@ struct DaemonStatus {
   bool ready = false;
   std::string not_ready_reason;  // empty when ready
   std::vector<PartitionStatus> partitions;
+  std::optional<RekeyingStatus> rekeying;  // nullopt: the input is keyed by user
 };
 
 }  // namespace seen

@@ -220,9 +220,36 @@ Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds t
   return value < 0 ? std::optional<int64_t>() : std::optional<int64_t>(value);
 }
 
-void Consumer::Commit(int32_t partition, int64_t offset) {
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_list_add(list.get(), impl_->options.topic.c_str(), partition)->offset = offset;
+Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::milliseconds timeout) const {
+  const std::string& topic = impl_->options.topic;
+  auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout);
+  if (!metadata) return Fail(std::move(metadata.error()));
+  const int32_t count = (*metadata)->topics[0].partition_cnt;
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(count));
+  for (int32_t partition = 0; partition < count; ++partition) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition);
+  }
+  const std::string what = "committed offsets of " + impl_->options.group_id;
+  if (const auto error = rd_kafka_committed(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return kafka::FailWith(error, what);
+  }
+  std::map<int32_t, int64_t> offsets;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& entry = list->elems[i];
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(entry.err, what);
+    offsets[entry.partition] = std::max<int64_t>(entry.offset, -1);
+  }
+  return offsets;
+}
+
+void Consumer::Commit(int32_t partition, int64_t offset) { Commit({{partition, offset}}); }
+
+void Consumer::Commit(const std::map<int32_t, int64_t>& offsets) {
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+  for (const auto& [partition, offset] : offsets) {
+    rd_kafka_topic_partition_list_add(list.get(), impl_->options.topic.c_str(), partition)->offset = offset;
+  }
   if (rd_kafka_commit(impl_->client.get(), list.get(), 1 /* asynchronous */) != RD_KAFKA_RESP_ERR_NO_ERROR) {
     impl_->commits_failed.fetch_add(1);
   }

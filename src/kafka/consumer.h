@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -105,9 +106,14 @@ class Consumer {
   /// The topic's retention.ms. nullopt: unlimited (-1), or the broker doesn't say (embedded). kUnavailable.
   Result<std::optional<int64_t>> RetentionMs(std::chrono::milliseconds timeout) const;
 
-  /// Tells the group that everything below `offset` is done, for lag tools. Asynchronous; failures are
-  /// counted and logged, nothing depends on them.
+  /// What the whole group has committed: all partitions of the topic, -1 where there is nothing yet.
+  /// kUnavailable.
+  Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const;
+
+  /// Tells the group that everything below `offset` is done. Asynchronous; failures are counted and logged,
+  /// nothing here depends on them.
   void Commit(int32_t partition, int64_t offset);
+  void Commit(const std::map<int32_t, int64_t>& offsets);  // in one request
 
   /// Revokes (OnRevoked runs), waits for commits under way, disconnects. A static member doesn't leave the
   /// group: back within session.timeout.ms it gets its partitions again at once. Workers have stopped polling

@@ -79,6 +79,16 @@ struct Metrics::Counted {
     Check(found != filters.end(), "a filter is named when the metrics are made");
     return found->second;
   }
+  void CountRejected(const std::array<uint64_t, kRejectReasons>& counts) {
+    for (size_t i = 0; i < kRejectReasons; ++i) {
+      if (counts[i] > 0) rejected_for[i]->Increment(static_cast<double>(counts[i]));
+    }
+  }
+  void CountSkipped(const std::array<uint64_t, kSkipReasons>& counts) {
+    for (size_t i = 0; i < kSkipReasons; ++i) {
+      if (counts[i] > 0) skipped_for[i]->Increment(static_cast<double>(counts[i]));
+    }
+  }
   PerFilter MakeFilter(const std::string& name);
   std::string HoldReason(std::string_view reason);
 
@@ -100,6 +110,13 @@ struct Metrics::Counted {
       OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
   Family<Counter>& lost = Counters("seen_lost_messages_total",
                                    "Messages that retention deleted before they were read, since the start.");
+  Counter& rekeyed = OneCounter("seen_rekeyed_total", "Records handed on to the keyed topic.");
+  Counter& rewound =
+      OneCounter("seen_rekeying_rewinds_total",
+                 "Times that a partition of the source was read again after a failed delivery.");
+  Family<Counter>& rekeying_lost =
+      Counters("seen_rekeying_lost_messages_total",
+               "Messages of the source that retention deleted before they were re-keyed, since the start.");
   Counter& user_keys_met = OneCounter("seen_user_keys_met_total", "Two user ids found to share a key.");
   Histogram& record_to_visible =
       Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
@@ -148,6 +165,7 @@ struct Metrics::Counted {
   LogBudget flow_budget;
   LogBudget snapshot_budget;
   LogBudget user_keys_budget;
+  LogBudget rekeying_budget;
 };
 
 Metrics::Counted::Counted(const MetricsOptions& options) {
@@ -187,6 +205,11 @@ std::string Metrics::Page(const DaemonStatus& status) {
   for (const PartitionStatus& partition : status.partitions) {
     counted_->lost.Add({{"partition", Text(partition.partition)}});
   }
+  if (status.rekeying) {
+    for (const RekeyingPartitionStatus& partition : status.rekeying->partitions) {
+      if (partition.assigned) counted_->rekeying_lost.Add({{"partition", Text(partition.partition)}});
+    }
+  }
   auto families = counted_->registry.Collect();
   for (auto&& more : {StatusMetrics(status), ProcessMetrics()}) {
     families.insert(families.end(), more.begin(), more.end());
@@ -222,12 +245,8 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));
   c.misrouted.Increment(static_cast<double>(report.misrouted));
-  for (size_t i = 0; i < kRejectReasons; ++i) {
-    if (report.rejected[i] > 0) c.rejected_for[i]->Increment(static_cast<double>(report.rejected[i]));
-  }
-  for (size_t i = 0; i < kSkipReasons; ++i) {
-    if (report.skipped[i] > 0) c.skipped_for[i]->Increment(static_cast<double>(report.skipped[i]));
-  }
+  c.CountRejected(report.rejected);
+  c.CountSkipped(report.skipped);
   Observe(c.record_to_visible, report.record_to_visible);
   Observe(c.exposed_to_visible, report.exposed_to_visible);
 }
@@ -337,6 +356,32 @@ void Metrics::UserKeysMet(int32_t partition) {
   if (!counted_->user_keys_budget.Allow()) return;
   log::Error("two user ids share a key: the later is merged into the earlier's filter",
              {{"partition", partition}, {"lines_held_back", counted_->user_keys_budget.TakeHeldBack()}});
+}
+
+void Metrics::BatchRekeyed(const RekeyReport& report) {
+  Counted& c = *counted_;
+  c.rekeyed.Increment(static_cast<double>(report.sent));
+  c.CountRejected(report.rejected);
+  c.CountSkipped(report.skipped);
+}
+
+void Metrics::RekeyingRewound(int32_t partition, int64_t offset) {
+  counted_->rewound.Increment();
+  if (!counted_->rekeying_budget.Allow()) return;
+  log::Warning("re-keying goes back to what was not delivered",
+               {{"source_partition", partition},
+                {"offset", offset},
+                {"lines_held_back", counted_->rekeying_budget.TakeHeldBack()}});
+}
+
+void Metrics::RekeyingLost(int32_t partition, const LostRange& range) {
+  const int64_t messages = std::max<int64_t>(0, range.to - range.from);
+  counted_->rekeying_lost.Add({{"partition", Text(partition)}}).Increment(static_cast<double>(messages));
+  log::Error("messages were deleted before they were re-keyed",
+             {{"source_partition", partition},
+              {"from_offset", range.from},
+              {"to_offset", range.to},
+              {"remedy", "lengthen the retention of input.topic"}});
 }
 
 }  // namespace seen

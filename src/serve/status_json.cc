@@ -93,6 +93,21 @@ Json PartitionJson(const PartitionStatus& partition) {
   return json;
 }
 
+Json RekeyingJson(const RekeyingStatus& rekeying) {
+  Json json = {{"source_topic", rekeying.source_topic}, {"group_id", rekeying.group_id},
+               {"caught_up", rekeying.caught_up},       {"problem", rekeying.problem},
+               {"lag_messages", rekeying.lag_messages}, {"partitions", Json::array()}};
+  for (const RekeyingPartitionStatus& partition : rekeying.partitions) {
+    json["partitions"].push_back({{"partition", partition.partition},
+                                  {"assigned", partition.assigned},
+                                  {"committed_offset", NullIfUnknown(partition.committed_offset)},
+                                  {"high_watermark", NullIfUnknown(partition.high_watermark)},
+                                  {"lag_messages", partition.lag_messages},
+                                  {"lost_messages", partition.lost_messages}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string WriteStatus(const DaemonStatus& status) {
@@ -109,7 +124,9 @@ std::string WriteStatus(const DaemonStatus& status) {
                {"instance_id", status.instance_id},
                {"topic", status.topic},
                {"partitions_total", status.partitions_total},
+               {"rekeying", nullptr},
                {"partitions", Json::array()}};
+  if (status.rekeying) json["rekeying"] = RekeyingJson(*status.rekeying);
   for (const PartitionStatus& partition : status.partitions) {
     json["partitions"].push_back(PartitionJson(partition));
   }

@@ -45,6 +45,21 @@ double LostMessages(const PartitionStatus& partition) {
   return static_cast<double>(messages);
 }
 
+MetricFamily RekeyingLag(const DaemonStatus& status) {
+  MetricFamily family{"seen_rekeying_lag_messages",
+                      "Messages of the source topic's partition that are not in the keyed topic yet.",
+                      MetricType::Gauge,
+                      {}};
+  if (!status.rekeying) return family;
+  for (const RekeyingPartitionStatus& partition : status.rekeying->partitions) {
+    if (!partition.assigned) continue;  // another daemon's
+    ClientMetric metric = Sample(MetricType::Gauge, static_cast<double>(partition.lag_messages));
+    metric.label.push_back({"partition", std::to_string(partition.partition)});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 MetricFamily BuildInfo(const DaemonStatus& status) {
   MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
   family.metric[0].label.push_back({"version", status.version});
@@ -101,6 +116,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       counter("seen_store_block_cache_misses_total", "Blocks read from disk.",
               [&](P p) { return number(p.store.block_cache_misses); }),
   };
+  families.push_back(RekeyingLag(status));
   std::erase_if(families, [](const MetricFamily& family) { return family.metric.empty(); });
   return families;
 }

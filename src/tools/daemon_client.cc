@@ -62,6 +62,15 @@ DaemonSummary Summarise(const Json& json) {
     if (!partition.contains("high_watermark") || partition["high_watermark"].is_null())
       summary.watermarks_known = false;
   }
+  if (json.contains("rekeying") && json["rekeying"].is_object()) {
+    const Json& rekeying = json["rekeying"];
+    summary.source_topic = rekeying.value("source_topic", "");
+    for (const Json& partition : rekeying.value("partitions", Json::array())) {
+      const Json& committed = partition.at("committed_offset");
+      summary.rekeyed_offsets[partition.value("partition", -1)] =
+          committed.is_null() ? -1 : committed.get<int64_t>();
+    }
+  }
   return summary;
 }
 

@@ -2,6 +2,7 @@
 // The daemon's HTTP pages as functions.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -25,8 +26,10 @@ struct DaemonSummary {
   uint64_t lag_messages = 0;
   uint64_t marks_outstanding = 0;
   uint64_t misrouted = 0;
-  bool watermarks_known = false;      // of every partition: before that a lag of 0 means nothing
-  std::vector<int64_t> next_offsets;  // by partition; -1: not this daemon's
+  bool watermarks_known = false;               // of every partition: before that a lag of 0 means nothing
+  std::vector<int64_t> next_offsets;           // by partition; -1: not this daemon's
+  std::string source_topic;                    // what is re-keyed into `topic`; empty: nothing is
+  std::map<int32_t, int64_t> rekeyed_offsets;  // of its partitions, as committed; -1: nothing yet
 };
 
 /// One thread. Errors: kNotFound (404), kUnavailable (no answer, 503), kInvalidArgument (other 4xx), with the

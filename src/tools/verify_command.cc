@@ -75,6 +75,33 @@ Result<TopicRead> ReadInput(const VerifyOptions& options, const ClientSettings& 
   }
 }
 
+/// Waits for what was read. The daemon may read another topic, that this one is re-keyed into.
+Status WaitForDaemon(const VerifyOptions& options, const ClientSettings& settings, DaemonClient& daemon,
+                     const std::map<int32_t, int64_t>& read_ends) {
+  const std::chrono::duration<double> timeout(options.timeout_s);
+  auto ends = read_ends;
+  const auto status = daemon.Status();
+  if (!status) return Fail(status.error());
+  if (status->source_topic == options.kafka.topic) {
+    if (auto rekeyed = WaitUntilRekeyed(daemon, ends, timeout, options.quiet); !rekeyed) return rekeyed;
+    const auto keyed = PartitionReader::Open({.brokers = options.kafka.brokers,
+                                              .client = settings,
+                                              .topic = status->topic,
+                                              .from_time = {},
+                                              .to_time = {},
+                                              .from_offsets = {}},
+                                             std::chrono::seconds(15));
+    if (!keyed) return Fail(keyed.error());
+    ends.clear();
+    for (const auto& range : (*keyed)->ranges()) ends[range.partition] = range.to;
+  } else if (status->topic != options.kafka.topic) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--topic: {}: the daemon reads {}", options.kafka.topic,
+                            status->source_topic.empty() ? status->topic : status->source_topic));
+  }
+  return WaitUntilCaughtUp(daemon, ends, options.snapshots, timeout, options.quiet);
+}
+
 std::vector<std::string_view> ChooseUsers(const Oracle& oracle, const VerifyOptions& options) {
   auto users = oracle.Users();
   if (options.sample == 0 || options.sample >= users.size()) return users;
@@ -191,9 +218,7 @@ int RunVerify(const VerifyOptions& options) {
   Oracle oracle(options.rules);
   const auto read = ReadInput(options, *settings, oracle);
   if (!read) return ExitWith(read.error());
-  const std::chrono::duration<double> timeout(options.timeout_s);
-  if (auto status = WaitUntilCaughtUp(*daemon, read->ends, options.snapshots, timeout, options.quiet);
-      !status)
+  if (auto status = WaitForDaemon(options, *settings, *daemon, read->ends); !status)
     return ExitWith(status.error());
 
   SnapshotTopic published({options.kafka.brokers, *settings, options.snapshot_topic});

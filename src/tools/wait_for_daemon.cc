@@ -30,15 +30,24 @@ std::string WhatIsMissing(const DaemonSummary& status, const std::map<int32_t, i
   return {};
 }
 
-}  // namespace
+std::string WhatIsToBeRekeyed(const DaemonSummary& status, const std::map<int32_t, int64_t>& ends) {
+  for (const auto& [partition, end] : ends) {
+    const auto at = status.rekeyed_offsets.find(partition);
+    const int64_t offset = at == status.rekeyed_offsets.end() ? -1 : at->second;
+    if (end > 0 && offset < end)
+      return fmt::format("partition {} is re-keyed up to offset {} of {}", partition, offset, end);
+  }
+  return {};
+}
 
-Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
-                         std::chrono::duration<double> timeout, bool quiet) {
+/// `missing`: of the daemon's status, what there is to wait for; empty: nothing.
+template <typename Missing>
+Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<double> timeout, bool quiet) {
   Progress progress("wait", 0, "looks", quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
   const Instant start = SystemClock().Now();
   for (uint64_t looks = 1;; ++looks) {
     const auto status = daemon.Status();
-    const std::string missing = status ? WhatIsMissing(*status, ends, published) : status.error().message;
+    const std::string missing = status ? missing_of(*status) : status.error().message;
     if (missing.empty()) return {};
     progress.Update(looks, missing);
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted while waiting: " + missing);
@@ -47,6 +56,21 @@ Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>&
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+}
+
+}  // namespace
+
+Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
+                         std::chrono::duration<double> timeout, bool quiet) {
+  return WaitFor(
+      daemon, [&](const DaemonSummary& status) { return WhatIsMissing(status, ends, published); }, timeout,
+      quiet);
+}
+
+Status WaitUntilRekeyed(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends,
+                        std::chrono::duration<double> timeout, bool quiet) {
+  return WaitFor(
+      daemon, [&](const DaemonSummary& status) { return WhatIsToBeRekeyed(status, ends); }, timeout, quiet);
 }
 
 }  // namespace seen

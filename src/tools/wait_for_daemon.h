@@ -14,4 +14,8 @@ namespace seen {
 Status WaitUntilCaughtUp(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends, bool published,
                          std::chrono::duration<double> timeout, bool quiet);
 
+/// The same for the source of what the daemon re-keys: until all below `ends` is in the keyed topic.
+Status WaitUntilRekeyed(DaemonClient& daemon, const std::map<int32_t, int64_t>& ends,
+                        std::chrono::duration<double> timeout, bool quiet);
+
 }  // namespace seen

@@ -23,7 +23,7 @@ def merged(base, changes):
 class Seend:
     def __init__(self, directory, topics, topic, config=None, name="seend"):
         self.directory = pathlib.Path(directory)
-        self.topics, self.topic = topics, topic
+        self.topics, self.topic = topics, topic  # what it keeps state of
         self.address = f"127.0.0.1:{free_port()}"
         self.config = merged({
             "kafka": {"brokers": topics.bootstrap, "group_id": f"{topic}-group"},
@@ -33,6 +33,9 @@ class Seend:
                       "checkpoint_interval_s": 1},
             "http": {"listen": self.address},
         }, config or {})
+        self.source = None  # what it re-keys into `topic`
+        if not self.config["input"].get("keyed_by_user", True):
+            self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
         self.name, self.process = name, None
         self.http = Http(self.address)
         self.log_path = self.directory / f"{name}.log"
@@ -154,8 +157,18 @@ class Seend:
 
     # --- waiting for the stream
 
+    def wait_rekeyed(self, timeout_s=60):
+        """Every record that is in the source topic now has been acknowledged by the keyed one."""
+        ends = {p: end for p, (_, end) in self.topics.ends(self.source).items() if end}
+        group = f"{self.group}-rekey"
+        wait_until(lambda: all(self.topics.committed(group, self.source).get(p, -1) >= end for p, end in ends.items()),
+                   f"{self.name} re-keys up to {ends}", timeout_s, every_s=0.2)
+        return ends
+
     def wait_caught_up(self, timeout_s=60):
         """Every record that is in the topic now has been read and is visible."""
+        if self.source:
+            self.wait_rekeyed(timeout_s)
         ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items()}
 
         def caught_up():

@@ -107,6 +107,15 @@ class Topics:
         finally:
             consumer.close()
 
+    def commit(self, group, topic, offsets):
+        """`offsets`: {partition: next offset}; for a group without members."""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
+        try:
+            consumer.commit(offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()],
+                            asynchronous=False)
+        finally:
+            consumer.close()
+
     def committed(self, group, topic):
         """{partition: committed offset}; partitions without one are left out."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})

@@ -35,6 +35,33 @@ std::string ErrorsOf(std::string_view text, const std::vector<std::string>& over
   return config ? "" : Lines(config.error());
 }
 
+TEST(Config, InputThatIsNotKeyedByUserGoesThroughATopicThatIs) {
+  const auto keyed = LoadWith({"input.partitioner=crc32"});
+  ASSERT_TRUE(keyed);
+  EXPECT_EQ(keyed->input.source_topic, std::nullopt);
+  EXPECT_EQ(keyed->input.partitioner, Partitioner::kCrc32);
+
+  const auto other = LoadWith({"input.keyed_by_user=false", "input.topic=raw", "input.partitioner=crc32"});
+  ASSERT_TRUE(other) << Lines(other.error());
+  EXPECT_EQ(other->input.source_topic, "raw");
+  EXPECT_EQ(other->input.topic, "raw-by-user");
+  EXPECT_EQ(other->input.partitioner, Partitioner::kMurmur2);
+  EXPECT_EQ(RekeyingGroup(*other), "seend-rekey");
+  const auto named = LoadWith({"input.keyed_by_user=false", "input.keyed_topic=mine"});
+  ASSERT_TRUE(named) << Lines(named.error());
+  EXPECT_EQ(named->input.topic, "mine");
+  EXPECT_EQ(named->input.source_topic, "exposures");
+
+  EXPECT_EQ(ErrorsOf(kMinimal, {"input.keyed_by_user=\"no\""}),
+            "input.keyed_by_user: \"no\": must be true or false (given with --set)\n");
+  EXPECT_EQ(
+      ErrorsOf(kMinimal, {"input.keyed_by_user=false", "input.keyed_topic=seen-filters"}),
+      "filters[0].snapshot.topic: \"seen-filters\": is the topic of input.keyed_topic as well; give each "
+      "filter its own, or \"snapshot\": null to publish nothing\n");
+  EXPECT_EQ(ErrorsOf(kMinimal, {"input.keyed_topic=seen-filters"}), "") << "of no effect";
+  EXPECT_NE(ErrorsOf(kMinimal, {"input.keyed_by_user=false", "input.topic=" + std::string(245, 'x')}), "");
+}
+
 TEST(Config, NeedsNothingButTheBrokers) {
   const auto config = LoadConfig(kMinimal);
   ASSERT_TRUE(config) << Lines(config.error());
@@ -173,6 +200,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"kafka.instance_id", {"i"}, {"", "a b", "é"}},
       {"input.topic", topics_good, topics_bad},
       {"input.dead_letter_topic", topics_good, topics_bad},
+      {"input.keyed_topic", topics_good, topics_bad},
       {"filters[0].snapshot.topic", topics_good, topics_bad},
       {"input.partitioner", {"murmur2", "crc32"}, {"", "MURMUR2", "consistent", "murmur2 "}},
       {"filters[0].name",

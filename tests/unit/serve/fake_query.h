@@ -94,6 +94,9 @@ inline DaemonStatus BusyStatus() {
   opening.state = "opening";
   opening.reason = "partition 1 is being opened";
   status.partitions = {ready, opening};
+  RekeyingStatus rekeying{"raw", "seend-rekey", false, "4 messages to re-key", 17, {}};
+  rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
+  status.rekeying = rekeying;
   return status;
 }
 

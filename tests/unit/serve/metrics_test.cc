@@ -58,6 +58,13 @@ void ReportAll(Metrics& metrics) {
   metrics.SnapshotsAcknowledged(1, latency, latency);
   metrics.SnapshotsFailed(2, 4);
   metrics.UserKeysMet(0);
+  RekeyReport rekeyed;
+  rekeyed.sent = 21;
+  rekeyed.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;
+  rekeyed.skipped[static_cast<size_t>(SkipReason::kCondition)] = 3;
+  metrics.BatchRekeyed(rekeyed);
+  metrics.RekeyingRewound(1, 5);
+  metrics.RekeyingLost(2, {3, 10, {}});
   metrics.HttpAnswered("/v1/status", 200, 150us);
   metrics.HttpAnswered("/v1/status", 200, 150us);
   metrics.HttpAnswered("none", 404, 10us);
@@ -77,14 +84,17 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_input_bytes_total", 1500},
       {"seen_events_total", 12},
       {"seen_events_too_old_total", 2},
-      {"seen_events_skipped_total{reason=\"condition\"}", 6},
+      {"seen_events_skipped_total{reason=\"condition\"}", 9},
       {"seen_events_skipped_total{reason=\"no_filter\"}", 7},
       {"seen_events_skipped_total{reason=\"kind\"}", 0},
       {"seen_removed_items_total", 4},
       {"seen_erased_users_total", 5},
       {"seen_events_misrouted_total", 1},
-      {"seen_events_rejected_total{reason=\"not_json\"}", 3},
+      {"seen_events_rejected_total{reason=\"not_json\"}", 5},
       {"seen_events_rejected_total{reason=\"too_large\"}", 0},
+      {"seen_rekeyed_total", 21},
+      {"seen_rekeying_rewinds_total", 1},
+      {"seen_rekeying_lost_messages_total{partition=\"2\"}", 7},
       {"seen_user_keys_met_total", 1},
       {"seen_lost_messages_total{partition=\"3\"}", 15},
       {"seen_lost_messages_total{partition=\"0\"}", 0},
@@ -129,6 +139,7 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_partition_ready{partition=\"0\"}", 1},
       {"seen_partition_ready{partition=\"1\"}", 0},
       {"seen_consumer_lag_messages{partition=\"0\"}", 17},
+      {"seen_rekeying_lag_messages{partition=\"4\"}", 12},
       {"seen_partition_time_seconds{partition=\"0\"}", 1763700000.123},
       {"seen_retention_headroom_seconds{partition=\"0\"}", 3600.5},
       {"seen_lost_messages_unacknowledged{partition=\"0\"}", 10},
@@ -143,6 +154,7 @@ TEST(Metrics, ShowTheStatusAsGauges) {
   };
   for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
   EXPECT_TRUE(std::isnan(Value(page, "seen_retention_headroom_seconds{partition=\"1\"}")));
+  EXPECT_TRUE(std::isnan(Value(page, "seen_rekeying_lag_messages{partition=\"5\"}"))) << "another daemon's";
   EXPECT_GT(Value(page, "process_resident_memory_bytes"), 1e6);
   EXPECT_GT(Value(page, "process_start_time_seconds"), 1.7e9);
   EXPECT_GT(Value(page, "process_open_fds"), 2);

@@ -232,6 +232,12 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
     "version": "0.1.0", "librdkafka_version": "2.0.2", "rocksdb_version": "7.8.3", "store_version": 1, "ready": true, "not_ready_reason": "", "started_at_ms": 1763000000000,
     "brokers": "127.0.0.1:9092", "embedded_kafka": false, "brokers_reachable": true, "instance_id": "host-1",
     "topic": "exposures", "partitions_total": 2,
+    "rekeying": {"source_topic": "raw", "group_id": "seend-rekey", "caught_up": false,
+      "problem": "4 messages to re-key", "lag_messages": 17, "partitions": [
+      {"partition": 4, "assigned": true, "committed_offset": 88, "high_watermark": 100, "lag_messages": 12,
+       "lost_messages": 3},
+      {"partition": 5, "assigned": false, "committed_offset": null, "high_watermark": 5, "lag_messages": 5,
+       "lost_messages": 0}]},
     "partitions": [{
       "partition": 0, "state": "ready", "reason": "", "next_offset": 100, "checkpoint_offset": 90,
       "low_watermark": 0, "high_watermark": 117, "lag_messages": 17, "partition_time_ms": 1763700000123,

@@ -1,0 +1,65 @@
+#pragma once
+// Which offsets of a partition are still on their way elsewhere, acknowledged in any order.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace seen {
+
+/// One thread at a time.
+class PendingOffsets {
+ public:
+  /// Everything below `next_offset` is done.
+  explicit PendingOffsets(int64_t next_offset) : next_offset_(next_offset) {}
+
+  /// The record at `offset`, not below next_offset(), is on its way, under the number returned.
+  uint32_t Add(int64_t offset) {
+    next_offset_ = offset + 1;
+    pending_.push_back({offset, false});
+    return first_ + static_cast<uint32_t>(pending_.size() - 1);
+  }
+  /// Takes the newest back: it didn't get on its way.
+  void TakeBack() {
+    next_offset_ = pending_.back().offset;
+    pending_.pop_back();
+  }
+  /// Nothing below `next_offset` is to be done any more, but for what is on its way.
+  void Pass(int64_t next_offset) {
+    if (next_offset > next_offset_) next_offset_ = next_offset;
+  }
+  /// Numbers that are unknown, or of before Rewind, have no effect.
+  void Done(uint32_t number) {
+    if (!Knows(number)) return;
+    pending_[number - first_].done = true;
+    while (!pending_.empty() && pending_.front().done) {
+      pending_.pop_front();
+      ++first_;
+    }
+  }
+  bool Knows(uint32_t number) const { return number - first_ < pending_.size(); }
+  int64_t OffsetOf(uint32_t number) const { return pending_[number - first_].offset; }
+
+  /// Forgets what is on its way: it will be read again from position().
+  void Rewind() {
+    next_offset_ = position();
+    first_ += static_cast<uint32_t>(pending_.size());
+    pending_.clear();
+  }
+
+  int64_t next_offset() const { return next_offset_; }  // of the next record to take
+  /// Everything below has arrived.
+  int64_t position() const { return pending_.empty() ? next_offset_ : pending_.front().offset; }
+  size_t size() const { return pending_.size(); }
+
+ private:
+  struct Entry {
+    int64_t offset;
+    bool done;
+  };
+  std::deque<Entry> pending_;
+  uint32_t first_ = 0;  // number of pending_.front(); wraps
+  int64_t next_offset_;
+};
+
+}  // namespace seen

@@ -1,0 +1,277 @@
+"""Input that isn't keyed by user: seend writes each event to a topic that is, and reads that."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+from hashes import partition_of
+from http_json import user_path
+from load import Load, one_by_one
+from oracle import Oracle, event
+from places import SEENCTL, now_ms, wait_until
+
+NOW = now_ms()
+PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
+ANY_KEY = {"input": {"keyed_by_user": False}}
+
+
+def keyless(records):
+    return [(None, value) for _, value in records]
+
+
+def produce_with_kcat(kafka, topics, topic, values):
+    subprocess.run(["kcat", "-b", kafka.bootstrap, "-t", topic, "-P"], input="".join(v + "\n" for v in values),
+                   text=True, check=True, timeout=60)
+
+
+def produce_with_java(kafka, topics, topic, values):
+    kafka.tool("kafka.tools.ConsoleProducer", "--bootstrap-server", kafka.bootstrap, "--topic", topic,
+               stdin="".join(v + "\n" for v in values))
+
+
+def produce_with_python(kafka, topics, topic, values):
+    """Keys that have nothing to do with the user, by another partitioner."""
+    topics.produce(topic, [(f"session-{i % 97}", v) for i, v in enumerate(values)], partitioner="consistent")
+
+
+@pytest.mark.parametrize("produce, partitioner", [(produce_with_kcat, "murmur2"), (produce_with_java, "crc32"),
+                                                  (produce_with_python, "murmur2")])
+def test_events_under_any_key_become_filters(produce, partitioner, kafka, topics, daemon, topic_name):
+    topics.create(topic_name, partitions=4, retention_ms=777_000_000)
+    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "partitioner": partitioner}}).start()
+    oracle = Oracle()
+    produce(kafka, topics, topic_name, [value for _, value in one_by_one(oracle, PAIRS)])
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    oracle.check_published(topics, f"{topic_name}-filters", 4)
+
+    keyed = topics.read_all(f"{topic_name}-by-user")
+    assert len(keyed) == len(PAIRS)
+    for message in keyed:
+        user = json.loads(message.value())["user_id"]
+        assert message.key().decode() == user
+        assert message.partition() == partition_of(user, 4)
+    config = topics.config(f"{topic_name}-by-user")
+    assert (config["retention.ms"], config["cleanup.policy"]) == ("777000000", "delete")
+    assert seend.metric_sum("seen_rekeyed_total") == len(PAIRS)
+    assert seend.metric_sum("seen_events_misrouted_total") == 0
+    rekeying = wait_until(lambda: (r := seend.status()["rekeying"])["lag_messages"] == 0 and r, "the lag is gone")
+    assert rekeying["source_topic"] == topic_name and rekeying["caught_up"] and not rekeying["problem"]
+    assert {p["partition"]: p["committed_offset"] for p in rekeying["partitions"] if p["high_watermark"]} == \
+        {p: end for p, (_, end) in topics.ends(topic_name).items() if end}
+    assert seend.status()["topic"] == f"{topic_name}-by-user"
+
+
+def test_a_record_is_passed_on_as_it_was(topics, daemon, topic_name):
+    then = NOW - 3 * 86_400_000
+    topics.create(topic_name, partitions=1)
+    topics.create(f"{topic_name}-mine", partitions=3)  # another count than the source's
+    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "keyed_topic": f"{topic_name}-mine",
+                                          "fields": {"user_id": "/who/id", "items": "/pages/*/ids"}}}).start()
+    value = b'{"who":{"id":7},"pages":[{"ids":["a","b"]}, {"ids":["c"]}],"exposed_at":%d}' % then
+    headers = [("trace", b"\x00\xff"), ("trace", b"2"), ("none", None)]
+    topics.produce(topic_name, [("k", value, {"timestamp": then, "headers": headers})])
+    seend.wait_at_rest()
+    passed_on, = topics.read_all(f"{topic_name}-mine")
+    assert (passed_on.key(), passed_on.value()) == (b"7", value)
+    assert passed_on.timestamp()[1] == then
+    assert passed_on.headers() == headers
+    assert passed_on.partition() == partition_of("7", 3)
+    assert seend.unseen("7", ["a", "b", "c", "d"]) == ["d"]
+    assert topics.partitions(f"{topic_name}-by-user") == 0
+
+
+def test_what_is_bad_becomes_one_dead_letter_with_its_own_place(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"input": {"keyed_by_user": False, "event_bytes_max": 4096,
+                                          "only_if": {"at": "/scene", "equals": "home"}}})
+    home = {"user_id": "u1", "item_id": "n1", "exposed_at": NOW, "scene": "home"}
+    bad = [(json.dumps({**home, **change}).encode(), reason) for change, reason in (
+        ({"user_id": ["u1"]}, "wrong_type"), ({"item_id": ""}, "empty_id"), ({"exposed_at": -1}, "out_of_range"),
+        ({"exposed_at": NOW + 3_600_000}, "too_far_ahead"), ({"kind": "looked_at"}, "unknown_kind"),
+        ({"user_id": "u" * 513}, "id_too_long"), ({"more": "x" * 5000}, "too_large"))]
+    bad += [(None, "null_value"), (b"exposure", "not_json"), (b'{"scene":"home"}', "missing_field")]
+    oracle, records = Oracle(), []
+    for i, (value, _) in enumerate(bad):
+        at = NOW - i
+        oracle.add("u1", f"good-{i}", at)
+        records += [("k1", event("u1", f"good-{i}", at, scene="home")), (f"key-{i}", value),
+                    (None, event("u1", f"skipped-{i}", at, scene="elsewhere"))]
+    seend.start()
+    places = topics.produce(topic_name, records)
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    assert seend.unseen("u1", ["skipped-0"]) == ["skipped-0"]
+
+    letters = wait_until(lambda: (m := topics.read_all(f"{topic_name}-dead")) and len(m) >= len(bad) and m, "letters")
+    assert len(letters) == len(bad)
+    by_place = {}
+    for letter in letters:
+        headers = {name: value.decode() for name, value in letter.headers()}
+        assert headers["source-topic"] == topic_name
+        by_place[int(headers["source-partition"]), int(headers["source-offset"])] = (letter, headers["reason"])
+    for i, (value, reason) in enumerate(bad):
+        letter, given = by_place[places[3 * i + 1]]
+        assert (given, letter.value(), letter.key()) == (reason, value, f"key-{i}".encode())
+    metrics = seend.metrics()
+    for reason in {reason for _, reason in bad}:
+        assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == sum(r == reason for _, r in bad), reason
+    assert metrics['seen_events_skipped_total{reason="condition"}'] == len(bad)
+    assert metrics["seen_rekeyed_total"] == len(bad)
+
+
+def test_what_is_too_long_for_the_keyed_topic_becomes_a_dead_letter(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=1)
+    topics.create(f"{topic_name}-by-user", partitions=1, max_message_bytes=20_000)
+    seend = daemon(topic_name, ANY_KEY).start()
+    oracle = Oracle()
+    records = keyless(one_by_one(oracle, [("u", f"before-{i}") for i in range(500)], NOW))
+    long = event("u", "long", NOW, more=[chance.random() for _ in range(5_000)])  # compresses badly
+    records += [("k", long)] + keyless(one_by_one(oracle, [("u", f"after-{i}") for i in range(500)], NOW))
+    topics.produce(topic_name, records)
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    assert seend.unseen("u", ["long"]) == ["long"]
+    letters = wait_until(lambda: topics.read_all(f"{topic_name}-dead"), "the letter")
+    headers = {name: value.decode() for name, value in letters[0].headers()}
+    assert (headers["reason"], headers["source-offset"], letters[0].key()) == ("too_large", "500", b"k")
+
+
+def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=4)
+    load = Load(chance, users=3_000)
+    seend = daemon(topic_name, {**ANY_KEY, "filters": [{"name": "default", "items_max": 100_000, "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 500}}]})
+    events, kills = 400_000, 5
+    producer, failed = topics.producer("random"), []
+    for value in (value for _, value in load.events(events)):
+        while True:
+            try:
+                producer.produce(topic_name, value, on_delivery=lambda error, _: error and failed.append(error))
+                break
+            except BufferError:
+                producer.poll(0.1)
+    assert producer.flush(120) == 0 and not failed
+    in_the_middle = 0
+    for _ in range(kills):
+        seend.start(ready=False)
+        wait_until(lambda: seend.get("/metrics") and seend.metric_sum("seen_rekeyed_total") > 0, "it re-keys",
+                   every_s=0.01)
+        time.sleep(chance.random() * 0.2)
+        seend.kill9()
+        done = sum(topics.committed(f"{seend.group}-rekey", topic_name).values())
+        in_the_middle += done < events
+    seend.start(timeout_s=60)
+    seend.wait_at_rest(timeout_s=120)
+    keyed = sum(end for _, end in topics.ends(f"{topic_name}-by-user").values())
+    print(f"{in_the_middle} of {kills} kills in the middle; {keyed - events} of {events} events twice")
+    assert in_the_middle > 0 and keyed >= events
+    load.oracle.check_http(seend, users=chance.sample(load.oracle.users(), 500), strangers=5)
+    load.oracle.check_published(topics, f"{topic_name}-filters", 4)
+
+
+def test_verify_takes_the_source_as_its_oracle(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=3)
+    load = Load(chance, users=200, items=1_000)
+    seend = daemon(topic_name, ANY_KEY).start()
+    topics.produce(topic_name, [(f"k{i}", value) for i, (_, value) in enumerate(load.events(30_000))])
+
+    def verify(topic):
+        return subprocess.run([str(SEENCTL), "verify", "--brokers", topics.bootstrap, "--topic", topic, "--http",
+                               f"http://{seend.address}", "--snapshots", "--snapshot-topic", f"{topic_name}-filters",
+                               "--json", "--quiet"], capture_output=True, text=True, timeout=120)
+    for topic in (topic_name, f"{topic_name}-by-user"):
+        verified = verify(topic)
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+        assert json.loads(verified.stdout)["exposures"] == 30_000
+        assert json.loads(verified.stdout)["users"] == len(load.oracle.users())
+    wrong = verify(f"{topic_name}-filters")
+    assert wrong.returncode != 0 and f"the daemon reads {topic_name}\n" in wrong.stderr
+
+
+def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=2)
+    load = Load(chance, users=50, items=5_000)
+    values = [value for _, value in load.events(150_000)]
+    topics.produce(topic_name, [(None, value) for value in values])
+    seend = daemon(topic_name, {**ANY_KEY, "http": {"ready_lag_messages": 0}})
+    seend.start(ready=False)
+    users = load.oracle.users()[:5]
+    refused, answered = 0, set()
+
+    def first_answers():
+        nonlocal refused
+        for user in set(users) - answered:
+            items = sorted(load.oracle.items(user))
+            answer = seend.http.post(user_path(user, "default") + "/unseen", {"items": items})
+            if answer.status == 503:
+                refused += 1
+                continue
+            assert answer.status == 200 and answer.json()["unseen"] == [], f"{user}: answered too early"
+            answered.add(user)
+        return len(answered) == len(users)
+    wait_until(first_answers, "every user is answered", timeout_s=60, every_s=0.02)
+    assert refused > 0
+    seend.wait_at_rest()
+    load.oracle.check_published(topics, f"{topic_name}-filters", 2)
+    sent = seend.metric_sum("seen_snapshots_total")
+    assert sent <= 2 * len(load.oracle.users()), "nobody is published until re-keying has caught up"
+
+
+def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=4)
+    one = daemon(topic_name, ANY_KEY, name="one").start()
+    two = daemon(topic_name, ANY_KEY, name="two").start("--rebuild", ready=False)
+
+    def shared():
+        return all(sum(p["assigned"] for p in (d.status() or {})["rekeying"]["partitions"]) == 2 and
+                   len(d.partition_status()) == 2 for d in (one, two))
+    wait_until(shared, "each has two partitions of both topics", timeout_s=60)
+    oracle = Oracle()
+    topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS)))
+    one.wait_rekeyed()
+
+    def seen(user):
+        for asked in (one, two):
+            answer = asked.http.post(user_path(user, "default") + "/unseen", {"items": sorted(oracle.items(user))})
+            if answer.status == 200:
+                return answer.json()["unseen"] == []
+        return False
+    for user in oracle.users():
+        wait_until(lambda: seen(user), f"{user}'s items are seen")
+    assert one.metric_sum("seen_rekeyed_total") + two.metric_sum("seen_rekeyed_total") == len(PAIRS)
+    assert min(one.metric_sum("seen_rekeyed_total"), two.metric_sum("seen_rekeyed_total")) > 0
+
+
+def test_a_source_that_was_cut_is_noticed(topics, daemon, topic_name):
+    """Its end lies below what the group has committed. (Of a topic that is deleted Kafka forgets the offsets.)"""
+    topics.create(topic_name, partitions=1)
+    oracle = Oracle()
+    topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS[:100])))
+    seend = daemon(topic_name, ANY_KEY)
+    topics.commit(f"{seend.group}-rekey", topic_name, {0: 5_000})
+    said = seend.refuses()
+    assert "--rebuild" in said and "5000" in said and topic_name in said
+    seend.start("--rebuild")
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+
+
+def test_what_retention_took_before_it_was_re_keyed_is_told(kafka, topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, ANY_KEY).start()
+    topics.produce(topic_name, keyless(one_by_one(Oracle(), PAIRS[:100])))
+    seend.wait_at_rest()
+    seend.stop()
+    topics.produce(topic_name, keyless(one_by_one(Oracle(), PAIRS[100:150])))
+    kafka.delete_records(topic_name, {0: 120})
+    oracle = Oracle()
+    topics.produce(topic_name, keyless(one_by_one(oracle, [("late", "item")])))
+    seend.start()
+    wait_until(lambda: seend.unseen("late", ["item"]) == [], "what is left is read")
+    status = wait_until(lambda: (p := seend.status()["rekeying"]["partitions"]) and p[0]["lost_messages"] and p[0],
+                        "the loss is shown")
+    assert status["lost_messages"] == 20
+    assert seend.metrics()['seen_rekeying_lost_messages_total{partition="0"}'] == 20

@@ -1,0 +1,91 @@
+#include "kafka/keyed_producer.h"
+
+#include <map>
+#include <mutex>
+
+#include "broker_fixture.h"
+#include "kafka/reader.h"
+#include "model/partitioner.h"
+
+namespace seen {
+namespace {
+
+class KeyedProducerTest : public BrokerTest {
+ protected:
+  std::unique_ptr<KeyedProducer> Open(const std::string& topic, uint64_t queue_bytes_max = 1 << 20) {
+    KeyedProducer::Options options;
+    options.brokers = Brokers();
+    options.topic = topic;
+    options.queue_bytes_max = queue_bytes_max;
+    options.record_bytes_max = 100'000;
+    options.on_outcomes = [this](std::span<const KeyedProducer::Outcome> outcomes) {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [ticket, delivery] : outcomes) outcomes_[ticket] = delivery;
+    };
+    return KeyedProducer::Open(options).value();
+  }
+  bool Told(size_t count) {
+    return Eventually([&] {
+      const std::lock_guard lock(mutex_);
+      return outcomes_.size() >= count;
+    });
+  }
+
+  std::mutex mutex_;
+  std::map<uint64_t, Delivery> outcomes_;
+};
+
+TEST_F(KeyedProducerTest, RecordsArriveAtTheirUsersPartitionsAsTheyWere) {
+  const auto topic = NewTopic(5);
+  const auto producer = Open(topic);
+  for (int64_t i = 0; i < 200; ++i) {
+    const std::string value = "value " + std::to_string(i);
+    const Record record{i, {1'700'000'000'000 + i}, "ignored", value, false};
+    ASSERT_EQ(producer->TrySend("user-" + std::to_string(i % 40), record, static_cast<uint64_t>(i)),
+              KeyedRecordSink::Taken::kQueued);
+  }
+  ASSERT_TRUE(Told(200));
+  for (const auto& [ticket, delivery] : outcomes_) EXPECT_EQ(delivery, Delivery::kAcknowledged) << ticket;
+  PartitionReader::Options from;
+  from.brokers = Brokers();
+  from.topic = topic;
+  const auto reader = PartitionReader::Open(from, 5s).value();
+  int found = 0;
+  while (reader
+             ->Poll(100ms,
+                    [&](int32_t partition, std::span<const Record> records) {
+                      for (const Record& record : records) {
+                        ++found;
+                        const int64_t number = record.timestamp.value - 1'700'000'000'000;
+                        EXPECT_EQ(record.value, "value " + std::to_string(number));
+                        EXPECT_EQ(record.key, "user-" + std::to_string(number % 40));
+                        EXPECT_EQ(partition, PartitionOf(Partitioner::kMurmur2, record.key, 5));
+                      }
+                    })
+             .value()) {
+  }
+  EXPECT_EQ(found, 200);
+}
+
+TEST_F(KeyedProducerTest, ItsQueueIsBoundedAndGoesOnOnceBrokersAreBack) {
+  const auto topic = NewTopic(1);
+  const auto producer = Open(topic, 50'000);
+  const std::string large(200'000, 'x');
+  EXPECT_EQ(producer->TrySend("u", {0, {1}, "k", large, false}, 0), KeyedRecordSink::Taken::kTooLarge);
+  Broker().SetReachable(false);
+  const std::string value(1000, 'x');
+  uint64_t queued = 0;
+  while (queued < 1000 &&
+         producer->TrySend("u", {1, {1}, "k", value, false}, queued) == KeyedRecordSink::Taken::kQueued) {
+    ++queued;
+  }
+  EXPECT_GT(queued, 10u);
+  EXPECT_LT(queued, 100u);
+  Broker().SetReachable(true);
+  ASSERT_TRUE(Told(queued));
+  EXPECT_EQ(producer->TrySend("u", {2, {1}, "k", value, false}, queued), KeyedRecordSink::Taken::kQueued);
+  ASSERT_TRUE(Told(queued + 1));
+}
+
+}  // namespace
+}  // namespace seen
