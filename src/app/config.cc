@@ -11,6 +11,7 @@
 
 #include "app/config_check.h"
 #include "app/config_event_format.h"
+#include "app/config_kinds.h"
 #include "app/config_override.h"
 #include "app/config_text.h"
 #include "base/check.h"
@@ -36,6 +37,11 @@ FilterConfig ToFilter(const ConfigJson& json) {
   filter.window_days = json.at("window_days").get<int32_t>();
   filter.items_max = json.at("items_max").get<uint32_t>();
   filter.items_per_day_max = json.at("items_per_day_max").get<uint32_t>();
+  if (json.at("window_by") == "item_created_at") filter.window_by = WindowBy::kItemCreatedAt;
+  filter.exposures_min = json.at("exposures_min").get<uint32_t>();
+  if (!json.at("cooldown_days").is_null()) filter.cooldown_days = json.at("cooldown_days").get<int32_t>();
+  filter.served_ttl_s = (json.at("served_ttl_s").get<uint32_t>() + 5) / 6 * 6;
+  filter.kinds = ToKinds(json.at("kinds"));
   const ConfigJson& snapshot = json.at("snapshot");
   if (snapshot.is_null()) return filter;
   Check(snapshot.at("format") == "split_block_bloom", "a snapshot format of the table has its value");
@@ -84,6 +90,12 @@ Config ToConfig(const ConfigJson& json) {
 
   for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
 
+  const ConfigJson& unexposed = json.at("unexposed");
+  if (!unexposed.at("topic").is_null()) {
+    config.unexposed = {unexposed.at("topic").get<std::string>(),
+                        std::chrono::seconds(unexposed.at("grace_s").get<int64_t>())};
+  }
+
   const ConfigJson& store = json.at("store");
   config.store.directory = store.at("directory").get<std::string>();
   config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
@@ -118,6 +130,8 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     errors.push_back(
         {path, fmt::format("{}: is the topic of {} as well; {}", ShowValue(topic), claimed->second, remedy)});
   };
+  claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
+              "unexposed items need a topic of their own");
   claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
               "dead letters need a topic of their own");
   const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
@@ -140,6 +154,14 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     if (!is_new && !name.empty()) {
       errors.push_back({path + ".name", fmt::format("{}: is the name of {} as well; give each filter its own",
                                                     ShowValue(name), named->second)});
+    }
+    if (TextAt(filter, "/window_by") == "item_created_at" && filter.contains("exposures_min") &&
+        filter["exposures_min"] != 1) {
+      errors.push_back(
+          {path + ".exposures_min",
+           fmt::format("{}: can't be above 1 where window_by is \"item_created_at\", which keeps "
+                       "an item's newest exposure only; count within a window by \"exposed_at\"",
+                       ShowValue(filter["exposures_min"]))});
     }
     claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
                 "give each filter its own, or \"snapshot\": null to publish nothing");
@@ -181,11 +203,16 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   if (document->is_object()) {
     CheckTogether(checked.resolved, options, errors);
     CheckClient(checked, errors);
-    format = ReadEventFormat(checked.resolved, {}, errors);
+    format = ReadEventFormat(checked.resolved, ReadDeclaredKinds(checked.resolved, errors), errors);
   }
   if (errors.empty()) {
     Config config = ToConfig(checked.resolved);
     config.input.format = std::move(format);
+    Wanted& wanted = config.input.format.wanted;
+    for (const FilterConfig& filter : config.filters) {
+      wanted.item_created_at |= filter.window_by == WindowBy::kItemCreatedAt;
+    }
+    if (config.unexposed) wanted.scene = wanted.position = wanted.request_id = true;
     config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
     return config;
   }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "decode/event_format.h"
 #include "filter/snapshot.h"
+#include "flow/filter_policy.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -44,12 +45,28 @@ struct SnapshotConfig {
   std::chrono::milliseconds debounce{0};
 };
 
+/// A kind of events beyond the built-in ones, as one filter remembers it.
+struct KindConfig {
+  std::string name;
+  int32_t window_days = 0;
+};
+
 struct FilterConfig {
   std::string name;  // unique
   int32_t window_days = 0;
+  WindowBy window_by = WindowBy::kExposedAt;
   uint32_t items_max = 0;
+  uint32_t exposures_min = 1;
+  std::optional<int32_t> cooldown_days;
+  uint32_t served_ttl_s = 0;  // a multiple of 6
+  std::vector<KindConfig> kinds;
   uint32_t items_per_day_max = 0;
   std::optional<SnapshotConfig> snapshot;  // nullopt: nothing is published
+};
+
+struct UnexposedConfig {
+  std::string topic;
+  std::chrono::seconds grace{0};
 };
 
 struct StoreConfig {
@@ -73,7 +90,8 @@ struct LogConfig {
 struct Config {
   KafkaConfig kafka;
   InputConfig input;
-  std::vector<FilterConfig> filters;  // at least one
+  std::vector<FilterConfig> filters;         // at least one
+  std::optional<UnexposedConfig> unexposed;  // nullopt: nobody is told
   StoreConfig store;
   HttpConfig http;
   LogConfig log;

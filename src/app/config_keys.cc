@@ -1,6 +1,5 @@
+// The table itself.
 #include "app/config_keys.h"
-
-#include <fmt/format.h>
 
 #include <array>
 
@@ -25,6 +24,7 @@ constexpr TextRule kListenAddress = {
     ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
     64};
 
+constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_created_at"};
 constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
 constexpr std::array<std::string_view, 1> kFormats = {"split_block_bloom"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
@@ -181,7 +181,7 @@ constexpr ConfigKey kKeys[] = {
      .type = kList,
      .default_json = "[{}]",
      .minimum = 1,
-     .maximum = 64,
+     .maximum = 16,
      .meaning = "What is remembered, one entry a filter; each keeps its own state."},
     {.path = "filters[].name",
      .default_json = R"("default")",
@@ -207,6 +207,43 @@ constexpr ConfigKey kKeys[] = {
      .minimum = 1,
      .maximum = 3650,
      .meaning = "How long an exposure counts, in UTC days."},
+    {.path = "filters[].window_by",
+     .type = kChoice,
+     .default_json = R"("exposed_at")",
+     .choices = kWindowBys,
+     .meaning = "What the window goes by: when the item was shown, or, where recall takes young items only, "
+                "when it was made (the event's item_created_at; without one, when it was shown)."},
+    {.path = "filters[].exposures_min",
+     .type = kInteger,
+     .unit = "exposures",
+     .default_json = "1",
+     .minimum = 1,
+     .maximum = 64,
+     .meaning = "An item counts as seen from so many exposures in the window on. Above 1 each exposure is "
+                "kept with its second."},
+    {.path = "filters[].cooldown_days",
+     .type = kInteger,
+     .unit = "days",
+     .default_json = "null",
+     .nullable = true,
+     .minimum = 1,
+     .maximum = 3650,
+     .meaning = "An item may come back so long after its newest exposure, in UTC days, though the window is "
+                "longer. null: only with the window."},
+    {.path = "filters[].served_ttl_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "1800",
+     .minimum = 6,
+     .maximum = 604'800,
+     .meaning =
+         "How long a served item counts as seen without an exposure: at least so long, at most a sixth "
+         "longer; rounded up to a multiple of 6."},
+    {.path = "filters[].kinds",
+     .type = kShape,
+     .default_json = "{}",
+     .shape = &kDeclaredKindsShape,
+     .meaning = "Kinds of events of your own that count as seen as well, each with a window of its own."},
     {.path = "filters[].items_max",
      .type = kInteger,
      .unit = "items",
@@ -250,6 +287,23 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "1000",
      .maximum = 3'600'000,
      .meaning = "A user's filter is published at once, then at most once in this time."},
+
+    {.path = "unexposed",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "Items that were served and never shown."},
+    {.path = "unexposed.topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic to tell of them on, keyed by user id. null: nobody is told."},
+    {.path = "unexposed.grace_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "600",
+     .maximum = 86'400,
+     .meaning = "How much longer than served_ttl_s (the longest of the filters') an exposure is waited for, "
+                "by the events' Kafka timestamps."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",
@@ -305,79 +359,8 @@ constexpr ConfigKey kKeys[] = {
      .meaning = "Text for people or one JSON object a line."},
 };
 
-ConfigNode MakeTree() {
-  ConfigNode root;
-  for (const ConfigKey& key : kKeys) {
-    ConfigNode* node = &root;
-    std::string_view rest = key.path;
-    for (size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
-      std::string_view name = rest.substr(0, dot);
-      if (name.ends_with("[]")) name.remove_suffix(2);
-      for (ConfigNode& child : node->children) {
-        if (child.name == name) node = &child;
-      }
-      rest.remove_prefix(dot + 1);
-    }
-    node->children.push_back({std::string(rest), &key, {}});
-  }
-  return root;
-}
-
 }  // namespace
 
 std::span<const ConfigKey> ConfigKeys() { return kKeys; }
-
-const ConfigNode& ConfigTree() {
-  static const ConfigNode tree = MakeTree();
-  return tree;
-}
-
-const ConfigNode* ConfigNode::Find(std::string_view child) const {
-  for (const ConfigNode& each : children) {
-    if (each.name == child) return &each;
-  }
-  return nullptr;
-}
-
-std::string NumberText(double number) { return fmt::format("{}", number); }
-
-std::string DescribeRange(const ConfigKey& key) {
-  std::string text;
-  switch (key.type) {
-    case kSection:
-      text = "an object";
-      break;
-    case kMap:
-      text = "an object of strings, numbers and booleans";
-      break;
-    case kList:
-      text = fmt::format("a list of {:.0f} to {:.0f} objects", key.minimum, key.maximum);
-      break;
-    case kText:
-      text = key.rule->description;
-      break;
-    case kShape:
-      text = key.shape->description;
-      break;
-    case kChoice:
-      text = key.choices.size() > 1 ? "one of " : "";
-      for (size_t i = 0; i < key.choices.size(); ++i) {
-        text += fmt::format("{}\"{}\"", i > 0 ? ", " : "", key.choices[i]);
-      }
-      break;
-    case kInteger:
-      text = fmt::format("a whole number from {:.0f} to {:.0f}", key.minimum, key.maximum);
-      break;
-    case kBoolean:
-      text = "true or false";
-      break;
-    case kNumber:
-      text = fmt::format("a number {} {} and at most {}", key.minimum_excluded ? "above" : "of at least",
-                         NumberText(key.minimum), NumberText(key.maximum));
-      break;
-  }
-  if (!key.unit.empty()) text += fmt::format(" ({})", key.unit);
-  return key.nullable ? text + ", or null" : text;
-}
 
 }  // namespace seen

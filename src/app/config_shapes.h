@@ -41,6 +41,16 @@ inline constexpr ValueShape kScenesShape = {
     R"({"type": "array", "minItems": 1, "maxItems": 256,
         "items": {"type": "string", "maxLength": 256, "pattern": "^(?:[^*]+\\*?|\\*)$"}})"};
 
+inline constexpr ValueShape kDeclaredKindsShape = {
+    R"(an object of at most 16 names (1 to 64 characters of a-z, 0-9, '_' and '-'), each with its window, such as )"
+    R"({"purchased": {"window_days": 365}})",
+    R"({"type": "object", "maxProperties": 16,
+        "propertyNames": {"pattern": "^[a-z0-9_-]{1,64}$",
+                          "not": {"enum": ["exposed", "served", "removed", "erased"]}},
+        "additionalProperties": {
+          "type": "object", "additionalProperties": false, "required": ["window_days"],
+          "properties": {"window_days": {"type": "integer", "minimum": 1, "maximum": 3650}}}})"};
+
 /// What the shapes refer to: members of the schema's "$defs".
 inline constexpr std::string_view kShapeDefinitions = R"({
   "pointer": {

@@ -152,6 +152,7 @@ Status Daemon::StartLocally() {
     for (const FilterConfig& filter : config_.filters) {
       if (filter.snapshot) topics[filter.snapshot->topic] = config_.kafka.embedded_partitions;
     }
+    if (config_.unexposed) topics[config_.unexposed->topic] = config_.kafka.embedded_partitions;
     auto broker = EmbeddedBroker::Start(topics);
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
@@ -211,6 +212,9 @@ Status Daemon::Connect() {
   for (size_t i = 0; i < config_.filters.size(); ++i) {
     if (config_.filters[i].snapshot)
       snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
+  }
+  if (config_.unexposed) {
+    snapshots.topics[static_cast<FilterIndex>(config_.filters.size())] = config_.unexposed->topic;
   }
   if (!snapshots.topics.empty()) {
     auto producer = SnapshotProducer::Open(snapshots);

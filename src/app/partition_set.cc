@@ -10,6 +10,17 @@ namespace {
 constexpr std::chrono::seconds kCheckpointRetry{1};
 constexpr int kLastCheckpointTries = 3;
 
+// Published by sweeps, over all partitions of the topic.
+constexpr double kSweptUsersPerSecond = 2'000;
+
+// The store's number of a kind that the configuration declares.
+uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::string_view name) {
+  const auto& declared = config.input.format.declared_kinds;
+  const auto found = std::find_if(declared.begin(), declared.end(),
+                                  [&](const DeclaredKind& kind) { return kind.name == name; });
+  return kinds[static_cast<size_t>(found - declared.begin())];
+}
+
 std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 }  // namespace
 
@@ -79,8 +90,14 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
                              resources_};
   store_options.delta_cache_bytes = budget_.DeltaCacheBytes(partition_count);
   for (const FilterConfig& filter : config.filters) {
-    store_options.filters.push_back({filter.name, filter.window_days, {filter.items_per_day_max}});
+    StoredFilter stored;
+    stored.name = filter.name;
+    stored.window_days = filter.window_days;
+    stored.limits.items_per_day_max = filter.items_per_day_max;
+    store_options.filters.push_back(std::move(stored));
   }
+  for (const DeclaredKind& kind : config.input.format.declared_kinds)
+    store_options.kinds.push_back(kind.name);
   auto store = RocksPartitionStore::Open(std::move(store_options));
   if (!store) return Fail(store.error());
   auto position = (*store)->ReadPosition();
@@ -105,6 +122,15 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   flow_options.checkpoint_interval = config.store.checkpoint_interval;
   flow_options.behind_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
   flow_options.publish_entries_max = budget_.PublishEntries(partition_count);
+  const std::vector<uint8_t>& kinds = (*store)->kind_numbers();
+  std::copy(kinds.begin(), kinds.end(), flow_options.kinds.begin());
+  flow_options.sweep_users_per_second = kSweptUsersPerSecond / partition_count;
+  if (config.unexposed) {
+    uint32_t ttl_s = 0;
+    for (const FilterConfig& filter : config.filters) ttl_s = std::max(ttl_s, filter.served_ttl_s);
+    flow_options.unexposed =
+        UnexposedPolicy{ttl_s / kServedWidths, static_cast<uint32_t>(config.unexposed->grace.count())};
+  }
   for (size_t i = 0; i < config.filters.size(); ++i) {
     const FilterConfig& filter = config.filters[i];
     FilterPolicy policy;
@@ -113,7 +139,18 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
     policy.window_days = filter.window_days;
     policy.items_max = filter.items_max;
     policy.limits.items_per_day_max = filter.items_per_day_max;
-    if (filter.snapshot) policy.snapshot = {filter.snapshot->false_positive_rate, filter.snapshot->debounce};
+    policy.limits.served_width_s = filter.served_ttl_s / kServedWidths;
+    policy.limits.repeated = filter.exposures_min > 1;
+    policy.window_by = filter.window_by;
+    policy.exposures_min = filter.exposures_min;
+    policy.cooldown_days = filter.cooldown_days;
+    for (const KindConfig& kind : filter.kinds) {
+      policy.kinds.push_back({kind.name, NumberOf(config, kinds, kind.name), kind.window_days});
+    }
+    if (filter.snapshot) {
+      policy.snapshot = {filter.snapshot->false_positive_rate, filter.snapshot->debounce,
+                         filter.snapshot->format};
+    }
     flow_options.filters.push_back(std::move(policy));
   }
 
@@ -128,6 +165,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
   const std::lock_guard lock(mutex_);
   open->ticket_tag = next_tag_++ << 32;
+  open->unexposed_tag = next_tag_++ << 32;
   return open;
 }
 

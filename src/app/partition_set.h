@@ -25,7 +25,8 @@ namespace seen {
 /// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
 struct OpenPartition {
   int32_t partition = 0;
-  uint64_t ticket_tag = 0;  // unique a process: upper half of the publisher's tickets
+  uint64_t unexposed_tag = 0;  // of tickets for unexposed items
+  uint64_t ticket_tag = 0;     // unique a process: upper half of the publisher's tickets
   std::unique_ptr<RocksPartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 

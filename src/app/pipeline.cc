@@ -248,13 +248,15 @@ bool Pipeline::PublishOnce() {
   bool more = false;
   uint64_t sent = 0;
   struct Acknowledgements {
-    OpenPartition* open;
+    OpenPartition* open = nullptr;
+    bool unexposed = false;
     std::vector<PublishFlow::Acknowledgement> of;
   };
   std::map<uint64_t, Acknowledgements> by_tag;
   const auto opened = partitions_.All();
   for (const PartitionPointer& open : opened) {
     by_tag[open->ticket_tag].open = open.get();
+    by_tag[open->unexposed_tag] = {open.get(), true, {}};
     // A snapshot of a partition that is still catching up would let through what comes.
     if (!open->CaughtUp() || open->stopped.load()) continue;
     PublishFlow& publish = open->flow->publish();
@@ -262,14 +264,24 @@ bool Pipeline::PublishOnce() {
     if (scan.wanted && open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {
       const auto marks = open->store->ScanMarks(scan.after, scan.limit);
       if (marks) {
-        publish.Scanned(*marks, scan.limit, clock_.Now());
+        open->flow->MarksScanned(*marks, scan.limit);
       } else if (marks.error().code == Code::kCorrupt) {
         open->Stop(marks.error().message);
+      }
+    }
+    if (open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {
+      if (const Status republished = open->flow->Republish();
+          !republished && republished.error().code == Code::kCorrupt) {
+        open->Stop(republished.error().message);
       }
     }
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
       return open->flow->RenderUsers(group);
     };
+    if (const Status told = open->flow->StepUnexposed(*snapshots_, open->unexposed_tag);
+        !told && told.error().code == Code::kCorrupt) {
+      open->Stop(told.error().message);
+    }
     const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
     more |= stepped.sent == kSnapshotsAStep;
     sent += stepped.sent;
@@ -297,7 +309,13 @@ bool Pipeline::PublishOnce() {
   const TimeMs wall = clock_.WallNow();
   for (auto& [tag, acknowledgements] : by_tag) {
     if (acknowledgements.of.empty()) continue;
-    acknowledgements.open->flow->publish().Acknowledged(acknowledgements.of, now, wall);
+    PartitionFlow& flow = *acknowledgements.open->flow;
+    if (acknowledgements.unexposed) {
+      for (const auto& [ticket, delivered] : acknowledgements.of)
+        flow.unexposed()->Acknowledged(ticket, delivered);
+    } else {
+      flow.publish().Acknowledged(acknowledgements.of, now, wall);
+    }
   }
   return more;
 }

@@ -79,7 +79,7 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   thread_local Candidates candidates;
   const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
   const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
-                                                  policy.AnswerHorizon(clock_.WallNow()), reader);
+                                                  policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
   candidates.Unseen(items, also_seen, reader.seen(), answer.unseen);
   return answer;
@@ -106,6 +106,19 @@ Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_
                                segment->day >= horizon});
   }
   return answer;
+}
+
+Result<size_t> Queries::PublishAll() {
+  const bool publishes = std::any_of(config_.filters.begin(), config_.filters.end(),
+                                     [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
+  if (!publishes) {
+    return Fail(Code::kNotFound, "no filter publishes: filters[].snapshot is null in all of them");
+  }
+  PartitionSet* partitions = partitions_.load(std::memory_order_acquire);
+  if (!partitions) return Fail(Code::kUnavailable, "starting: no partition is open yet");
+  const auto open = partitions->All();
+  for (const PartitionPointer& partition : open) partition->flow->republisher().RequestAll();
+  return open.size();
 }
 
 void Queries::AcknowledgeLostRanges() {

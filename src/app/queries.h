@@ -26,6 +26,7 @@ class Queries final : public QueryPort {
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override;
   DaemonStatus GetStatus() const override { return status_(); }
   void AcknowledgeLostRanges() override;
+  Result<size_t> PublishAll() override;
 
  private:
   struct Place {

@@ -1,17 +1,21 @@
 #pragma once
 // A configured filter as the flow needs it.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "filter/snapshot.h"
 #include "flow/store_port.h"
 #include "model/day.h"
 #include "model/delta.h"
+#include "model/delta_seen.h"
 #include "model/horizon.h"
+#include "model/segment_kind.h"
 
 namespace seen {
 
@@ -22,6 +26,19 @@ inline constexpr size_t kFiltersMax = 16;
 struct SnapshotPolicy {
   double false_positive_rate = 0.01;
   std::chrono::milliseconds debounce{1000};
+  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
+};
+
+/// A kind of the configuration's own, with a window of its own.
+struct KindPolicy {
+  std::string name;
+  uint8_t number = kDeclaredKindFirst;  // as the store has it
+  int32_t window_days = 30;
+};
+
+enum class WindowBy : uint8_t {
+  kExposedAt,
+  kItemCreatedAt,  // recall takes young items only: an old one needn't be remembered
 };
 
 struct FilterPolicy {
@@ -30,22 +47,40 @@ struct FilterPolicy {
   int32_t window_days = 30;
   uint32_t items_max = 10'000;
   DeltaLimits limits;
-  std::optional<SnapshotPolicy> snapshot;  // nullopt: nothing is published
+  std::optional<SnapshotPolicy> snapshot = std::nullopt;  // nullopt: nothing is published
+  WindowBy window_by = WindowBy::kExposedAt;
+  uint32_t exposures_min = 1;                           // an item is seen from so many exposures on
+  std::optional<int32_t> cooldown_days = std::nullopt;  // and may come back so long after its newest
+  std::vector<KindPolicy> kinds = {};
 
-  /// First day that counts in an answer made at `now`: a user's last window_days * 24 hours are always
-  /// inside.
+  /// What counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.
+  AnswerLimits AnswerAt(TimeMs now) const;
+  /// First day that may count in it.
   Day AnswerHorizon(TimeMs now) const { return DayOf(now) - window_days; }
 
-  /// Which bytes must be kept. Kafka's time alone may be far ahead, the wall clock alone may be
-  /// wrong.
-  Horizon ByteHorizon(TimeMs wall, TimeMs partition_time) const {
-    return Horizon::Of(DayOf(std::min(wall, partition_time)) - window_days - 1);
+  /// What must be kept. Kafka's time alone may be far ahead, the wall clock alone may be wrong.
+  /// `swept_through`: those who are left with nothing on that day, or earlier, needn't be remembered.
+  Horizon ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_through) const;
+
+  /// Whether an event is beyond the filter's memory; judged by the record's own timestamp, so that a replay
+  /// decides the same. `at`: what the window goes by.
+  bool IsTooOld(TimeMs at, TimeMs record_timestamp) const {
+    return DayOf(at) < DayOf(record_timestamp) - window_days;
+  }
+  bool ServedIsTooOld(TimeMs at, TimeMs record_timestamp) const {
+    return ServedEnd(static_cast<uint32_t>(at.value / 1000)) <= record_timestamp.value / 1000;
+  }
+  /// The second from which on an item served at `second` doesn't count any more.
+  uint32_t ServedEnd(uint32_t second) const {
+    const uint32_t width = limits.served_width_s;
+    return (second / width + 1 + kServedWidths) * width;
   }
 
-  /// Judged by the record's own timestamp, so that a replay decides the same.
-  bool IsTooOld(TimeMs exposed_at, TimeMs record_timestamp) const {
-    return DayOf(exposed_at) < DayOf(record_timestamp) - window_days;
-  }
+  /// Whether what counts changed with the days between two answers, nothing else having happened. May err
+  /// towards true.
+  bool WindowsCut(std::string_view encoded_delta, Day before, Day now) const;
+  /// Changes whenever the snapshots of the same states become others.
+  uint64_t RenderingHash() const;
 };
 
 }  // namespace seen

@@ -27,7 +27,7 @@ struct Record {
 struct OutgoingSnapshot {
   FilterIndex filter = 0;
   std::string_view user_id;
-  std::string_view bytes;
+  std::string_view bytes;  // empty: a tombstone
   uint64_t ticket = 0;
   bool queued = false;  // set by the sink
 };

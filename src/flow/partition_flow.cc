@@ -12,7 +12,6 @@ namespace {
 // Dead letters usually need milliseconds; beyond this the offset is held back instead of the checkpoint.
 constexpr std::chrono::seconds kDeadLettersAwaited{5};
 constexpr size_t kLostRangesMax = 64;
-constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
 
 void AddLostRange(std::vector<LostRange>& ranges, const LostRange& range) {
   if (ranges.size() == kLostRangesMax) {  // keep the sum right, give up the border between the oldest two
@@ -32,6 +31,7 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       reporter_(reporter),
       clock_(clock),
       publish_(options_.filters, options_.publish_entries_max, reporter),
+      republisher_(options_.filters, publish_, options_.sweep_users_per_second, !position),
       decoder_(options_.event_bytes_max, options_.plan),
       block_ids_(std::make_unique<char[]>(kBlockRecords * kIdBytesMax)),
       anchor_(position ? position->anchor : Anchor{}),
@@ -39,6 +39,8 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       last_freeze_(clock.Now()),
       tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
       tail_(std::make_shared<Tail>(tail_memory_)),
+      tails_since_ms_(clock.WallNow().value),
+      tail_since_ms_(clock.WallNow().value),
       tails_{tail_, nullptr},
       next_offset_(position ? position->next_offset : start_offset),
       partition_time_ms_(position ? position->partition_time.value : 0),
@@ -52,9 +54,17 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
     all_filters_ = static_cast<FilterMask>(all_filters_ | 1u << i);
     if (options_.filters[i].snapshot)
       published_filters_ = static_cast<FilterMask>(published_filters_ | 1u << i);
+    if (options_.filters[i].window_by == WindowBy::kItemCreatedAt)
+      by_creation_ = static_cast<FilterMask>(by_creation_ | 1u << i);
   }
   std::sort(filters_by_id_.begin(), filters_by_id_.end(),
             [&](size_t a, size_t b) { return options_.filters[a].id < options_.filters[b].id; });
+  if (options_.unexposed) {
+    unexposed_ = std::make_unique<UnexposedFlow>(*options_.unexposed,
+                                                 static_cast<FilterIndex>(options_.filters.size()));
+    unexposed_log_ = std::make_unique<UnexposedLog>(*options_.unexposed);
+  }
+  if (position) checkpoint_time_ms_.store(position->partition_time.value);
   NoteCaughtUp();
 }
 
@@ -111,18 +121,21 @@ void PartitionFlow::NoteCaughtUp() {
 
 bool PartitionFlow::HasChanges() const {
   return !tail_->Empty() || next_offset() != checkpoint_offset_.load(std::memory_order_acquire) ||
-         lost_ranges_changed_.load(std::memory_order_acquire) || publish_.HasMarkChanges();
+         lost_ranges_changed_.load(std::memory_order_acquire) || publish_.HasMarkChanges() ||
+         republisher_.HasChanges() || (unexposed_ && unexposed_->HasChanges()) ||
+         // The sweep of a new day waits until the tail of the old one is in the store.
+         DayOf({tail_since_ms_}) != DayOf(clock_.WallNow());
 }
 
 bool PartitionFlow::CheckpointDue() const {
   if (HasFrozen() || !anchor_is_checked_ || store_.Level0Files() > options_.level0_files_max) return false;
-  if (tail_->Full()) return true;
+  if (TailIsFull()) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 
 std::string_view PartitionFlow::HeldBy() const {
   if (dead_letters_full_) return "dead_letters_full";
-  if (!tail_->Full()) return {};
+  if (!TailIsFull()) return {};
   if (store_.Level0Files() > options_.level0_files_max) return "level0_files";
   return "tail_full";
 }
@@ -141,6 +154,17 @@ void PartitionFlow::Freeze() {
     const std::lock_guard lock(status_mutex_);
     frozen->position.lost_ranges = lost_ranges_;
   }
+  frozen->has_served = std::exchange(tail_has_served_, false);
+  if (unexposed_) {
+    frozen->unexposed = std::move(unexposed_log_);
+    unexposed_log_ = std::make_unique<UnexposedLog>(unexposed_->policy());
+  }
+  {
+    const std::lock_guard lock(erased_mutex_);
+    frozen->erasures = erased_count_;
+  }
+  tail_since_ms_ = clock_.WallNow().value;
+  frozen->next_since_ms = tail_since_ms_;
   tail_ = std::make_shared<Tail>(tail_memory_);
   {
     const std::lock_guard lock(tails_mutex_);
@@ -158,100 +182,6 @@ bool PartitionFlow::AwaitsDeadLetters() const {
   const int64_t oldest = dead_letters_.OldestUnacknowledged(options_.partition);
   return oldest >= 0 && oldest < frozen_->position.next_offset &&
          clock_.Now() - frozen_->at < kDeadLettersAwaited;
-}
-
-Result<int64_t> PartitionFlow::WriteFrozen() {
-  Check(HasFrozen(), "nothing is frozen");
-  const Instant begun = clock_.Now();
-  Frozen& frozen = *frozen_;
-  Position position = frozen.position;
-  const int64_t oldest = dead_letters_.OldestUnacknowledged(options_.partition);
-  if (oldest >= 0 && oldest < position.next_offset) {
-    // The state may be ahead of the offset: what is read again changes nothing.
-    position.next_offset = oldest;
-    const auto held = std::find_if(frozen.rejected.begin(), frozen.rejected.end(),
-                                   [&](const Anchor& anchor) { return anchor.offset == oldest; });
-    position.anchor = held == frozen.rejected.end() ? Anchor{} : *held;
-  }
-  const TimeMs wall = clock_.WallNow();
-  for (const FilterPolicy& filter : options_.filters) {
-    store_.SetHorizon(filter.id, filter.ByteHorizon(wall, position.partition_time));
-  }
-
-  CheckpointReport report;
-  report.next_offset = position.next_offset;
-  const auto write = [&]() -> Status {
-    auto writer = store_.BeginCheckpoint(position);
-    if (!writer) return Fail(writer.error());
-    if (Status users = WriteUsers(frozen, **writer, report); !users) return users;
-    return (*writer)->Commit();
-  };
-  const Status written = write();
-  if (!written) {
-    publish_.MarksFailed();
-    reporter_.CheckpointFailed(options_.partition, written.error());
-    const std::lock_guard lock(status_mutex_);
-    checkpoint_problem_ = written.error().message;
-    return Fail(written.error());
-  }
-  publish_.MarksCommitted();
-  {
-    // Readers who took the frozen tail keep it; the store has it all now.
-    const std::lock_guard lock(tails_mutex_);
-    tails_.frozen = nullptr;
-  }
-  checkpoint_offset_.store(position.next_offset, std::memory_order_release);
-  report.duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - begun);
-  {
-    const std::lock_guard lock(status_mutex_);
-    checkpoint_problem_.clear();
-    last_checkpoint_at_ = wall;
-    last_checkpoint_ = report;
-  }
-  reporter_.CheckpointWritten(options_.partition, report);
-  frozen_.reset();
-  has_frozen_.store(false, std::memory_order_release);
-  return position.next_offset;
-}
-
-Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report) {
-  const std::vector<const Tail::UserSlot*> users = frozen.tail->SortedUsers();
-  std::vector<Change> changes;
-  ChangeEncoder encoder;
-  std::string encoded;
-  for (const size_t index : filters_by_id_) {
-    const FilterPolicy& filter = options_.filters[index];
-    for (size_t i = 0; i < users.size(); ++i) {
-      if (i + 2 * kPrefetchedUsers < users.size()) __builtin_prefetch(users[i + 2 * kPrefetchedUsers]);
-      if (i + kPrefetchedUsers < users.size()) frozen.tail->PrefetchBlock(*users[i + kPrefetchedUsers]);
-      const Tail::UserSlot* const user = users[i];
-      changes.clear();
-      frozen.tail->ReadSlot(*user, static_cast<FilterMask>(1u << index), changes);
-      if (changes.empty()) continue;
-      encoded.clear();
-      encoder.Encode(user->user_id(), changes, filter.limits, encoded);
-      if (Status added = writer.AddDelta({filter.id, user->key}, encoded); !added) return added;
-      ++report.users;
-      report.bytes += encoded.size();
-    }
-  }
-  std::vector<UserRef> deferred;
-  for (const size_t index : filters_by_id_) {
-    for (const Tail::UserSlot* user : users) {
-      if (user->deferred >> index & 1) deferred.push_back({options_.filters[index].id, user->key});
-    }
-  }
-  const MarkChanges marks = publish_.CollectMarks(std::move(deferred));
-  report.marks_set = marks.set.size();
-  report.marks_cleared = marks.clear.size();
-  auto set = marks.set.begin();
-  auto clear = marks.clear.begin();
-  while (set != marks.set.end() || clear != marks.clear.end()) {
-    const bool set_is_next = clear == marks.clear.end() || (set != marks.set.end() && *set < *clear);
-    Status written = set_is_next ? writer.SetMark(*set++) : writer.ClearMark(*clear++);
-    if (!written) return written;
-  }
-  return {};
 }
 
 }  // namespace seen

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,9 +24,11 @@
 #include "flow/publish_flow.h"
 #include "flow/query_port.h"
 #include "flow/reporter.h"
+#include "flow/republisher.h"
 #include "flow/status.h"
 #include "flow/store_port.h"
 #include "flow/tail.h"
+#include "flow/unexposed_flow.h"
 #include "model/delta_seen.h"
 #include "model/partitioner.h"
 
@@ -47,6 +50,10 @@ struct PartitionOptions {
   int64_t behind_lag_messages = 10'000;
   std::chrono::milliseconds behind_age{2'000};  // of the newest record at hand
   size_t publish_entries_max = 500'000;
+  std::optional<UnexposedPolicy> unexposed;
+  // The store's number of each declared kind, by the configuration's (minus kDeclaredKindFirst).
+  std::array<uint8_t, kDeclaredKindsMax> kinds{};
+  double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };
 
 class PartitionFlow {
@@ -90,14 +97,21 @@ class PartitionFlow {
 
   /// Any thread. All that is known of the user: store, frozen tail, active tail.
   Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
-  /// Any thread. The same, as an answer needs it: what was seen from `horizon` on. `reader`: the thread's.
-  Status ReadSeen(size_t filter_index, const UserKey& user, Day horizon, SeenReader& reader) const;
+  /// Any thread. The same, as an answer needs it: what counts by `limits`, the filter's. `reader`: the
+  /// thread's.
+  Status ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
+                  SeenReader& reader) const;
   /// Any thread. Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
   Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                     std::string& user_id, std::string& bytes) const;
 
-  /// Publisher thread: the same for a group at once, at the rates of the filters' policies.
+  /// Publisher thread: the same for a group at once, at the rates of the filters' policies. Of users who have
+  /// seen nothing `bytes` is empty: a tombstone.
   Status RenderUsers(std::span<PublishFlow::Rendering> group) const;
+  /// Publisher thread: a little of what is due by time alone. Not while the partition is behind.
+  Status Republish();
+  /// Publisher thread: a page of marks, as publish().WantsScan() asked for it.
+  void MarksScanned(std::span<const Mark> marks, size_t limit);
 
   AsOf GetAsOf() const;
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
@@ -108,6 +122,10 @@ class PartitionFlow {
   PartitionStatus GetStatus() const;
 
   PublishFlow& publish() { return publish_; }
+  Republisher& republisher() { return republisher_; }
+  /// Publisher thread: tells of unexposed items, where that is configured.
+  Status StepUnexposed(SnapshotSink& sink, uint64_t ticket_tag);
+  UnexposedFlow* unexposed() { return unexposed_.get(); }
   const PartitionOptions& options() const { return options_; }
 
  private:
@@ -116,7 +134,10 @@ class PartitionFlow {
     Position position;
     std::deque<Anchor> rejected;  // dead letters below position.next_offset that may be unacknowledged
     Instant at{};
-    bool user_keys_met = false;
+    int64_t next_since_ms = 0;  // the tail after it was begun
+    bool has_served = false;
+    std::unique_ptr<UnexposedLog> unexposed;
+    uint64_t erasures = 0;  // erased_count_ then
   };
   struct Tails {
     std::shared_ptr<Tail> active;
@@ -145,10 +166,17 @@ class PartitionFlow {
   static_assert(sizeof(Exposure) == 64);
   Result<size_t> ReadBlock(std::span<const Record> records);
   std::optional<Rejection> ReadRecord(const Record& record, uint32_t number);
+  ChangeKind ChangeOf(EventKind kind) const;
+  bool Concerns(const FilterPolicy& filter, const Event& event, TimeMs record_timestamp) const;
   FilterMask FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const;
   void Skip(SkipReason reason, uint32_t record);
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
   void Append(const Exposure& exposure, const Record& record, BatchReport& report);
+  void ReadDetails(const Event& event);
+  void AppendByCreation(const Exposure& exposure, const Record& record);
+  void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
+  void NoteUnexposed(const Exposure& exposure, const Record& record);
+  bool TailIsFull() const;
   void NoteTaken(const Record& record, BatchReport& report);
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
@@ -158,6 +186,15 @@ class PartitionFlow {
                                     std::vector<Change>& changes);
   SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
+  Status WriteMarks(const std::vector<const Tail::UserSlot*>& users, CheckpointWriter& writer,
+                    CheckpointReport& report);
+  Status WriteEndings(CheckpointWriter& writer);
+  Status WriteResolving(const Frozen& frozen, CheckpointWriter& writer);
+  Status WriteServed(const Frozen& frozen, CheckpointWriter& writer);
+  void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes);
+  void NoteErased(const Tail::UserSlot& slot);
+  void ForgetErased(const Frozen& frozen);
+  std::string ErasedId(const UserRef& user) const;
   void NoteCaughtUp();
 
   const PartitionOptions options_;
@@ -168,12 +205,22 @@ class PartitionFlow {
   std::vector<size_t> filters_by_id_;  // indices into options_.filters, ascending by id: the store's order
   FilterMask all_filters_ = 0;
   FilterMask published_filters_ = 0;
+  FilterMask by_creation_ = 0;
   PublishFlow publish_;
+  Republisher republisher_;
+  std::unique_ptr<UnexposedFlow> unexposed_;  // nullptr: nobody is told
 
   // Worker.
   EventDecoder decoder_;
   std::vector<Exposure> block_;
   std::vector<Fingerprint> block_items_;
+  std::vector<Day> block_created_;  // of block_items_, where a filter goes by it
+  struct StagedServed {
+    uint32_t record;
+    uint16_t place;
+    std::string text;
+  };
+  std::vector<StagedServed> block_served_;  // where unexposed ones are told of
   std::unique_ptr<char[]> block_ids_;
   size_t block_id_bytes_ = 0;
   std::optional<Rejection> block_rejection_;  // of the record that ended the block
@@ -190,9 +237,28 @@ class PartitionFlow {
   Instant last_freeze_;
   const std::shared_ptr<TailMemory> tail_memory_;
   std::shared_ptr<Tail> tail_;  // the active one, also in tails_
+  bool tail_has_served_ = false;
+  std::unique_ptr<UnexposedLog> unexposed_log_;  // with unexposed_: the active tail's
+  std::atomic<int64_t> tails_since_ms_;          // the older tail was begun
+  int64_t tail_since_ms_;                        // and the active one
+  std::atomic<int64_t> checkpoint_time_ms_{0};   // partition time that the store holds
 
   mutable std::mutex tails_mutex_;
   Tails tails_;  // tails_mutex_
+
+  // Ids of erased users, which the state doesn't have any more, until their tombstones are acknowledged.
+  struct Erased {
+    std::string user_id;
+    uint64_t number = 0;
+  };
+  mutable std::mutex erased_mutex_;
+  std::map<UserRef, Erased> erased_;  // erased_mutex_
+  uint64_t erased_count_ = 0;         // erased_mutex_
+
+  // Checkpoint thread, of the checkpoint under way.
+  std::vector<Ending> endings_;
+  Republisher::Changes republished_;
+  std::optional<ServedRow> first_served_;
 
   std::unique_ptr<Frozen> frozen_;  // handed from worker to checkpoint thread by has_frozen_
   std::atomic<bool> has_frozen_{false};

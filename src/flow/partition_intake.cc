@@ -18,21 +18,6 @@ void PrefetchValue(std::string_view value) {
     __builtin_prefetch(value.data() + at);
   }
 }
-
-// What an event of the kind does to a seen set; nullopt: nothing.
-std::optional<ChangeKind> ChangeOf(EventKind kind) {
-  switch (kind) {
-    case EventKind::kExposed:
-      return ChangeKind::kExposed;
-    case EventKind::kRemoved:
-      return ChangeKind::kRemoved;
-    case EventKind::kErased:
-      return ChangeKind::kErased;
-    case EventKind::kServed:
-      break;
-  }
-  return std::nullopt;
-}
 }  // namespace
 
 bool PartitionFlow::IsBehind(const Record& newest) const {
@@ -90,6 +75,8 @@ Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
 Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
   block_.clear();
   block_items_.clear();
+  block_created_.clear();
+  block_served_.clear();
   block_id_bytes_ = 0;
   block_rejection_.reset();
   const int64_t next_offset = next_offset_.load(std::memory_order_relaxed);
@@ -114,20 +101,6 @@ void PartitionFlow::Skip(SkipReason reason, uint32_t record) {
   skipped.record = record;
 }
 
-// Those of the covering filters that the event changes something in.
-FilterMask PartitionFlow::FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const {
-  // However old: bytes from before the window are dropped late.
-  if (event.kind == EventKind::kErased) return all_filters_;
-  FilterMask filters = covering;
-  for (size_t i = 0; i < options_.filters.size(); ++i) {
-    // A removal from before the window has nothing to remove.
-    if (options_.filters[i].IsTooOld(event.exposed_at, record_timestamp)) {
-      filters = static_cast<FilterMask>(filters & ~(1u << i));
-    }
-  }
-  return filters;
-}
-
 std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_t number) {
   if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
   auto decoded = decoder_.Decode(record.value);
@@ -140,9 +113,8 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
   if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]]
     return rejection;
   const auto covering = static_cast<FilterMask>(all_filters_ & event.filters);
-  const std::optional<ChangeKind> kind = ChangeOf(event.kind);
-  if (covering == 0 || !kind) [[unlikely]] {
-    Skip(kind ? SkipReason::kNoFilter : SkipReason::kKind, number);
+  if (covering == 0 && !unexposed_) [[unlikely]] {
+    Skip(SkipReason::kNoFilter, number);
     return std::nullopt;
   }
   const FilterMask filters = FiltersOf(event, covering, record.timestamp);
@@ -154,15 +126,18 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
   for (const ExposedItem& item : event.items) block_items_.push_back(item.fingerprint);
   block_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()), filters,
                     PartitionHash(options_.partitioner, event.user_id), items_from,
-                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number, *kind,
-                    SkipReason::kNone, nullptr});
+                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number,
+                    ChangeOf(event.kind), covering == 0 ? SkipReason::kNoFilter : SkipReason::kNone,
+                    nullptr});
   tail_->PrefetchIndex(block_.back().user);
+  if (event.kind != EventKind::kErased && (unexposed_ || by_creation_ != 0)) [[unlikely]]
+    ReadDetails(event);
   return std::nullopt;
 }
 
 // How many of the `read` records were taken: fewer when the tail is full.
 size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
-  if (tail_->Full()) return block_.empty() ? read : block_.front().record;
+  if (TailIsFull()) return block_.empty() ? read : block_.front().record;
   for (const Exposure& exposure : block_) tail_->PrefetchSlot(exposure.user);
   for (Exposure& exposure : block_) {
     if (exposure.filters == 0) continue;
@@ -171,7 +146,7 @@ size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, 
     tail_->PrefetchBlock(*exposure.slot);
   }
   for (const Exposure& exposure : block_) {
-    if (tail_->Full()) return exposure.record;
+    if (TailIsFull()) return exposure.record;
     Append(exposure, records[exposure.record], report);
     NoteTaken(records[exposure.record], report);
   }
@@ -179,6 +154,8 @@ size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, 
 }
 
 void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+  if (unexposed_) [[unlikely]]
+    NoteUnexposed(exposure, record);
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
     return;
@@ -200,18 +177,17 @@ void PartitionFlow::Append(const Exposure& exposure, const Record& record, Batch
     reporter_.UserKeysMet(options_.partition);
   }
   const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
-  if (exposure.kind == ChangeKind::kErased) [[unlikely]] {
-    tail_->Append(slot, {{}, second, ChangeKind::kErased}, exposure.filters);
-    ++report.erased;
-  }
-  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
-    tail_->Append(slot, {block_items_[i], second, exposure.kind}, exposure.filters);
-  }
   if (exposure.kind == ChangeKind::kExposed) [[likely]] {
+    const auto plain = static_cast<FilterMask>(exposure.filters & ~by_creation_);
+    for (uint32_t i = exposure.items_from; i < exposure.items_to && plain != 0; ++i) {
+      tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, plain);
+    }
+    if (plain != exposure.filters) [[unlikely]]
+      AppendByCreation(exposure, record);
     report.events += items;
     exposed_.push_back(exposure.exposed_at);
-  } else if (exposure.kind == ChangeKind::kRemoved) {
-    report.removed += items;
+  } else {
+    AppendOther(exposure, second, report);
   }
   NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
 }

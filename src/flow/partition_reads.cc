@@ -34,7 +34,7 @@ Result<Delta> PartitionFlow::ReadUser(size_t filter_index, const UserKey& user) 
   return ComposeAll(parts, filter.limits);
 }
 
-Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, Day horizon,
+Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
                                SeenReader& reader) const {
   thread_local std::vector<Change> changes;
   thread_local std::string stored;
@@ -45,8 +45,7 @@ Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, Day hor
   const std::string_view user_id = ReadTails(tails, mask, user, changes);
   const auto found = store_.ReadDelta({filter.id, user}, stored);
   if (!found) return Fail(found.error());
-  return reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes,
-                     {horizon, filter.items_max, filter.limits});
+  return reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes, limits);
 }
 
 SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const {
@@ -75,6 +74,9 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   changes.clear();
   if (stored.size() < group.size()) stored.resize(group.size());
   const TimeMs wall_now = clock_.WallNow();
+  thread_local std::vector<AnswerLimits> answer_limits;
+  answer_limits.clear();
+  for (const FilterPolicy& filter : options_.filters) answer_limits.push_back(filter.AnswerAt(wall_now));
   for (size_t i = 0; i < group.size(); ++i) {
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
@@ -98,14 +100,17 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   if (Status found = store_.ReadDeltas(refs, std::span(stored).first(group.size())); !found) return found;
   for (size_t i = 0; i < group.size(); ++i) {
     const Read& read = reads[i];
-    const FilterPolicy& filter = options_.filters[group[i].filter_index];
     const auto changed = std::span(changes).subspan(read.changes_from, read.changes_to - read.changes_from);
-    if (Status done = reader.Read(stored[i], read.user_id, changed,
-                                  {read.meta.horizon, filter.items_max, filter.limits});
+    if (Status done = reader.Read(stored[i], read.user_id, changed, answer_limits[group[i].filter_index]);
         !done) {
       return done;
     }
     group[i].user_id = reader.user_id();
+    if (reader.seen().size() == 0) {
+      group[i].bytes.clear();
+      if (group[i].user_id.empty()) group[i].user_id = ErasedId(refs[i]);
+      continue;
+    }
     RenderSnapshot(read.meta, reader.seen().values(), group[i].bytes);
   }
   return {};
@@ -127,8 +132,12 @@ std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters
 Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
                                  std::string& user_id, std::string& bytes) const {
   thread_local SeenReader reader;
-  const SnapshotMeta meta = MetaAt(clock_.WallNow(), filter_index, false_positive_rate);
-  if (Status read = ReadSeen(filter_index, user, meta.horizon, reader); !read) return read;
+  const TimeMs wall_now = clock_.WallNow();
+  const SnapshotMeta meta = MetaAt(wall_now, filter_index, false_positive_rate);
+  if (Status read = ReadSeen(filter_index, user, options_.filters[filter_index].AnswerAt(wall_now), reader);
+      !read) {
+    return read;
+  }
   user_id = reader.user_id();
   RenderSnapshot(meta, reader.seen().values(), bytes);
   return {};
@@ -169,6 +178,8 @@ PartitionStatus PartitionFlow::GetStatus() const {
   status.tail_bytes = tails.active->bytes() + (tails.frozen ? tails.frozen->bytes() : 0);
   status.marks_outstanding = publish_.Outstanding();
   status.store = store_.Figures();
+  status.republish = republisher_.GetStatus();
+  if (unexposed_) status.unexposed = unexposed_->GetStatus();
   status.state = CaughtUp() ? "ready" : "catching_up";
   if (!CaughtUp()) {
     status.reason = "reading up to offset " + std::to_string(caught_up_at_) + ", at " +

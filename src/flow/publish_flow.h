@@ -53,8 +53,9 @@ class PublishFlow {
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
   /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the
-  /// tail whose publication was left to a mark. Ends with exactly one of the two calls below.
-  MarkChanges CollectMarks(std::vector<UserRef> deferred);
+  /// tail whose publication was left to a mark. `renewed`: users whose mark, where they need one, must be
+  /// written even if one stands. Ends with exactly one of the two calls below.
+  MarkChanges CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed = {});
   void MarksCommitted();
   void MarksFailed();
   /// Any thread. Marks in the store could be cleared by a checkpoint.
@@ -97,7 +98,13 @@ class PublishFlow {
   };
   ScanRequest WantsScan() const;
   /// What the page held; fewer than asked for: the end.
-  void Scanned(std::span<const UserRef> marks, size_t limit, Instant now);
+  void Scanned(std::span<const Mark> marks, size_t limit, Instant now);
+  /// Publisher thread: `users` more can be made due, and it wouldn't keep others waiting.
+  bool TakesMore(size_t users) const;
+  /// Publisher thread: the users' snapshots are to be made again, though nothing of theirs changed.
+  void AddDue(std::span<const UserRef> users, Instant now);
+  /// Any thread.
+  bool IsUnclean(const UserRef& ref) const;
 
   /// Users whose snapshot isn't acknowledged, in memory or by marks (an upper bound). Any thread.
   uint64_t Outstanding() const;
@@ -116,6 +123,7 @@ class PublishFlow {
   };
 
   void DrainChannel();
+  bool HasRoomFor(size_t users) const;
   void MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
   void Queue(uint32_t number);
   void SetTimer(uint32_t number, Instant at);

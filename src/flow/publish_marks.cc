@@ -11,7 +11,7 @@ constexpr size_t kScanPage = 512;
 constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
 }  // namespace
 
-MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred) {
+MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed) {
   const std::lock_guard lock(mutex_);
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   DrainChannel();
@@ -28,6 +28,10 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred) {
   for (uint32_t number = 0; number < table_.end(); ++number) {
     const PublishEntry& entry = table_[number];
     if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.ref());
+  }
+  for (const UserRef& ref : renewed) {
+    const uint32_t found = table_.Find(ref);
+    if (found != PublishTable::kNone && table_[found].unclean()) changes.set.push_back(ref);
   }
   std::sort(changes.set.begin(), changes.set.end());
   changes.set.erase(std::unique(changes.set.begin(), changes.set.end()), changes.set.end());
@@ -82,13 +86,39 @@ bool PublishFlow::HasMarkChanges() const {
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const std::lock_guard lock(mutex_);
-  if (!scan_wanted_ || ready_.size() > kReadyEnough || table_.size() + kScanPage > entries_max_) return {};
+  if (!scan_wanted_ || !HasRoomFor(kScanPage)) return {};
   return {true, scan_after_, kScanPage};
 }
 
-void PublishFlow::Scanned(std::span<const UserRef> marks, size_t limit, Instant now) {
+bool PublishFlow::HasRoomFor(size_t users) const {
+  return ready_.size() <= kReadyEnough && table_.size() + users <= entries_max_;
+}
+
+bool PublishFlow::TakesMore(size_t users) const {
   const std::lock_guard lock(mutex_);
-  for (const UserRef& ref : marks) {
+  return HasRoomFor(users);
+}
+
+void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {
+  if (users.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const UserRef& ref : users) {
+    const auto policy = std::find_if(filters_.begin(), filters_.end(),
+                                     [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
+    if (policy == filters_.end() || !policy->snapshot) continue;
+    MakeDirty(static_cast<uint16_t>(policy - filters_.begin()), ref.user, now, kNoRecord);
+  }
+}
+
+bool PublishFlow::IsUnclean(const UserRef& ref) const {
+  const std::lock_guard lock(mutex_);
+  const uint32_t found = table_.Find(ref);
+  return found != PublishTable::kNone && table_[found].unclean();
+}
+
+void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [ref, user_id] : marks) {
     if (clears_.contains(ref)) continue;
     const auto policy = std::find_if(filters_.begin(), filters_.end(),
                                      [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
@@ -105,7 +135,7 @@ void PublishFlow::Scanned(std::span<const UserRef> marks, size_t limit, Instant 
       clears_.insert(ref);
     }
   }
-  if (!marks.empty()) scan_after_ = marks.back();
+  if (!marks.empty()) scan_after_ = marks.back().user;
   marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());
   if (marks.size() >= limit) return;
   scan_after_.reset();

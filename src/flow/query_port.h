@@ -64,6 +64,9 @@ class QueryPort {
   virtual DaemonStatus GetStatus() const = 0;
   /// Forgets the lost ranges of all partitions; durable with the next checkpoint.
   virtual void AcknowledgeLostRanges() = 0;
+  /// Makes everybody's snapshots of all filters anew, a little at a time; how many partitions will.
+  /// kNotFound: no filter publishes.
+  virtual Result<size_t> PublishAll() = 0;
 };
 
 }  // namespace seen

@@ -22,6 +22,8 @@ struct BatchReport {
   uint64_t events = 0;     // decoded exposures, a batch event counting each item
   uint64_t removed = 0;    // items taken back
   uint64_t erased = 0;     // users
+  uint64_t served = 0;     // items
+  uint64_t declared = 0;   // items of kinds that the configuration declares
   uint64_t too_old = 0;    // items beyond every window: dropped
   uint64_t misrouted = 0;  // events in another partition than their user's
   std::array<uint64_t, kRejectReasons> rejected{};

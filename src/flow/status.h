@@ -26,6 +26,23 @@ struct MisroutedExample {
   std::string user_id_start;  // at most 16 bytes: enough to recognise, not a dump of ids
 };
 
+/// What is published though no event came; see flow/republisher.h.
+struct RepublishStatus {
+  bool sweeping = false;
+  bool all_requested = false;        // and not begun yet
+  std::optional<int32_t> swept_day;  // snapshots are of that day's windows or later
+  uint64_t users_made_due = 0;       // by sweeps, since the start
+  uint64_t endings = 0;              // of served items, since the start
+};
+
+/// Served and never shown; see flow/unexposed_flow.h.
+struct UnexposedStatus {
+  uint64_t published = 0;  // since the start
+  uint64_t resolved = 0;   // shown after all
+  uint64_t retried = 0;
+  uint64_t outstanding = 0;  // to be acknowledged
+};
+
 struct PartitionStatus {
   int32_t partition = 0;
   std::string state;   // "opening", "catching_up", "ready", "held", "stopped"
@@ -45,6 +62,8 @@ struct PartitionStatus {
   std::optional<TimeMs> last_checkpoint_at;
   CheckpointReport last_checkpoint;
   StoreFigures store;
+  RepublishStatus republish;
+  std::optional<UnexposedStatus> unexposed;
 };
 
 /// One partition of the source topic, input.keyed_by_user being false.

@@ -2,6 +2,8 @@
 // What the flow needs of a partition's durable state. Implemented by store/ (RocksDB) and by the simulation.
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +15,7 @@
 #include "base/result.h"
 #include "flow/journal_port.h"
 #include "model/day.h"
+#include "model/fingerprint.h"
 #include "model/horizon.h"
 #include "model/user_key.h"
 
@@ -58,16 +61,47 @@ struct UserRef {
   friend auto operator<=>(const UserRef&, const UserRef&) = default;
 };
 
+/// The user's snapshot isn't yet acknowledged by its topic.
+struct Mark {
+  UserRef user;
+  std::string user_id;  // only where the state doesn't have it: of an erased user
+  friend auto operator<=>(const Mark&, const Mark&) = default;
+};
+
+/// At `at_s`, by the wall clock, something of the user ends by itself: the snapshot must be made again.
+struct Ending {
+  uint32_t at_s = 0;
+  UserRef user;
+  friend auto operator<=>(const Ending&, const Ending&) = default;
+};
+
+/// A served item that may have to be told of as unexposed. In the order of the store.
+struct ServedRow {
+  uint32_t due_s = 0;  // partition time after which it is unexposed
+  UserKey user;
+  Fingerprint item;
+  int64_t offset = 0;  // of its event
+  uint16_t place = 0;  // in it
+  /// None that is due then is greater.
+  static ServedRow LastOf(uint32_t due_s) {
+    constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+    return {due_s, {kMost, kMost}, {UINT32_MAX}, INT64_MAX, UINT16_MAX};
+  }
+  friend auto operator<=>(const ServedRow&, const ServedRow&) = default;
+};
+
 /// One atomic step of the store, written in key order to a file of its own. Nothing is visible before Commit.
 /// Single thread. Dropped without Commit: no trace is left (a left-over file is removed at the next open).
 class CheckpointWriter {
  public:
   virtual ~CheckpointWriter() = default;
+  /// How far the sweep has come (flow/sweep_progress.h); before any delta.
+  virtual Status PutSweep(std::string_view encoded) = 0;
   /// `delta` is composed onto what is stored. Ascending by UserRef, before any mark.
   virtual Status AddDelta(const UserRef& user, std::string_view encoded_delta) = 0;
   /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or
   /// cleared.
-  virtual Status SetMark(const UserRef& user) = 0;
+  virtual Status SetMark(const Mark& mark) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
   // The journal's part moves with the rest; a store without one refuses all three.
   /// First of all, in every checkpoint of a store that has a journal: nothing is missing in it from `day` on.
@@ -78,6 +112,17 @@ class CheckpointWriter {
   virtual Status EraseRows(const UserKey&, Day /*through*/) { return NoJournal(); }
   /// Users ascend; so do a user's places (newest first).
   virtual Status AddRow(const UserKey&, const JournalPlace&, std::string_view /*row*/) { return NoJournal(); }
+  /// Endings before `at_s` are done with. After the marks, before the first AddEnding, which is never
+  /// earlier.
+  virtual Status DropEndings(uint32_t at_s) = 0;
+  /// Ascending, each once.
+  virtual Status AddEnding(const Ending& ending) = 0;
+  /// Served rows due before `due_s` are done with; none is added there. After the endings.
+  virtual Status DropServed(uint32_t due_s) = 0;
+  /// The user's due at `due_s`, but for those that are added by this same checkpoint.
+  virtual Status DropServedOf(uint32_t due_s, const UserKey& user) = 0;
+  /// Ascending, each once, after those calls.
+  virtual Status AddServed(const ServedRow& row, std::string_view text) = 0;
   /// State, marks and position move together or not at all, and survive a loss of power once it returns.
   /// kNoSpace: nothing changed, retry with a new writer. kCorrupt: stop the partition.
   virtual Status Commit() = 0;
@@ -114,7 +159,22 @@ class PartitionStore {
     return {};
   }
   /// Up to `limit` marks greater than `after` (all where nullopt), ascending.
-  virtual Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
+  virtual Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const = 0;
+  /// Up to `limit` endings at or before `until_s` and greater than `after`, ascending.
+  virtual Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
+                                                  size_t limit) const = 0;
+  /// Visits the encoded deltas of up to `limit` users greater than `after`, ascending. The last one visited;
+  /// nullopt: there is none after `after`.
+  using VisitUser = std::function<void(const UserRef& user, std::string_view encoded_delta)>;
+  virtual Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
+                                                   const VisitUser& visit) const = 0;
+  /// Up to `limit` served rows due before `due_s` and greater than `after`, ascending, with their
+  /// texts.
+  using ServedPage = std::vector<std::pair<ServedRow, std::string>>;
+  virtual Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
+                                        size_t limit) const = 0;
+  /// As PutSweep wrote it; empty: nothing yet.
+  virtual Result<std::string> ReadSweep() const = 0;
   /// Bytes of `filter` that `horizon` lets go may be dropped from now on, at the store's leisure. Any thread.
   virtual void SetHorizon(FilterId filter, const Horizon& horizon) = 0;
   /// The day given to the last KeepRowsFrom that was committed; nullopt: none was.

@@ -89,7 +89,7 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
     const OutgoingSnapshot& snapshot = snapshots[i];
     rd_kafka_message_t& message = messages[i];
     message = {};
-    message.payload = const_cast<char*>(snapshot.bytes.data());
+    message.payload = snapshot.bytes.empty() ? nullptr : const_cast<char*>(snapshot.bytes.data());
     message.len = snapshot.bytes.size();
     message.key = const_cast<char*>(snapshot.user_id.data());
     message.key_len = snapshot.user_id.size();

@@ -103,6 +103,9 @@ struct Metrics::Counted {
   Family<Counter>& skipped =
       Counters("seen_events_skipped_total", "Events that the configuration says to leave alone.");
   std::array<Counter*, kSkipReasons> skipped_for{};
+  Counter& served = OneCounter("seen_served_items_total", "Items the recommender returned.");
+  Counter& declared =
+      OneCounter("seen_declared_items_total", "Items of kinds that the configuration declares.");
   Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
   Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
   Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
@@ -241,6 +244,8 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.records.Increment(static_cast<double>(report.records));
   c.input_bytes.Increment(static_cast<double>(report.bytes));
   c.events.Increment(static_cast<double>(report.events));
+  c.served.Increment(static_cast<double>(report.served));
+  c.declared.Increment(static_cast<double>(report.declared));
   c.removed.Increment(static_cast<double>(report.removed));
   c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));

@@ -17,7 +17,18 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 
-enum class Page { kRoot, kHealth, kReady, kMetrics, kStatus, kAcknowledge, kSnapshot, kUnseen, kSegments };
+enum class Page {
+  kRoot,
+  kHealth,
+  kReady,
+  kMetrics,
+  kStatus,
+  kAcknowledge,
+  kPublish,
+  kSnapshot,
+  kUnseen,
+  kSegments
+};
 
 struct Route {
   Page page;
@@ -25,13 +36,14 @@ struct Route {
   bool post;                 // else GET and HEAD
 };
 
-constexpr std::array<Route, 9> kRoutes = {{
+constexpr std::array<Route, 10> kRoutes = {{
     {Page::kRoot, "/", false},
     {Page::kHealth, "/healthz", false},
     {Page::kReady, "/readyz", false},
     {Page::kMetrics, "/metrics", false},
     {Page::kStatus, "/v1/status", false},
     {Page::kAcknowledge, "/v1/lost-ranges/acknowledge", true},
+    {Page::kPublish, "/v1/publish", true},
     {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", false},
     {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", true},
     {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", false},
@@ -45,6 +57,7 @@ constexpr std::string_view kRootText =
     "GET  /v1/filters/{filter}/users/{user}/segments  what is kept about a user, by day\n"
     "GET  /v1/status                                  partitions, offsets, lag, lost ranges\n"
     "POST /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
+    "POST /v1/publish                                 make all snapshots anew\n"
     "GET  /healthz                                    200 while the process lives\n"
     "GET  /readyz                                     200 or 503 with the reason\n"
     "GET  /metrics                                    Prometheus\n";
@@ -133,6 +146,14 @@ HttpResponse Segments(const QueryPort& queries, const UserPath& path, const Http
   return AboutUser(answer->as_of, kJson, WriteUser(path.filter, path.user_id, *answer));
 }
 
+HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
+  const auto partitions = queries.PublishAll();
+  if (!partitions) return Problem(partitions.error(), request.target);
+  HttpResponse response = Answer(kJson, "{\"partitions\":" + std::to_string(*partitions) + "}\n");
+  response.status = 202;
+  return response;
+}
+
 HttpResponse Ready(const Readiness& readiness, const HttpRequest& request) {
   if (readiness.ready) return Answer(kText, "ready\n");
   return Problem(503, readiness.reason, request.target);
@@ -172,6 +193,8 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
       case Page::kAcknowledge:
         queries_.AcknowledgeLostRanges();
         return Answer(kJson, "{\"acknowledged\":true}\n");
+      case Page::kPublish:
+        return PublishAll(queries_, request);
       case Page::kSnapshot:
         return user_page(segments, Snapshot);
       case Page::kUnseen:

@@ -51,6 +51,16 @@ Json StoreJson(const StoreFigures& store) {
           {"block_cache_misses", store.block_cache_misses}};
 }
 
+Json RepublishJson(const RepublishStatus& republish) {
+  Json json = {{"sweeping", republish.sweeping},
+               {"all_requested", republish.all_requested},
+               {"swept_day", nullptr},
+               {"users_made_due", republish.users_made_due},
+               {"endings", republish.endings}};
+  if (republish.swept_day) json["swept_day"] = DateOf({*republish.swept_day});
+  return json;
+}
+
 Json PartitionJson(const PartitionStatus& partition) {
   Json json = {{"partition", partition.partition},
                {"state", partition.state},
@@ -69,7 +79,15 @@ Json PartitionJson(const PartitionStatus& partition) {
                {"lost_ranges", Json::array()},
                {"last_checkpoint_at_ms", nullptr},
                {"last_checkpoint", nullptr},
-               {"store", StoreJson(partition.store)}};
+               {"store", StoreJson(partition.store)},
+               {"republish", RepublishJson(partition.republish)},
+               {"unexposed", nullptr}};
+  if (partition.unexposed) {
+    json["unexposed"] = {{"published", partition.unexposed->published},
+                         {"resolved", partition.unexposed->resolved},
+                         {"retried", partition.unexposed->retried},
+                         {"outstanding", partition.unexposed->outstanding}};
+  }
   if (partition.retention_headroom_s) json["retention_headroom_s"] = *partition.retention_headroom_s;
   if (partition.misrouted > 0) {
     json["misrouted_last"] = {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/byte_codec.h"
 #include "base/check.h"
 #include "base/log.h"
-#include "store/byte_codec.h"
 
 namespace seen {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "store/byte_codec.h"
+#include "base/byte_codec.h"
 
 namespace seen {
 namespace {

@@ -15,8 +15,11 @@ enum class Table : unsigned char {
   kPosition = 0x00,    // one key; the smallest, so that every checkpoint's file begins with it
   kDescriptor = 0x01,  // one key
   kJournal = 0x02,     // one key: the day from which on nothing is missing in the journal
+  kSweep = 0x03,       // one key
   kDeltas = 0x10,      // a user's encoded delta
-  kMarks = 0x20,       // no value: the user's snapshot isn't acknowledged
+  kMarks = 0x20,       // the user's snapshot isn't acknowledged; the value: the id of an erased user
+  kEndings = 0x21,     // by time: no value, the user's snapshot must be made again then
+  kServed = 0x30,      // by time: served items that may turn out unexposed
 };
 
 inline constexpr size_t kUserKeyBytes = 19;  // table, filter (big-endian), user key
@@ -25,6 +28,7 @@ using StoredUserKey = std::array<char, kUserKeyBytes>;
 std::string_view PositionKey();
 std::string_view DescriptorKey();
 std::string_view JournalStartKey();
+std::string_view SweepKey();
 StoredUserKey KeyOf(Table table, const UserRef& user);
 /// The first key past `table`.
 std::string_view EndOf(Table table);
@@ -32,6 +36,21 @@ std::string_view EndOf(Table table);
 /// kCorrupt unless `key` is one of KeyOf(`table`, ...).
 Result<UserRef> UserOf(Table table, std::string_view key);
 
-inline std::string_view View(const StoredUserKey& key) { return {key.data(), key.size()}; }
+inline constexpr size_t kEndingKeyBytes = 23;  // table, second (big-endian), filter, user key
+using StoredEndingKey = std::array<char, kEndingKeyBytes>;
+StoredEndingKey KeyOf(const Ending& ending);
+/// kCorrupt unless `key` is an ending's.
+Result<Ending> EndingOf(std::string_view key);
+
+inline constexpr size_t kServedKeyBytes = 35;  // table, due second, user key, item, offset, place: big-endian
+using StoredServedKey = std::array<char, kServedKeyBytes>;
+StoredServedKey KeyOf(const ServedRow& row);
+/// kCorrupt unless `key` is a served row's.
+Result<ServedRow> ServedRowOf(std::string_view key);
+
+template <size_t kBytes>
+std::string_view View(const std::array<char, kBytes>& key) {
+  return {key.data(), key.size()};
+}
 
 }  // namespace seen

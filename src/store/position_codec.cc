@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "store/byte_codec.h"
+#include "base/byte_codec.h"
 
 namespace seen {
 namespace {

@@ -50,8 +50,12 @@ Status RocksPartitionStore::Writer::AddDelta(const UserRef& user, std::string_vi
   return Written(file_.Merge(SliceOf(KeyOf(Table::kDeltas, user)), rocksdb::Slice(encoded_delta)));
 }
 
-Status RocksPartitionStore::Writer::SetMark(const UserRef& user) {
-  return Written(file_.Put(SliceOf(KeyOf(Table::kMarks, user)), rocksdb::Slice()));
+Status RocksPartitionStore::Writer::PutSweep(std::string_view encoded) {
+  return Written(file_.Put(rocksdb::Slice(SweepKey()), rocksdb::Slice(encoded)));
+}
+
+Status RocksPartitionStore::Writer::SetMark(const Mark& mark) {
+  return Written(file_.Put(SliceOf(KeyOf(Table::kMarks, mark.user)), rocksdb::Slice(mark.user_id)));
 }
 
 Status RocksPartitionStore::Writer::ClearMark(const UserRef& user) {
@@ -71,6 +75,33 @@ Status RocksPartitionStore::Writer::EraseRows(const UserKey& user, Day through) 
 Status RocksPartitionStore::Writer::AddRow(const UserKey& user, const JournalPlace& place,
                                            std::string_view row) {
   return journal_ ? journal_->Add(user, place, row) : CheckpointWriter::AddRow(user, place, row);
+}
+
+// One tombstone for all. It doesn't cover what this same file adds.
+Status RocksPartitionStore::Writer::DropRange(std::string_view from, std::string_view to) {
+  return Written(file_.DeleteRange(rocksdb::Slice(from), rocksdb::Slice(to)));
+}
+
+Status RocksPartitionStore::Writer::DropEndings(uint32_t at_s) {
+  return DropRange(View(KeyOf(Ending{})), View(KeyOf(Ending{at_s, {}})));
+}
+
+Status RocksPartitionStore::Writer::AddEnding(const Ending& ending) {
+  return Written(file_.Put(rocksdb::Slice(View(KeyOf(ending))), rocksdb::Slice()));
+}
+
+Status RocksPartitionStore::Writer::DropServed(uint32_t due_s) {
+  return DropRange(View(KeyOf(ServedRow{})), View(KeyOf(ServedRow{due_s, {}, {}})));
+}
+
+Status RocksPartitionStore::Writer::DropServedOf(uint32_t due_s, const UserKey& user) {
+  const ServedRow first{due_s, user, {}};
+  const ServedRow last{due_s, user, {UINT32_MAX}, INT64_MAX, UINT16_MAX};
+  return DropRange(View(KeyOf(first)), View(KeyOf(last)));
+}
+
+Status RocksPartitionStore::Writer::AddServed(const ServedRow& row, std::string_view text) {
+  return Written(file_.Put(rocksdb::Slice(View(KeyOf(row))), rocksdb::Slice(text)));
 }
 
 Status RocksPartitionStore::Writer::Commit() {

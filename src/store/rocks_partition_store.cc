@@ -109,28 +109,6 @@ Status RocksPartitionStore::ReadFromDisk(std::span<const UserRef> users, std::sp
   return {};
 }
 
-Result<std::vector<UserRef>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
-                                                            size_t limit) const {
-  const auto db = database_->UseOrFail("can't read marks");
-  if (!db) return Fail(db.error());
-  std::vector<UserRef> page;
-  const rocksdb::Slice end(EndOf(Table::kMarks));
-  rocksdb::ReadOptions read;
-  read.fill_cache = false;  // each mark is met once; users' states must not make room for them
-  read.iterate_upper_bound = &end;
-  const std::unique_ptr<rocksdb::Iterator> at((*db)->NewIterator(read));
-  const StoredUserKey from = KeyOf(Table::kMarks, after.value_or(UserRef{}));
-  at->Seek(rocksdb::Slice(from.data(), from.size()));
-  if (after && at->Valid() && at->key() == rocksdb::Slice(from.data(), from.size())) at->Next();
-  for (; at->Valid() && page.size() < limit; at->Next()) {
-    const auto user = UserOf(Table::kMarks, {at->key().data(), at->key().size()});
-    if (!user) return Fail(Error{user.error().code, database_->What("marks: " + user.error().message)});
-    page.push_back(*user);
-  }
-  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read marks")));
-  return page;
-}
-
 void RocksPartitionStore::SetHorizon(FilterId filter, const Horizon& horizon) {
   Check(database_->rules().Knows(filter), "a horizon is set for a filter of the store");
   database_->rules().SetHorizon(filter, horizon);

@@ -51,7 +51,14 @@ class RocksPartitionStore final : public PartitionStore {
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;
   Result<bool> ReadDelta(const UserRef& user, std::string& out) const override;
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override;
-  Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
+  Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override;
+  Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
+                                          size_t limit) const override;
+  Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
+                                           const VisitUser& visit) const override;
+  Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
+                                size_t limit) const override;
+  Result<std::string> ReadSweep() const override;
   void SetHorizon(FilterId filter, const Horizon& horizon) override;
   Result<std::optional<Day>> ReadJournalStart() const override;
   Status ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,

@@ -24,6 +24,7 @@ Command AddReplay(CLI::App& root);
 Command AddUnseen(CLI::App& root);
 Command AddShow(CLI::App& root);
 Command AddSnapshot(CLI::App& root);
+Command AddPublish(CLI::App& root);
 Command AddVerify(CLI::App& root);
 Command AddDemo(CLI::App& root);
 

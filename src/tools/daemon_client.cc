@@ -59,6 +59,10 @@ DaemonSummary Summarise(const Json& json) {
     summary.lag_messages += partition.value("lag_messages", uint64_t{0});
     summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
     summary.misrouted += partition.value("misrouted", uint64_t{0});
+    const Json republish = partition.value("republish", Json::object());
+    const bool sweeping = republish.value("sweeping", false) || republish.value("all_requested", false);
+    summary.partitions_sweeping += sweeping ? 1 : 0;
+    summary.users_swept += republish.value("users_made_due", uint64_t{0});
     if (!partition.contains("high_watermark") || partition["high_watermark"].is_null())
       summary.watermarks_known = false;
   }
@@ -119,6 +123,15 @@ Result<DaemonSummary> DaemonClient::Status() {
   } catch (const Json::exception& error) {
     return Fail(Code::kMalformed, fmt::format("/v1/status: {}", error.what()));
   }
+}
+
+Result<int> DaemonClient::PublishAll() {
+  constexpr std::string_view kTarget = "/v1/publish";
+  auto answer = http_.PostJson(kTarget, "");
+  if (answer && answer->status != 202) return Fail(ProblemOf(kTarget, *answer));
+  const auto json = ParseBody(kTarget, answer);
+  if (!json) return Fail(json.error());
+  return json->value("partitions", 0);
 }
 
 Result<std::string> DaemonClient::MetricsPage() {

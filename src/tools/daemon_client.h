@@ -26,6 +26,8 @@ struct DaemonSummary {
   uint64_t lag_messages = 0;
   uint64_t marks_outstanding = 0;
   uint64_t misrouted = 0;
+  int partitions_sweeping = 0;  // or about to
+  uint64_t users_swept = 0;
   bool watermarks_known = false;               // of every partition: before that a lag of 0 means nothing
   std::vector<int64_t> next_offsets;           // by partition; -1: not this daemon's
   std::string source_topic;                    // what is re-keyed into `topic`; empty: nothing is
@@ -48,6 +50,8 @@ class DaemonClient {
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
   Result<DaemonSummary> Status();
   Result<std::string> MetricsPage();
+  /// How many partitions will make all their snapshots anew.
+  Result<int> PublishAll();
 
  private:
   explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}

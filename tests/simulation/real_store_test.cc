@@ -30,12 +30,23 @@ class ShownStore final : public PartitionStore {
   Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override {
     return store_->ReadDeltas(users, out);
   }
-  Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
+  Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
     return store_->ScanMarks(after, limit);
   }
-  void SetHorizon(FilterId filter, const Horizon& horizon) override {
-    store_->SetHorizon(filter, horizon);
+  Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
+                                          size_t limit) const override {
+    return store_->ScanEndings(after, until_s, limit);
   }
+  Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
+                                           const VisitUser& visit) const override {
+    return store_->ScanUsers(after, limit, visit);
+  }
+  Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
+                                size_t limit) const override {
+    return store_->ScanServed(after, due_s, limit);
+  }
+  Result<std::string> ReadSweep() const override { return store_->ReadSweep(); }
+  void SetHorizon(FilterId filter, const Horizon& horizon) override { store_->SetHorizon(filter, horizon); }
   uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
   StoreFigures Figures() const override { return store_->Figures(); }
 

@@ -26,8 +26,43 @@ class FakeStore::Writer final : public CheckpointWriter {
     EncodeDelta(composed, stored);
     return {};
   }
-  Status SetMark(const UserRef& user) override { return Mark(user), next_.marks.insert(user), Status{}; }
-  Status ClearMark(const UserRef& user) override { return Mark(user), next_.marks.erase(user), Status{}; }
+  Status PutSweep(std::string_view encoded) override {
+    Check(!last_delta_ && !last_mark_, "the sweep comes first");
+    next_.sweep = encoded;
+    return {};
+  }
+  Status SetMark(const Mark& mark) override {
+    Marked(mark.user);
+    next_.marks[mark.user] = mark.user_id;
+    return {};
+  }
+  Status ClearMark(const UserRef& user) override { return Marked(user), next_.marks.erase(user), Status{}; }
+  Status DropEndings(uint32_t at_s) override {
+    Check(!last_ending_, "endings are dropped before others are added");
+    last_ending_ = Ending{at_s, {}};
+    std::erase_if(next_.endings, [&](const Ending& ending) { return ending.at_s < at_s; });
+    return {};
+  }
+  Status AddEnding(const Ending& ending) override {
+    Check(!last_ending_ || *last_ending_ < ending || ending == Ending{last_ending_->at_s, {}},
+          "endings must ascend, each once");
+    last_ending_ = ending;
+    next_.endings.insert(ending);
+    return {};
+  }
+  Status DropServed(uint32_t due_s) override {
+    std::erase_if(next_.served, [&](const auto& entry) { return entry.first.due_s < due_s; });
+    return {};
+  }
+  Status DropServedOf(uint32_t due_s, const UserKey& user) override {
+    std::erase_if(next_.served,
+                  [&](const auto& entry) { return entry.first.due_s == due_s && entry.first.user == user; });
+    return {};
+  }
+  Status AddServed(const ServedRow& row, std::string_view text) override {
+    next_.served[row] = text;
+    return {};
+  }
   Status Commit() override {
     if (fault_ == StoreFault::kCommitFails) return Fail(Code::kUnavailable, "injected");
     if (fault_ == StoreFault::kNoSpace) return Fail(Code::kNoSpace, "injected");
@@ -36,7 +71,8 @@ class FakeStore::Writer final : public CheckpointWriter {
   }
 
  private:
-  void Mark(const UserRef& user) {
+  void Marked(const UserRef& user) {
+    Check(!last_ending_, "marks come before endings");
     Check(!last_mark_ || *last_mark_ < user, "marks must ascend, each user once");
     last_mark_ = user;
   }
@@ -45,12 +81,24 @@ class FakeStore::Writer final : public CheckpointWriter {
   StoreFault fault_;
   std::optional<UserRef> last_delta_;
   std::optional<UserRef> last_mark_;
+  std::optional<Ending> last_ending_;
 };
 
 Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Position& position) {
   const StoreFault fault = std::exchange(fault_, StoreFault::kNone);
   if (fault == StoreFault::kBeginFails) return Fail(Code::kUnavailable, "injected");
   return std::make_unique<Writer>(*this, position, fault);
+}
+
+// As a compacted topic: an empty value is a tombstone.
+void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
+  if (delivery.snapshot.starts_with('{')) {
+    ++told[delivery.snapshot];
+  } else if (delivery.snapshot.empty()) {
+    topic.erase({delivery.filter, delivery.user_id});
+  } else {
+    topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
+  }
 }
 
 void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
@@ -66,7 +114,7 @@ void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
       continue;
     }
     const bool delivered = deliver_all || static_cast<int>(random_() % 100) >= fail_percent;
-    if (delivered) topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
+    if (delivered) Arrive(delivery);
     acknowledge(delivery.ticket, delivered);
   }
   in_flight_.insert(in_flight_.begin(), std::make_move_iterator(late.begin()),
@@ -75,7 +123,7 @@ void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
 
 void FakeSnapshotTopic::Crash() {
   for (Delivery& delivery : in_flight_) {
-    if (random_() % 2 == 0) topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
+    if (random_() % 2 == 0) Arrive(delivery);
   }
   in_flight_.clear();
 }

@@ -35,7 +35,10 @@ class VirtualClock final : public Clock {
 struct DurableState {
   std::optional<Position> position;
   std::map<UserRef, std::string> deltas;
-  std::set<UserRef> marks;
+  std::map<UserRef, std::string> marks;  // with the id of an erased user
+  std::set<Ending> endings;
+  std::map<ServedRow, std::string> served;
+  std::string sweep;
 };
 
 /// What the next checkpoint meets. Set by the simulation, taken once.
@@ -55,12 +58,41 @@ class FakeStore final : public PartitionStore {
     out = found->second;
     return true;
   }
-  Result<std::vector<UserRef>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
-    std::vector<UserRef> page;
+  Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
+    std::vector<Mark> page;
     auto at = after ? durable_.marks.upper_bound(*after) : durable_.marks.begin();
-    for (; at != durable_.marks.end() && page.size() < limit; ++at) page.push_back(*at);
+    for (; at != durable_.marks.end() && page.size() < limit; ++at) page.push_back({at->first, at->second});
     return page;
   }
+  Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
+                                          size_t limit) const override {
+    std::vector<Ending> page;
+    auto at = after ? durable_.endings.upper_bound(*after) : durable_.endings.begin();
+    for (; at != durable_.endings.end() && at->at_s <= until_s && page.size() < limit; ++at) {
+      page.push_back(*at);
+    }
+    return page;
+  }
+  Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
+                                           const VisitUser& visit) const override {
+    std::optional<UserRef> last;
+    auto at = after ? durable_.deltas.upper_bound(*after) : durable_.deltas.begin();
+    for (size_t i = 0; at != durable_.deltas.end() && i < limit; ++at, ++i) {
+      visit(at->first, at->second);
+      last = at->first;
+    }
+    return last;
+  }
+  Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
+                                size_t limit) const override {
+    ServedPage page;
+    auto at = after ? durable_.served.upper_bound(*after) : durable_.served.begin();
+    for (; at != durable_.served.end() && at->first.due_s < due_s && page.size() < limit; ++at) {
+      page.push_back(*at);
+    }
+    return page;
+  }
+  Result<std::string> ReadSweep() const override { return durable_.sweep; }
   void SetHorizon(FilterId filter, const Horizon& horizon) override { horizons_[filter] = horizon; }
   uint32_t Level0Files() const override { return level0_files_; }
   StoreFigures Figures() const override { return {}; }
@@ -93,6 +125,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
   void Crash();
 
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
+  std::map<std::string, int> told;  // JSON that arrived, with how often: unexposed items
   uint64_t sent_total = 0;
   int fail_percent = 5;
   int late_percent = 33;  // stay under way at a poll
@@ -105,6 +138,8 @@ class FakeSnapshotTopic final : public SnapshotSink {
     std::string snapshot;
     uint64_t ticket;
   };
+  void Arrive(const Delivery& delivery);
+
   std::mt19937_64& random_;
   std::deque<Delivery> in_flight_;
 };

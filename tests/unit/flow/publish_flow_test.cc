@@ -210,7 +210,9 @@ TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
   flow.MarksCommitted();
   EXPECT_EQ(flow.Outstanding(), 2u);
   ASSERT_TRUE(flow.WantsScan().wanted);
-  flow.Scanned(deferred, 512, now);
+  std::vector<Mark> marks;
+  for (const UserRef& user : deferred) marks.push_back({user, {}});
+  flow.Scanned(marks, 512, now);
   EXPECT_FALSE(flow.WantsScan().wanted);
   EXPECT_EQ(Step().size(), 2u);
   AcknowledgeAll();

@@ -45,6 +45,10 @@ class FakeQuery : public QueryPort {
   }
   DaemonStatus GetStatus() const override { return status; }
   void AcknowledgeLostRanges() override { ++acknowledged; }
+  Result<size_t> PublishAll() override {
+    if (error) return Fail(*error);
+    return size_t{2};
+  }
 
   static constexpr AsOf kAsOf{{1'763'700'000'123}, 17};
 

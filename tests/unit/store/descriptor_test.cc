@@ -3,7 +3,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
 
-#include "store/byte_codec.h"
+#include "base/byte_codec.h"
 #include "store/keys.h"
 #include "store_fixture.h"
 

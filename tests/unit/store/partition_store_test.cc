@@ -76,8 +76,8 @@ TEST_F(StoreTest, SetsClearsAndScansMarksInPages) {
     ASSERT_TRUE(page.has_value());
     EXPECT_LE(page->size(), 7u);
     if (page->empty()) break;
-    scanned.insert(scanned.end(), page->begin(), page->end());
-    after = page->back();
+    for (const Mark& mark : *page) scanned.push_back(mark.user);
+    after = page->back().user;
   }
   EXPECT_EQ(scanned, left);
   EXPECT_TRUE(store->ScanMarks(User(1, 1), 0)->empty());

@@ -89,7 +89,7 @@ inline Result<std::unique_ptr<CheckpointWriter>> Prepare(PartitionStore& store,
     if (Status added = (*writer)->AddDelta(user, Encoded(delta)); !added) return Fail(added.error());
   }
   for (const auto& [user, set] : checkpoint.marks) {
-    const Status marked = set ? (*writer)->SetMark(user) : (*writer)->ClearMark(user);
+    const Status marked = set ? (*writer)->SetMark({user, {}}) : (*writer)->ClearMark(user);
     if (!marked) return Fail(marked.error());
   }
   return writer;
@@ -118,7 +118,9 @@ inline Contents Read(const PartitionStore& store, const std::vector<UserRef>& us
   }
   const auto marks = store.ScanMarks(std::nullopt, 1'000'000);
   EXPECT_TRUE(marks.has_value());
-  if (marks) contents.marks = *marks;
+  if (marks) {
+    for (const Mark& mark : *marks) contents.marks.push_back(mark.user);
+  }
   return contents;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Little-endian fields of the store's own small values (position, descriptor).
+// Little-endian fields of small values of our own (position, descriptor, sweep).
 
 #include <cstdint>
 #include <string>

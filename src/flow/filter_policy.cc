@@ -1,0 +1,69 @@
+#include "flow/filter_policy.h"
+
+#include <algorithm>
+
+#include "model/record_hash.h"
+
+namespace seen {
+
+AnswerLimits FilterPolicy::AnswerAt(TimeMs now) const {
+  AnswerLimits answer;
+  answer.horizon = AnswerHorizon(now);
+  answer.items_max = items_max;
+  answer.delta = limits;
+  answer.now_s = static_cast<uint32_t>(std::max<int64_t>(0, now.value / 1000));
+  answer.declared.fill(kLastOfDays);
+  for (const KindPolicy& kind : kinds) {
+    answer.declared[kind.number - kDeclaredKindFirst] = DayOf(now) - kind.window_days;
+  }
+  answer.exposures_min = exposures_min;
+  if (cooldown_days) answer.cooldown = DayOf(now) - *cooldown_days;
+  answer.by_creation = window_by == WindowBy::kItemCreatedAt;
+  return answer;
+}
+
+Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_through) const {
+  const TimeMs now = std::min(wall, partition_time);
+  const Day today = DayOf(now);
+  Horizon horizon;
+  horizon.exposed = today - window_days - 1;
+  horizon.by_creation = horizon.exposed;
+  horizon.taken_back = horizon.exposed;
+  // A width longer than it counts: a reader whose clock is behind still finds it.
+  horizon.served_second =
+      static_cast<uint32_t>(std::max<int64_t>(0, now.value / 1000 - int64_t{limits.served_width_s}));
+  for (const KindPolicy& kind : kinds) {
+    const Day first = today - kind.window_days - 1;
+    horizon.declared[kind.number - kDeclaredKindFirst] = first;
+    horizon.taken_back = std::min(horizon.taken_back, first);
+  }
+  horizon.whole = horizon.exposed;
+  // Whoever was left with nothing by that day's windows has a tombstone; others are still to get theirs.
+  if (snapshot) {
+    horizon.whole = swept_through == kFirstOfDays
+                        ? kFirstOfDays
+                        : horizon.exposed - std::max(0, today.since_epoch - 1 - swept_through.since_epoch);
+  }
+  horizon.taken_back = std::min(horizon.taken_back, horizon.ServedFrom(limits.served_width_s));
+  return horizon;
+}
+
+bool FilterPolicy::WindowsCut(std::string_view encoded_delta, Day before, Day now) const {
+  return WindowCut(encoded_delta, AnswerAt(StartOf(before)), AnswerAt(StartOf(now)));
+}
+
+uint64_t FilterPolicy::RenderingHash() const {
+  std::string text = std::to_string(window_days) + ' ' + std::to_string(static_cast<int>(window_by)) + ' ' +
+                     std::to_string(items_max) + ' ' + std::to_string(exposures_min) + ' ' +
+                     std::to_string(cooldown_days.value_or(-1));
+  for (const KindPolicy& kind : kinds) {
+    text += ' ' + std::to_string(kind.number) + ' ' + std::to_string(kind.window_days);
+  }
+  if (snapshot) {
+    text += ' ' + std::to_string(static_cast<int>(snapshot->format)) + ' ' +
+            std::to_string(snapshot->false_positive_rate);
+  }
+  return RecordHash(name, text);
+}
+
+}  // namespace seen

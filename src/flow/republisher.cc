@@ -1,0 +1,229 @@
+#include "flow/republisher.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace seen {
+namespace {
+constexpr size_t kPage = 256;
+constexpr std::chrono::milliseconds kEndingsEvery{500};
+// To look at a user costs a small part of publishing one.
+constexpr double kLookCost = 0.1;
+constexpr UserKey kLastKey{std::numeric_limits<uint64_t>::max(), std::numeric_limits<uint64_t>::max()};
+
+uint32_t SecondOf(TimeMs wall) {
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(wall.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
+}
+}  // namespace
+
+Republisher::Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish, double users_per_second,
+                         bool is_new)
+    : filters_(std::move(filters)),
+      publishes_(std::any_of(filters_.begin(), filters_.end(),
+                             [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
+      publish_(publish),
+      users_per_second_(users_per_second),
+      is_new_(is_new),
+      swept_through_(std::numeric_limits<int32_t>::min()) {}
+
+Status Republisher::Open(const PartitionStore& store, TimeMs wall) {
+  const auto stored = store.ReadSweep();
+  if (!stored) return Fail(stored.error());
+  const std::lock_guard lock(mutex_);
+  if (!stored->empty()) {
+    auto progress = DecodeSweepProgress(*stored);
+    if (!progress) return Fail(progress.error());
+    progress_ = std::move(*progress);
+  } else if (is_new_) {
+    progress_.done = DayOf(wall);
+    for (const FilterPolicy& filter : filters_) {
+      progress_.filters.push_back({filter.id, filter.RenderingHash(), false});
+    }
+    progress_changed_ = true;
+    Changed();
+  }
+  if (progress_.done) SetSweptThrough(*progress_.done);
+  opened_ = true;
+  return {};
+}
+
+Status Republisher::Step(const PartitionStore& store, Instant now, TimeMs wall, TimeMs tails_since) {
+  if (!publishes_) return {};
+  if (!opened_) {
+    if (Status opened = Open(store, wall); !opened) return opened;
+  }
+  if (Status endings = StepEndings(store, now, wall); !endings) return endings;
+  StartSweepIfDue(wall, tails_since);
+  return StepSweep(store, now, wall);
+}
+
+Status Republisher::StepEndings(const PartitionStore& store, Instant now, TimeMs wall) {
+  if (now - endings_at_ < kEndingsEvery || !publish_.TakesMore(kPage)) return {};
+  const uint32_t until = SecondOf(wall);
+  std::optional<Ending> after;
+  uint64_t round = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    after = endings_after_;
+    round = endings_round_;
+  }
+  const auto page = store.ScanEndings(after, until, kPage);
+  if (!page) return Fail(page.error());
+  due_.clear();
+  for (const Ending& ending : *page) due_.push_back(ending.user);
+  publish_.AddDue(due_, now);
+  endings_met_.fetch_add(page->size(), std::memory_order_relaxed);
+  if (page->size() < kPage) endings_at_ = now;  // else there are more at once
+  const std::lock_guard lock(mutex_);
+  // A checkpoint added some that the page may lack: from the beginning once more.
+  if (endings_round_ != round) return {};
+  if (!page->empty()) endings_after_ = page->back();
+  // Of the last second of a full page there may be more.
+  const uint32_t done = page->size() < kPage ? until + 1 : page->back().at_s;
+  endings_done_ = std::max(endings_done_, done);
+  if (!page->empty()) Changed();
+  return {};
+}
+
+void Republisher::StartSweepIfDue(TimeMs wall, TimeMs tails_since) {
+  const std::lock_guard lock(mutex_);
+  if (progress_.running) return;
+  const Day today = DayOf(wall);
+  const bool requested = all_requested_.load();
+  bool due = requested || progress_.done != today;
+  for (const FilterPolicy& filter : filters_) {
+    const auto* progress = ProgressOf(filter.id);
+    due |= filter.snapshot && (progress == nullptr || progress->rendering != filter.RenderingHash());
+  }
+  // Who is in a tail alone isn't found in the store: what was known before midnight must be there first.
+  if (!due || (!requested && DayOf(tails_since) < today)) return;
+  all_requested_.store(false);
+  const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
+  for (const FilterPolicy& filter : filters_) {
+    auto* progress = ProgressOf(filter.id);
+    if (progress == nullptr)
+      progress = &progress_.filters.emplace_back(SweepProgress::Filter{filter.id, 0, true});
+    progress->whole = requested || !day_by_day || progress->rendering != filter.RenderingHash();
+    // From now on users are rendered so; should it change before the end, the next sweep sees it.
+    progress->rendering = filter.RenderingHash();
+  }
+  progress_.running = today;
+  progress_.cursor.reset();
+  progress_changed_ = true;
+  Changed();
+}
+
+Status Republisher::StepSweep(const PartitionStore& store, Instant now, TimeMs wall) {
+  const double since = std::chrono::duration<double>(now - swept_at_).count();
+  swept_at_ = now;
+  allowance_ =
+      std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kPage));
+  SweepProgress progress;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!progress_.running) return {};
+    progress = progress_;
+  }
+  if (allowance_ <= 0 || !publish_.TakesMore(kPage)) return {};
+  // The clock may have gone back since.
+  const Day today = std::min(*progress.running, DayOf(wall));
+  due_.clear();
+  std::optional<UserRef> skipped;
+  const auto last =
+      store.ScanUsers(progress.cursor, kPage, [&](const UserRef& ref, std::string_view encoded) {
+        if (skipped) return;
+        const auto index = IndexOf(ref.filter);
+        if (!index || !filters_[*index].snapshot) {
+          skipped = UserRef{ref.filter, kLastKey};
+          return;
+        }
+        const FilterPolicy& filter = filters_[*index];
+        const auto known = std::find_if(progress.filters.begin(), progress.filters.end(),
+                                        [&](const auto& candidate) { return candidate.id == ref.filter; });
+        allowance_ -= kLookCost;
+        if (known == progress.filters.end()) return;  // configured since: the next run's
+        if (known->whole || filter.WindowsCut(encoded, *progress.done, today)) due_.push_back(ref);
+      });
+  if (!last) return Fail(last.error());
+  publish_.AddDue(due_, now);
+  allowance_ -= static_cast<double>(due_.size());
+  users_made_due_.fetch_add(due_.size(), std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (*last) {
+    progress_.cursor = skipped ? skipped : *last;
+  } else {
+    EndSweep();
+  }
+  progress_changed_ = true;
+  Changed();
+  return {};
+}
+
+// One day less: of its own day tombstones may still be on their way.
+void Republisher::SetSweptThrough(Day done) {
+  swept_through_.store(done.since_epoch - 1, std::memory_order_relaxed);
+}
+
+void Republisher::EndSweep() {
+  progress_.done = progress_.running;
+  progress_.running.reset();
+  progress_.cursor.reset();
+  for (auto& filter : progress_.filters) filter.whole = false;
+}
+
+Republisher::Changes Republisher::Collect() {
+  const std::lock_guard lock(mutex_);
+  Changes changes;
+  progress_collected_ = progress_changed_;
+  if (progress_changed_) changes.progress = EncodeSweepProgress(progress_);
+  progress_changed_ = false;
+  endings_collected_ = endings_done_;
+  changes.endings_done = endings_done_ > endings_dropped_ ? endings_done_ : 0;
+  has_changes_.store(false, std::memory_order_release);
+  return changes;
+}
+
+void Republisher::Committed(std::optional<uint32_t> earliest) {
+  const std::lock_guard lock(mutex_);
+  endings_dropped_ = std::max(endings_dropped_, endings_collected_);
+  if (earliest) {
+    // If they came late, what was read past them meanwhile doesn't mean that they were.
+    ++endings_round_;
+    endings_done_ = std::min(endings_done_, *earliest);
+    if (endings_after_ && *earliest <= endings_after_->at_s) endings_after_.reset();
+  }
+  if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
+}
+
+void Republisher::Failed() {
+  const std::lock_guard lock(mutex_);
+  progress_changed_ |= progress_collected_;
+  Changed();
+}
+
+RepublishStatus Republisher::GetStatus() const {
+  const std::lock_guard lock(mutex_);
+  RepublishStatus status;
+  status.sweeping = progress_.running.has_value();
+  status.all_requested = all_requested_.load();
+  if (progress_.done) status.swept_day = progress_.done->since_epoch;
+  status.users_made_due = users_made_due_.load(std::memory_order_relaxed);
+  status.endings = endings_met_.load(std::memory_order_relaxed);
+  return status;
+}
+
+std::optional<size_t> Republisher::IndexOf(FilterId id) const {
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    if (filters_[i].id == id) return i;
+  }
+  return std::nullopt;
+}
+
+SweepProgress::Filter* Republisher::ProgressOf(FilterId id) {
+  const auto found = std::find_if(progress_.filters.begin(), progress_.filters.end(),
+                                  [&](const auto& filter) { return filter.id == id; });
+  return found == progress_.filters.end() ? nullptr : &*found;
+}
+
+}  // namespace seen

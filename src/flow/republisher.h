@@ -1,0 +1,99 @@
+#pragma once
+// Snapshots that must be made again though no event came: served items end, the window moves on at midnight
+// (UTC), the rendering was configured anew, an operator asked. It makes users due; what becomes of them is
+// PublishFlow's.
+//
+// Endings stand in the store, a row a user and moment, written with the checkpoint that knows of them, so
+// that nothing is kept in memory and a restart has nothing to rebuild. The sweep goes through the users in
+// the store once a day, in the order of their keys, at a limited rate: those whose set the new day's windows
+// cut, or all where they were not swept yesterday, or their filter's rendering has changed. Its progress is
+// written with the checkpoints, too. What a checkpoint is told was made due before it collects its marks: a
+// crash repeats some of it and leaves out nothing.
+//
+// Threads: Step from the publisher's, Collect/Committed/Failed from the checkpoint thread, the rest any.
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "flow/filter_policy.h"
+#include "flow/publish_flow.h"
+#include "flow/status.h"
+#include "flow/store_port.h"
+#include "flow/sweep_progress.h"
+
+namespace seen {
+
+class Republisher {
+ public:
+  /// `filters` in configuration order. `users_per_second`: published by the sweep at most.
+  /// `is_new`: the store is, nobody has to be swept.
+  Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish, double users_per_second, bool is_new);
+
+  /// A little of what is due. `tails_since`: nothing that isn't in the store is older than that.
+  Status Step(const PartitionStore& store, Instant now, TimeMs wall, TimeMs tails_since);
+
+  /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.
+  void RequestAll() { all_requested_.store(true); }
+
+  struct Changes {
+    std::string progress;       // to be written; empty: as it was
+    uint32_t endings_done = 0;  // endings before it are done with; 0: none are
+  };
+  /// Before PublishFlow::CollectMarks.
+  Changes Collect();
+  /// `earliest`: of the endings that were written.
+  void Committed(std::optional<uint32_t> earliest);
+  void Failed();
+  bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
+
+  /// All of whose snapshots are of that day's windows or later, as far as the store knows: those who were
+  /// left with nothing on an earlier day have their tombstones.
+  Day SweptThrough() const { return {swept_through_.load(std::memory_order_relaxed)}; }
+  RepublishStatus GetStatus() const;
+
+ private:
+  Status Open(const PartitionStore& store, TimeMs wall);
+  Status StepEndings(const PartitionStore& store, Instant now, TimeMs wall);
+  Status StepSweep(const PartitionStore& store, Instant now, TimeMs wall);
+  void StartSweepIfDue(TimeMs wall, TimeMs tails_since);
+  void EndSweep();
+  void SetSweptThrough(Day done);
+  std::optional<size_t> IndexOf(FilterId id) const;
+  SweepProgress::Filter* ProgressOf(FilterId id);
+  void Changed() { has_changes_.store(true, std::memory_order_release); }
+
+  const std::vector<FilterPolicy> filters_;
+  const bool publishes_;
+  PublishFlow& publish_;
+  const double users_per_second_;
+  const bool is_new_;
+  std::atomic<bool> all_requested_{false};
+  std::atomic<bool> has_changes_{false};
+  std::atomic<int32_t> swept_through_;
+  std::atomic<uint64_t> users_made_due_{0};
+  std::atomic<uint64_t> endings_met_{0};
+
+  mutable std::mutex mutex_;  // all below; never held while the store is read
+  SweepProgress progress_;
+  bool progress_changed_ = false;
+  bool progress_collected_ = false;
+  std::optional<Ending> endings_after_;
+  uint64_t endings_round_ = 0;    // checkpoints that added some
+  uint32_t endings_done_ = 0;     // all before it were made due
+  uint32_t endings_dropped_ = 0;  // and are out of the store
+  uint32_t endings_collected_ = 0;
+
+  // Publisher thread.
+  bool opened_ = false;
+  Instant endings_at_{};
+  Instant swept_at_{};
+  double allowance_ = 0;
+  std::vector<UserRef> due_;
+};
+
+}  // namespace seen

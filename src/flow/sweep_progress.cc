@@ -1,0 +1,67 @@
+#include "flow/sweep_progress.h"
+
+#include <algorithm>
+
+#include "base/byte_codec.h"
+
+namespace seen {
+namespace {
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kHasDone = 1, kHasRunning = 2, kHasCursor = 4;
+}  // namespace
+
+std::string EncodeSweepProgress(const SweepProgress& progress) {
+  std::string out;
+  PutLittleEndian(kVersion, out);
+  const int flags = (progress.done ? kHasDone : 0) | (progress.running ? kHasRunning : 0) |
+                    (progress.cursor ? kHasCursor : 0);
+  PutLittleEndian(static_cast<uint8_t>(flags), out);
+  if (progress.done) PutLittleEndian(progress.done->since_epoch, out);
+  if (progress.running) PutLittleEndian(progress.running->since_epoch, out);
+  if (progress.cursor) {
+    PutLittleEndian(progress.cursor->filter, out);
+    PutLittleEndian(progress.cursor->user.high, out);
+    PutLittleEndian(progress.cursor->user.low, out);
+  }
+  PutLittleEndian(static_cast<uint16_t>(progress.filters.size()), out);
+  for (const SweepProgress::Filter& filter : progress.filters) {
+    PutLittleEndian(filter.id, out);
+    PutLittleEndian(filter.rendering, out);
+    PutLittleEndian(static_cast<uint8_t>(filter.whole), out);
+  }
+  return out;
+}
+
+Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
+  FieldReader in(bytes);
+  const auto version = in.Get<uint8_t>();
+  const auto flags = in.Get<uint8_t>();
+  SweepProgress progress;
+  if (flags & kHasDone) progress.done = Day{in.Get<int32_t>()};
+  if (flags & kHasRunning) progress.running = Day{in.Get<int32_t>()};
+  if (flags & kHasCursor) {
+    UserRef cursor;
+    cursor.filter = in.Get<FilterId>();
+    cursor.user.high = in.Get<uint64_t>();
+    cursor.user.low = in.Get<uint64_t>();
+    progress.cursor = cursor;
+  }
+  const auto count = in.Get<uint16_t>();
+  uint8_t whole = 0;
+  for (uint16_t i = 0; i < count && in.ok(); ++i) {
+    SweepProgress::Filter filter;
+    filter.id = in.Get<FilterId>();
+    filter.rendering = in.Get<uint64_t>();
+    const auto flag = in.Get<uint8_t>();
+    filter.whole = flag != 0;
+    whole = std::max(whole, flag);
+    progress.filters.push_back(filter);
+  }
+  if (version != kVersion || flags > 7 || whole > 1 || !in.Complete()) {
+    return Fail(Code::kCorrupt,
+                "sweep: " + std::to_string(bytes.size()) + " bytes that are not its progress, version 1");
+  }
+  return progress;
+}
+
+}  // namespace seen

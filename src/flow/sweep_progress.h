@@ -1,0 +1,36 @@
+#pragma once
+// How far the daily sweep of one partition has come, kept in its store: schemas/store.md, "Sweep". Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+#include "model/day.h"
+
+namespace seen {
+
+struct SweepProgress {
+  /// A filter as it was when its users were last swept.
+  struct Filter {
+    FilterId id = 0;
+    uint64_t rendering = 0;  // FilterPolicy::RenderingHash
+    bool whole = false;      // of the run under way: all its users, not only those whose set shrank
+    friend bool operator==(const Filter&, const Filter&) = default;
+  };
+
+  std::optional<Day> done;        // up to which day's windows all snapshots are
+  std::optional<Day> running;     // the run under way
+  std::optional<UserRef> cursor;  // it has come up to here
+  std::vector<Filter> filters;
+  friend bool operator==(const SweepProgress&, const SweepProgress&) = default;
+};
+
+std::string EncodeSweepProgress(const SweepProgress& progress);
+/// kCorrupt for what EncodeSweepProgress can't have written.
+Result<SweepProgress> DecodeSweepProgress(std::string_view bytes);
+
+}  // namespace seen

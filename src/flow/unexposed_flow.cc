@@ -1,0 +1,148 @@
+#include "flow/unexposed_flow.h"
+
+#include <algorithm>
+
+#include "model/delta.h"
+
+namespace seen {
+namespace {
+constexpr size_t kPage = 256;
+constexpr size_t kUnderWayMax = 4096;
+
+// Whether an exposure that was read in time is of the item as it was served in `bucket`, or later.
+bool Resolves(const Delta& delta, Fingerprint item, uint32_t bucket, const UnexposedPolicy& policy) {
+  const int64_t served_from = int64_t{bucket} * policy.width_s;
+  for (const OtherSegment& segment : delta.others) {
+    if (segment.kind != SegmentKind::kResolving) continue;
+    const auto start = static_cast<int64_t>(segment.StartSecond());
+    if (start + segment.width_s <= served_from) continue;
+    const auto found = std::lower_bound(segment.fingerprints.begin(), segment.fingerprints.end(), item);
+    if (found == segment.fingerprints.end() || *found != item) continue;
+    const uint32_t after = segment.times[static_cast<size_t>(found - segment.fingerprints.begin())];
+    if (start + after <= policy.DueOf(bucket)) return true;
+  }
+  return false;
+}
+}  // namespace
+
+Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, SnapshotSink& sink,
+                           uint64_t ticket_tag) {
+  // Due means that partition time has passed it.
+  const auto due_s = static_cast<uint32_t>(std::max<int64_t>(0, partition_time.value / 1000));
+  bool all_read = false;
+  uint64_t round = 0;
+  while (in_flight_.size() < kUnderWayMax) {
+    if (to_send_.empty()) {
+      if (all_read) break;
+      std::optional<ServedRow> after;
+      {
+        const std::lock_guard lock(mutex_);
+        after = after_;
+        round = round_;
+      }
+      const auto page = store.ScanServed(after, due_s, kPage);
+      if (!page) return Fail(page.error());
+      all_read = page->size() < kPage;
+      if (Status judged = Judge(store, *page); !judged) return judged;
+      const std::lock_guard lock(mutex_);
+      if (round_ != round) {
+        all_read = false;  // a checkpoint added some that the page may lack
+      } else if (!page->empty()) {
+        after_ = page->back().first;
+        met_ += page->size();
+      }
+      continue;
+    }
+    if (!Send(to_send_.front(), sink, ticket_tag)) break;
+    to_send_.pop_front();
+  }
+  outstanding_.store(in_flight_.size() + to_send_.size(), std::memory_order_relaxed);
+  if (all_read && in_flight_.empty() && to_send_.empty()) {
+    const std::lock_guard lock(mutex_);
+    if (round_ == round) done_s_ = std::max(done_s_, due_s);
+  }
+  return {};
+}
+
+Status UnexposedFlow::Judge(const PartitionStore& store, const PartitionStore::ServedPage& page) {
+  Delta delta;
+  std::optional<UserKey> read;
+  std::string stored;
+  for (const auto& [row, text] : page) {
+    const auto parts = SplitUnexposedText(text);
+    if (!parts) return Fail(parts.error());
+    if (read != row.user) {
+      const auto found = store.ReadDelta({kResolvingFilter, row.user}, stored);
+      if (!found) return Fail(found.error());
+      delta = {};
+      if (*found) {
+        auto decoded = DecodeDelta(stored);
+        if (!decoded) return Fail(decoded.error());
+        delta = std::move(*decoded);
+      }
+      read = row.user;
+    }
+    if (Resolves(delta, row.item, policy_.BucketOf(parts->served_at.value / 1000), policy_)) {
+      resolved_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      to_send_.push_back({std::string(parts->user_id), std::string(parts->json)});
+    }
+  }
+  return {};
+}
+
+bool UnexposedFlow::Send(Message message, SnapshotSink& sink, uint64_t ticket_tag) {
+  const uint32_t ticket = next_ticket_++;
+  OutgoingSnapshot outgoing{topic_, message.user_id, message.json, ticket_tag | ticket};
+  sink.TrySend({&outgoing, 1});
+  if (outgoing.queued) in_flight_.emplace(ticket, std::move(message));
+  return outgoing.queued;
+}
+
+void UnexposedFlow::Acknowledged(uint32_t ticket, bool delivered) {
+  const auto found = in_flight_.find(ticket);
+  if (found == in_flight_.end()) return;
+  if (delivered) {
+    published_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    retried_.fetch_add(1, std::memory_order_relaxed);
+    to_send_.push_back(std::move(found->second));
+  }
+  in_flight_.erase(found);
+  outstanding_.store(in_flight_.size() + to_send_.size(), std::memory_order_relaxed);
+}
+
+uint32_t UnexposedFlow::Collect() {
+  const std::lock_guard lock(mutex_);
+  met_ = 0;
+  return done_s_;
+}
+
+bool UnexposedFlow::HasChanges() const {
+  const std::lock_guard lock(mutex_);
+  return met_ > 0;
+}
+
+void UnexposedFlow::Committed(const std::optional<ServedRow>& earliest) {
+  const std::lock_guard lock(mutex_);
+  if (!earliest) return;
+  // If they came late, what was read past them meanwhile doesn't mean that they were.
+  ++round_;
+  done_s_ = std::min(done_s_, earliest->due_s);
+  if (after_ && *earliest < *after_) after_.reset();
+}
+
+Horizon UnexposedFlow::ResolvingHorizon() const {
+  const std::lock_guard lock(mutex_);
+  Horizon horizon;
+  // What is still to be judged is due then or later, so it was served grace and TTL before.
+  horizon.served_second = done_s_ > policy_.grace_s ? done_s_ - policy_.grace_s - 1 : 0;
+  return horizon;
+}
+
+UnexposedStatus UnexposedFlow::GetStatus() const {
+  return {published_.load(std::memory_order_relaxed), resolved_.load(std::memory_order_relaxed),
+          retried_.load(std::memory_order_relaxed), outstanding_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace seen

@@ -1,0 +1,74 @@
+#pragma once
+// Served and never exposed: which served items of a partition are told of, and when they are done with.
+//
+// A served item stands in the store as a row under the second it is due; an exposure of it stands in the
+// user's state in kResolvingFilter, with the partition time it was read at. Once a checkpoint holds a
+// partition time past what is due, all that could resolve it is in the store too: the rows are read in their
+// order, and those that nothing resolves are sent. They are dropped, by a later checkpoint, when all is
+// acknowledged: at least once, also across restarts.
+//
+// Threads: Step and Acknowledged from the publisher's, Collect, Committed and Failed from the checkpoint
+// thread, the rest any.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/log_port.h"
+#include "flow/status.h"
+#include "flow/store_port.h"
+#include "flow/unexposed_log.h"
+
+namespace seen {
+
+class UnexposedFlow {
+ public:
+  /// `topic`: what the sink knows it by.
+  UnexposedFlow(const UnexposedPolicy& policy, FilterIndex topic) : policy_(policy), topic_(topic) {}
+  const UnexposedPolicy& policy() const { return policy_; }
+
+  /// A little of what is due at `partition_time`, which a checkpoint holds.
+  Status Step(const PartitionStore& store, TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag);
+  void Acknowledged(uint32_t ticket, bool delivered);
+
+  /// Rows due before it are done with; 0: none. None may be added there.
+  uint32_t Collect();
+  /// Any thread: a checkpoint could drop some.
+  bool HasChanges() const;
+  /// `earliest`: of the rows that were added.
+  void Committed(const std::optional<ServedRow>& earliest);
+  /// What resolves nothing any more may go from the store.
+  Horizon ResolvingHorizon() const;
+
+  UnexposedStatus GetStatus() const;
+
+ private:
+  struct Message {
+    std::string user_id;
+    std::string json;
+  };
+  bool Send(Message message, SnapshotSink& sink, uint64_t ticket_tag);
+  Status Judge(const PartitionStore& store, const PartitionStore::ServedPage& page);
+
+  const UnexposedPolicy policy_;
+  const FilterIndex topic_;
+  // Publisher thread.
+  std::deque<Message> to_send_;
+  std::unordered_map<uint32_t, Message> in_flight_;
+  uint32_t next_ticket_ = 0;
+
+  mutable std::mutex mutex_;
+  std::optional<ServedRow> after_;  // mutex_: read up to here
+  uint64_t round_ = 0;              // mutex_: checkpoints that added rows
+  uint32_t done_s_ = 0;             // mutex_
+  uint64_t met_ = 0;                // mutex_: rows since then
+  std::atomic<uint64_t> published_{0}, resolved_{0}, retried_{0}, outstanding_{0};
+};
+
+}  // namespace seen

@@ -1,0 +1,112 @@
+// Reading a partition's tables in order: marks, endings, everybody's state.
+#include "base/check.h"
+#include "store/keys.h"
+#include "store/rocks_database.h"
+#include "store/rocks_partition_store.h"
+#include "store/rocks_status.h"
+
+namespace seen {
+namespace {
+
+std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+/// Iterates over [after, end of `table`), without what stands at `after` itself if `exclusive`.
+class Scan {
+ public:
+  Scan(rocksdb::DB& db, Table table, std::string_view after, bool exclusive) : end_(EndOf(table)) {
+    rocksdb::ReadOptions read;
+    read.fill_cache = false;  // each is met once; users who are asked for must not make room for it
+    read.iterate_upper_bound = &end_;
+    at_.reset(db.NewIterator(read));
+    at_->Seek(rocksdb::Slice(after));
+    if (exclusive && at_->Valid() && ViewOf(at_->key()) == after) at_->Next();
+  }
+  rocksdb::Iterator& operator*() { return *at_; }
+  rocksdb::Iterator* operator->() { return at_.get(); }
+
+ private:
+  const rocksdb::Slice end_;
+  std::unique_ptr<rocksdb::Iterator> at_;
+};
+
+}  // namespace
+
+Result<std::vector<Mark>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
+                                                         size_t limit) const {
+  const auto db = database_->UseOrFail("can't read marks");
+  if (!db) return Fail(db.error());
+  std::vector<Mark> page;
+  const StoredUserKey from = KeyOf(Table::kMarks, after.value_or(UserRef{}));
+  Scan at(**db, Table::kMarks, View(from), after.has_value());
+  for (; at->Valid() && page.size() < limit; at->Next()) {
+    const auto user = UserOf(Table::kMarks, ViewOf(at->key()));
+    if (!user) return Fail(Error{user.error().code, database_->What("marks: " + user.error().message)});
+    page.push_back({*user, at->value().ToString()});
+  }
+  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read marks")));
+  return page;
+}
+
+Result<std::vector<Ending>> RocksPartitionStore::ScanEndings(const std::optional<Ending>& after,
+                                                             uint32_t until_s, size_t limit) const {
+  const auto db = database_->UseOrFail("can't read endings");
+  if (!db) return Fail(db.error());
+  std::vector<Ending> page;
+  const StoredEndingKey from = KeyOf(after.value_or(Ending{}));
+  Scan at(**db, Table::kEndings, View(from), after.has_value());
+  for (; at->Valid() && page.size() < limit; at->Next()) {
+    const auto ending = EndingOf(ViewOf(at->key()));
+    if (!ending)
+      return Fail(Error{ending.error().code, database_->What("endings: " + ending.error().message)});
+    if (ending->at_s > until_s) break;
+    page.push_back(*ending);
+  }
+  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read endings")));
+  return page;
+}
+
+Result<std::optional<UserRef>> RocksPartitionStore::ScanUsers(const std::optional<UserRef>& after,
+                                                              size_t limit, const VisitUser& visit) const {
+  const auto db = database_->UseOrFail("can't read users' state");
+  if (!db) return Fail(db.error());
+  std::optional<UserRef> last;
+  const StoredUserKey from = KeyOf(Table::kDeltas, after.value_or(UserRef{}));
+  Scan at(**db, Table::kDeltas, View(from), after.has_value());
+  for (size_t visited = 0; at->Valid() && visited < limit; at->Next(), ++visited) {
+    const auto user = UserOf(Table::kDeltas, ViewOf(at->key()));
+    if (!user) return Fail(Error{user.error().code, database_->What("users: " + user.error().message)});
+    visit(*user, ViewOf(at->value()));
+    last = *user;
+  }
+  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read users' state")));
+  return last;
+}
+
+Result<PartitionStore::ServedPage> RocksPartitionStore::ScanServed(const std::optional<ServedRow>& after,
+                                                                   uint32_t due_s, size_t limit) const {
+  const auto db = database_->UseOrFail("can't read served items");
+  if (!db) return Fail(db.error());
+  ServedPage page;
+  const StoredServedKey from = KeyOf(after.value_or(ServedRow{}));
+  Scan at(**db, Table::kServed, View(from), after.has_value());
+  for (; at->Valid() && page.size() < limit; at->Next()) {
+    const auto row = ServedRowOf(ViewOf(at->key()));
+    if (!row) return Fail(Error{row.error().code, database_->What("served items: " + row.error().message)});
+    if (row->due_s >= due_s) break;
+    page.emplace_back(*row, at->value().ToString());
+  }
+  if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read served items")));
+  return page;
+}
+
+Result<std::string> RocksPartitionStore::ReadSweep() const {
+  const auto db = database_->UseOrFail("can't read the sweep's progress");
+  if (!db) return Fail(db.error());
+  std::string value;
+  const rocksdb::Status read = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(SweepKey()), &value);
+  if (!read.ok() && !read.IsNotFound())
+    return Fail(ToError(read, database_->What("can't read the sweep's progress")));
+  return value;
+}
+
+}  // namespace seen

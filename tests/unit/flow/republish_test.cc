@@ -1,0 +1,196 @@
+// What time alone changes: served items that end, windows that move on, settings that changed.
+#include "unit/flow/timed_fixture.h"
+
+namespace seen {
+namespace {
+
+using test::TimedTest;
+
+class RepublishTest : public TimedTest {};
+
+TEST_F(RepublishTest, AServedItemIsSeenAtOnceAndComesBackWhenItsBucketAndTheTtlAreOver) {
+  Open();
+  Send(Event("served", "a", kNow));
+  EXPECT_TRUE(Seen("a"));
+  Publish();
+  EXPECT_TRUE(Published("a"));
+  Checkpoint();
+  const int64_t end_ms = (kNow / 300'000 + 1 + 6) * 300'000;
+  clock.SetWall(end_ms - 1);
+  EXPECT_TRUE(Seen("a"));
+  clock.SetWall(end_ms);
+  EXPECT_FALSE(Seen("a"));
+  Publish();
+  EXPECT_FALSE(Published("a"));
+  EXPECT_FALSE(HasSnapshot());  // it was all there was
+}
+
+TEST_F(RepublishTest, AnEndingIsPublishedThoughTheDaemonWasKilledSince) {
+  Open();
+  Send(Event("served", "a", kNow));
+  Send(Event("exposed", "b", kNow));
+  Publish();
+  Checkpoint();
+  Open();
+  Publish();
+  EXPECT_TRUE(Published("a"));
+  clock.Advance(2'200'000);
+  Publish();
+  EXPECT_FALSE(Published("a"));
+  EXPECT_TRUE(Published("b"));
+  Checkpoint();
+  EXPECT_TRUE(durable.endings.empty());
+}
+
+TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
+  Open();
+  Send(Event("served", "a", kNow));
+  Checkpoint();
+  Publish();
+  clock.Advance(2'200'000);
+  Publish();
+  // Served long ago, by a record of then; the wall clock is past its end, but its snapshot isn't out.
+  Send(Event("served", "b", kNow, "u2"), kNow);
+  Publish();
+  Checkpoint();
+  Publish();
+  Checkpoint();
+  EXPECT_FALSE(HasSnapshot("u2"));
+  Publish();
+  Checkpoint();
+  EXPECT_TRUE(durable.endings.empty());
+}
+
+TEST_F(RepublishTest, AServedItemThatWasExposedStays) {
+  Open();
+  Send(Event("served", "a", kNow));
+  Send(Event("exposed", "a", kNow + 1'000));
+  Checkpoint();
+  clock.Advance(3'000'000);
+  Publish();
+  EXPECT_TRUE(Seen("a"));
+  EXPECT_TRUE(Published("a"));
+}
+
+TEST_F(RepublishTest, TheSweepPublishesWhoseWindowMovedOnAndNobodyElse) {
+  options.filters[0].window_days = 2;
+  Open();
+  Send(Event("exposed", "a", kNow - 2 * kMsPerDay, "old"));
+  Send(Event("exposed", "b", kNow, "new"));
+  Publish();
+  Checkpoint();
+  Publish();
+  EXPECT_TRUE(Published("a", "old"));
+  const uint64_t before = topic.sent_total;
+  clock.Advance(kMsPerDay);
+  Send(Event("exposed", "c", kNow + kMsPerDay, "third"));  // partition time moves on, too
+  Checkpoint();                                            // what was known before midnight is in the store
+  Publish();
+  EXPECT_FALSE(HasSnapshot("old"));  // a tombstone
+  EXPECT_TRUE(Published("b", "new"));
+  EXPECT_EQ(topic.sent_total, before + 2);  // "old" and "third"
+}
+
+TEST_F(RepublishTest, AUserWhoVanishedWhileTheDaemonWasAwayGetsATombstone) {
+  options.filters[0].window_days = 2;
+  Open();
+  Send(Event("exposed", "a", kNow, "gone"));
+  Publish();
+  Checkpoint();
+  Publish();
+  ASSERT_TRUE(HasSnapshot("gone"));
+  clock.Advance(20 * kMsPerDay);
+  Open();
+  Send(Event("exposed", "b", kNow + 20 * kMsPerDay, "here"));
+  Checkpoint();  // expires what is old
+  Send(Event("removed", "x", kNow + 20 * kMsPerDay, "gone2"));
+  Checkpoint();
+  Publish(12);
+  EXPECT_FALSE(HasSnapshot("gone"));
+  EXPECT_TRUE(Published("b", "here"));
+}
+
+TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
+  Open();
+  for (int i = 0; i < 5; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
+  Publish();
+  Checkpoint();
+  Publish();
+  uint64_t before = topic.sent_total;
+  Publish();
+  EXPECT_EQ(topic.sent_total, before);
+  options.filters[0].snapshot->false_positive_rate = 0.001;
+  Open();
+  Publish();
+  EXPECT_EQ(topic.sent_total, before + 5);
+  Checkpoint();
+  Open();
+  Publish();
+  EXPECT_EQ(topic.sent_total, before + 5);
+  flow->republisher().RequestAll();
+  EXPECT_TRUE(flow->republisher().GetStatus().all_requested);
+  Publish();
+  EXPECT_FALSE(flow->republisher().GetStatus().sweeping);
+  EXPECT_EQ(topic.sent_total, before + 10);
+}
+
+TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  ASSERT_TRUE(HasSnapshot());
+  Send(Event("erased", "", kNow + 1'000));
+  Checkpoint();  // before it could be published
+  const auto delta = flow->ReadUser(0, UserKeyOf("u1"));
+  EXPECT_EQ(delta->user_id, "");
+  Open();  // killed
+  Publish();
+  EXPECT_FALSE(HasSnapshot());
+  Checkpoint();
+  EXPECT_TRUE(durable.marks.empty());
+}
+
+TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
+  options.sweep_users_per_second = 1;
+  Open();
+  for (int i = 0; i < 400; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
+  Publish(60);
+  Checkpoint();
+  Publish(2);
+  Checkpoint();
+  ASSERT_TRUE(durable.marks.empty());
+  options.filters[0].items_max = 5;
+  Open();
+  clock.Advance(1'000);
+  Publish(1);
+  Checkpoint();
+  ASSERT_TRUE(DecodeSweepProgress(durable.sweep)->running.has_value());
+  ASSERT_TRUE(DecodeSweepProgress(durable.sweep)->cursor.has_value());
+  const auto cursor = DecodeSweepProgress(durable.sweep)->cursor;
+  Open();
+  clock.Advance(1'000'000);
+  Publish(1000);
+  Checkpoint();
+  const auto progress = DecodeSweepProgress(durable.sweep);
+  EXPECT_FALSE(progress->running.has_value());
+  EXPECT_TRUE(cursor.has_value());
+}
+
+TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
+  SweepProgress progress;
+  progress.done = Day{20'413};
+  progress.running = Day{20'414};
+  progress.cursor = UserRef{3, {7, 8}};
+  progress.filters = {{0, 0x1234, false}, {2, 0xffffffffffffffff, true}};
+  const std::string bytes = EncodeSweepProgress(progress);
+  EXPECT_EQ(*DecodeSweepProgress(bytes), progress);
+  EXPECT_EQ(*DecodeSweepProgress(EncodeSweepProgress({})), SweepProgress{});
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(DecodeSweepProgress(bytes.substr(0, length))) << length;
+  }
+  EXPECT_FALSE(DecodeSweepProgress(bytes + '\0'));
+}
+
+}  // namespace
+}  // namespace seen

@@ -1,0 +1,131 @@
+#pragma once
+// A partition whose snapshots are published to a fake topic, and a clock to move.
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "flow/partition_flow.h"
+#include "support/fakes.h"
+
+namespace seen::test {
+
+class TimedTest : public ::testing::Test {
+ protected:
+  static constexpr int64_t kNow = 1'763'700'000'000;  // 2025-11-21T04:40:00Z
+
+  TimedTest() {
+    topic.fail_percent = 0;
+    topic.deliver_all = true;
+    clock.SetWall(kNow);
+    format.wanted = {true, true, true, true, true};
+    FilterPolicy filter;
+    filter.name = "home";
+    filter.snapshot = SnapshotPolicy{};
+    options.filters = {filter};
+  }
+  /// Also a restart, after a crash.
+  void Open() {
+    const auto plan = EventPlan::Make(format);
+    ASSERT_TRUE(plan.has_value()) << plan.error().message;
+    options.plan = *plan;
+    const int64_t end = static_cast<int64_t>(log.size());
+    flow = std::make_unique<PartitionFlow>(options, durable.position, 0, end, store, dead_letters, reporter,
+                                           clock);
+    const int64_t from = flow->ReadFrom(0);
+    for (int64_t offset = from; offset < end; ++offset) Apply(offset);
+    flow->ReachedEnd(end);
+  }
+  void Send(std::string value, std::optional<int64_t> timestamp_ms = std::nullopt) {
+    log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value)});
+    Apply(static_cast<int64_t>(log.size()) - 1);
+  }
+  static std::string Event(std::string_view kind, std::string_view item, int64_t at_ms,
+                           std::string_view user = "u1", std::string_view more = "") {
+    std::string json = R"({"user_id":")" + std::string(user) + R"(","kind":")" + std::string(kind) + '"';
+    if (!item.empty()) json += R"(,"item_id":")" + std::string(item) + '"';
+    return json + std::string(more) + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
+  }
+  bool Seen(std::string_view item, std::string_view user = "u1", size_t filter = 0) {
+    SeenReader reader;
+    const Status read =
+        flow->ReadSeen(filter, UserKeyOf(user), options.filters[filter].AnswerAt(clock.WallNow()), reader);
+    EXPECT_TRUE(read.has_value());
+    return reader.seen().Contains(FingerprintOf(item));
+  }
+  void Checkpoint() {
+    flow->Freeze();
+    const auto written = flow->WriteFrozen();
+    ASSERT_TRUE(written.has_value()) << written.error().message;
+  }
+  /// What the publisher does, for a while.
+  void Publish(int rounds = 6) {
+    for (int round = 0; round < rounds; ++round) {
+      const auto scan = flow->publish().WantsScan();
+      if (scan.wanted) {
+        const auto marks = store.ScanMarks(scan.after, scan.limit);
+        flow->MarksScanned(*marks, scan.limit);
+      }
+      ASSERT_TRUE(flow->Republish().has_value());
+      ASSERT_TRUE(flow->StepUnexposed(topic, kUnexposedTag).has_value());
+      const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow->RenderUsers(group); };
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(flow->publish().Step(clock.Now(), 256, render, topic, 0).status.has_value());
+        topic.PollAcknowledgements([&](uint64_t ticket, bool delivered) {
+          if (ticket >= kUnexposedTag) {
+            flow->unexposed()->Acknowledged(static_cast<uint32_t>(ticket), delivered);
+          } else {
+            const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
+            flow->publish().Acknowledged({&one, 1}, clock.Now(), clock.WallNow());
+          }
+        });
+      }
+      clock.Advance(600);
+    }
+  }
+  /// In the published snapshot; false where there is none, or a tombstone.
+  bool Published(std::string_view item, const std::string& user = "u1", FilterIndex filter = 0) {
+    const auto found = topic.topic.find({filter, user});
+    if (found == topic.topic.end()) return false;
+    const auto view = SnapshotView::Parse(found->second);
+    EXPECT_TRUE(view.has_value());
+    return view && view->MightContain(item);
+  }
+  bool HasSnapshot(const std::string& user = "u1", FilterIndex filter = 0) {
+    return topic.topic.contains({filter, user});
+  }
+
+  static constexpr uint64_t kUnexposedTag = uint64_t{1} << 32;
+  struct Logged {
+    int64_t timestamp_ms;
+    std::string value;
+  };
+  EventFormat format;
+  PartitionOptions options;
+  sim::VirtualClock clock;
+  sim::CountingReporter reporter;
+  std::mt19937_64 random{1};
+  sim::FakeSnapshotTopic topic{random};
+  sim::FakeDeadLetters dead_letters{random};
+  sim::DurableState durable;
+  sim::StoreFault fault = sim::StoreFault::kNone;
+  uint32_t level0_files = 0;
+  sim::FakeStore store{durable, fault, level0_files};
+  std::unique_ptr<PartitionFlow> flow;
+  std::deque<Logged> log;
+
+ private:
+  void Apply(int64_t offset) {
+    const Logged& logged = log[static_cast<size_t>(offset)];
+    const Record record{offset, {logged.timestamp_ms}, "u1", logged.value, false};
+    const auto taken = flow->Apply({&record, 1});
+    ASSERT_TRUE(taken.has_value());
+    ASSERT_EQ(*taken, 1u);
+  }
+};
+
+}  // namespace seen::test
