@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -174,7 +175,8 @@ TEST(Config, HasARangeForEveryNumberAndHoldsBothSidesOfIt) {
     EXPECT_EQ(set(key.maximum - 0.25), !whole) << path;
     const std::string said = ErrorsOf(kMinimal, {fmt::format("{}={}", path, -1)});
     EXPECT_NE(said.find(path + ": -1: must be " + DescribeRange(key)), std::string::npos) << said;
-    for (const char* const wrong : {"\"7\"", "null", "true", "[]", "{}", "many", "1e400"}) {
+    EXPECT_EQ(set(std::nan("")), key.nullable) << path;  // written as null
+    for (const char* const wrong : {"\"7\"", "true", "[]", "{}", "many", "1e400"}) {
       EXPECT_FALSE(LoadWith({path + "=" + wrong})) << path << wrong;
     }
     ++checked;
@@ -202,6 +204,8 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"input.dead_letter_topic", topics_good, topics_bad},
       {"input.keyed_topic", topics_good, topics_bad},
       {"filters[0].snapshot.topic", topics_good, topics_bad},
+      {"filters[0].window_by", {"exposed_at", "item_created_at"}, {"", "created_at"}},
+      {"unexposed.topic", topics_good, topics_bad},
       {"input.partitioner", {"murmur2", "crc32"}, {"", "MURMUR2", "consistent", "murmur2 "}},
       {"filters[0].name",
        {"a", "home_feed-2", std::string(64, 'n')},
@@ -306,7 +310,17 @@ struct TogetherCase {
 
 TEST(Config, HoldsTheRulesBetweenKeys) {
   const TogetherCase cases[] = {
-      {R"({"kafka":{"brokers":"a:1"},"filters":[]})", "filters: []: must be a list of 1 to 64 objects"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"window_by":"item_created_at","exposures_min":2}]})",
+       "filters[0].exposures_min: 2: can't be above 1 where window_by is"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"served":{"window_days":1}}}]})",
+       "filters[0].kinds.served: is built in"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"Bought":{"window_days":1}}}]})",
+       "filters[0].kinds.Bought: a kind's name has"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"bought":{"window_days":0}}}]})",
+       "filters[0].kinds.bought: {\"window_days\":0}: must be {\"window_days\": N} with N from 1 to 3650"},
+      {R"({"kafka":{"brokers":"a:1"},"unexposed":{"topic":"exposures"}})",
+       "unexposed.topic: \"exposures\": is the topic of input.topic as well"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[]})", "filters: []: must be a list of 1 to 16 objects"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{}]})", "filters[1].name: \"default\": is the name"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{},{"name":"b"}]})",
        "filters[1].snapshot.topic: \"seen-filters\": is the topic of filters[0].snapshot.topic as well"},
