@@ -292,7 +292,8 @@ std::string World::CheckAtRest() {
       if (!filters_[filter].snapshot) continue;
       const auto published = snapshots_.topic.find({static_cast<FilterIndex>(filter), user});
       if (published == snapshots_.topic.end()) {
-        if (!delta->segments.empty()) return "at rest: never published: " + user;
+        // Where nothing counts there is a tombstone, or nothing.
+        if (!SeenFingerprints(*delta, horizon, 10'000).empty()) return "at rest: never published: " + user;
         continue;
       }
       const auto view = SnapshotView::Parse(published->second);

@@ -215,7 +215,16 @@ TEST_F(RoutesTest, AreAllDocumented) {
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 8U);
+  EXPECT_EQ(addresses, 9U);
+}
+
+TEST_F(RoutesTest, PublishEverythingAnew) {
+  EXPECT_EQ(Ask("GET", "/v1/publish").status, 405U);
+  const HttpResponse answer = Ask("POST", "/v1/publish");
+  EXPECT_EQ(answer.status, 202U);
+  EXPECT_EQ(answer.body, "{\"partitions\":2}\n");
+  query_.error = Error{Code::kNotFound, "no filter publishes"};
+  EXPECT_EQ(Ask("POST", "/v1/publish").status, 404U);
 }
 
 TEST_F(RoutesTest, AcknowledgeLostRanges) {
@@ -241,6 +250,9 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
     "partitions": [{
       "partition": 0, "state": "ready", "reason": "", "next_offset": 100, "checkpoint_offset": 90,
       "low_watermark": 0, "high_watermark": 117, "lag_messages": 17, "partition_time_ms": 1763700000123,
+      "republish": {"sweeping": true, "all_requested": true, "swept_day": "2025-11-21", "users_made_due": 12,
+                    "endings": 7},
+      "unexposed": {"published": 21, "resolved": 22, "retried": 23, "outstanding": 24},
       "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "misrouted": 2,
       "misrouted_last": {"offset": 42, "expected_partition": 1},
       "lost_ranges": [{"from_offset": 10, "to_offset": 20, "messages": 10, "noticed_at_ms": 1763600000000}],
@@ -252,6 +264,8 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
     }, {
       "partition": 1, "state": "opening", "reason": "partition 1 is being opened", "next_offset": 0,
       "checkpoint_offset": 0, "low_watermark": null, "high_watermark": null, "lag_messages": 0,
+      "republish": {"sweeping": false, "all_requested": false, "swept_day": null, "users_made_due": 0,
+                    "endings": 0}, "unexposed": null,
       "partition_time_ms": 0, "retention_headroom_s": null, "tail_bytes": 0, "marks_outstanding": 0,
       "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "last_checkpoint_at_ms": null,
       "last_checkpoint": null,
