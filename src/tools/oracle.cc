@@ -11,9 +11,43 @@ void SortUnique(std::vector<T>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
+// As the daemon does by default, kinds and all.
+std::shared_ptr<const EventPlan> PlanWithKinds() {
+  EventFormat format;
+  format.wanted.kind = true;
+  return *EventPlan::Make(format);
+}
+
 }  // namespace
 
-Oracle::Oracle(const OracleRules& rules) : rules_(rules), decoder_(rules.event_bytes_max) {}
+Oracle::Oracle(const OracleRules& rules) : rules_(rules), decoder_(rules.event_bytes_max, PlanWithKinds()) {}
+
+Oracle::User::User(const User& other)
+    : exposures(other.exposures), compact(other.compact), doubtful(other.doubtful), total(other.total) {}
+
+// What was shown up to the day, and came before; what comes later from before it is late.
+void Oracle::TakeBack(User& user, std::optional<uint32_t> item, Day day) {
+  if (!user.taken_back) user.taken_back = std::make_unique<TakenBack>();
+  if (item) {
+    const auto [at, is_new] = user.taken_back->items.try_emplace(*item, day);
+    if (!is_new) at->second = std::max(at->second, day);
+  } else {
+    user.taken_back->all = std::max(user.taken_back->all.value_or(day), day);
+  }
+  const auto gone = [&](const Exposure& exposure) {
+    return exposure.day <= day && (!item || exposure.item == *item);
+  };
+  std::erase_if(user.exposures, gone);
+  std::erase_if(user.doubtful, gone);
+  user.compact = 0;
+}
+
+bool Oracle::CameTooLate(const User& user, uint32_t item, Day day) {
+  if (!user.taken_back) return false;
+  if (user.taken_back->all && day < *user.taken_back->all) return true;
+  const auto found = user.taken_back->items.find(item);
+  return found != user.taken_back->items.end() && day < found->second;
+}
 
 void Oracle::Compact(User& user) {
   SortUnique(user.exposures);
@@ -35,11 +69,21 @@ void Oracle::AddRecord(TimeMs timestamp, std::string_view value, bool value_is_n
   if (at == users_.end()) at = users_.emplace(std::string(event->user_id), User{}).first;
   User& user = at->second;
   const Day day = DayOf(event->exposed_at);
+  if (event->kind == EventKind::kErased) TakeBack(user, std::nullopt, day);
   for (const ExposedItem& exposed : event->items) {
     auto known = item_index_.find(exposed.item_id);
     if (known == item_index_.end()) {
       known = item_index_.emplace(std::string(exposed.item_id), static_cast<uint32_t>(items_.size())).first;
       items_.push_back({&known->first, FingerprintOf(exposed.item_id)});
+    }
+    if (event->kind == EventKind::kRemoved) {
+      TakeBack(user, known->second, day);
+      continue;
+    }
+    if (CameTooLate(user, known->second, day)) continue;
+    if (event->kind != EventKind::kExposed) {  // seen for a while, or after all
+      user.doubtful.push_back({day, known->second});
+      continue;
     }
     if (day < Horizon(timestamp)) {
       ++counts_.too_old;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,7 +47,8 @@ class Oracle {
  public:
   explicit Oracle(const OracleRules& rules);
 
-  /// A record of the input topic as the daemon reads it.
+  /// A record of the input topic as the daemon reads it: of the default format; removals and erasures are
+  /// followed, what was served may or may not count.
   void AddRecord(TimeMs timestamp, std::string_view value, bool value_is_null = false);
 
   /// `horizon`: the first day that counts.
@@ -77,13 +80,24 @@ class Oracle {
     uint32_t item = 0;
     friend auto operator<=>(const Exposure&, const Exposure&) = default;
   };
+  struct TakenBack {
+    std::unordered_map<uint32_t, Day> items;  // until this day
+    std::optional<Day> all;
+  };
   struct User {
+    User() = default;
+    User(const User& other);
+    User(User&&) = default;
+
     std::vector<Exposure> exposures;  // sorted and unique up to `compact`, as they came behind it
     size_t compact = 0;
-    std::vector<Exposure> doubtful;  // too old when they came
+    std::vector<Exposure> doubtful;         // too old when they came, or served
+    std::unique_ptr<TakenBack> taken_back;  // of most users nothing
     uint64_t total = 0;
   };
   static void Compact(User& user);
+  static void TakeBack(User& user, std::optional<uint32_t> item, Day day);
+  static bool CameTooLate(const User& user, uint32_t item, Day day);
 
   OracleRules rules_;
   EventDecoder decoder_;

@@ -59,6 +59,31 @@ TEST(Oracle, JudgesAgeByTheRecordsOwnTime) {
   EXPECT_EQ(Names(oracle, seen.may), (NameSet{"too old when it came"}));
 }
 
+std::string KindOf(std::string_view kind, std::string_view user, std::string_view item, TimeMs at) {
+  const std::string about = item.empty() ? "" : fmt::format(R"("item_id":"{}",)", item);
+  return fmt::format(R"({{"user_id":"{}",{}"kind":"{}","exposed_at":{}}})", user, about, kind, at.value);
+}
+
+TEST(Oracle, FollowsRemovalsAndErasures) {
+  Oracle oracle({.window_days = 30});
+  const auto add = [&](const std::string& value) { oracle.AddRecord(DaysAgo(0), value); };
+  add(EventOf("u", "a", DaysAgo(1)));
+  add(EventOf("u", "b", DaysAgo(0)));
+  add(KindOf("removed", "u", "a", DaysAgo(0)));
+  add(KindOf("removed", "u", "b", DaysAgo(1)));  // shown after it
+  add(EventOf("u", "a", DaysAgo(2)));            // late
+  add(KindOf("served", "u", "c", DaysAgo(0)));
+  EXPECT_EQ(Names(oracle, oracle.Seen("u", oracle.Horizon(kNoon)).must), (NameSet{"b"}));
+  EXPECT_EQ(Names(oracle, oracle.Seen("u", oracle.Horizon(kNoon)).may), (NameSet{"c"}));
+  add(EventOf("u", "a", DaysAgo(0)));  // the same day, later in the log
+  EXPECT_EQ(Names(oracle, oracle.Seen("u", oracle.Horizon(kNoon)).must), (NameSet{"a", "b"}));
+  add(KindOf("erased", "u", "", DaysAgo(0)));
+  add(EventOf("u", "d", DaysAgo(1)));
+  add(EventOf("u", "e", DaysAgo(0)));
+  EXPECT_EQ(Names(oracle, oracle.Seen("u", oracle.Horizon(kNoon)).must), (NameSet{"e"}));
+  EXPECT_TRUE(oracle.Seen("u", oracle.Horizon(kNoon)).may.empty());
+}
+
 TEST(Oracle, LeavesOutWhatTheDaemonDeadLetters) {
   Oracle oracle({.future_skew_s_max = 300, .event_bytes_max = 200});
   const struct {
