@@ -69,19 +69,19 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
 }
 
 Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view user_id,
-                                     std::span<const std::string_view> items,
+                                     const CandidateList& candidates,
                                      std::span<const std::string_view> also_seen) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   UnseenAnswer answer;
   answer.as_of = place->open->flow->GetAsOf();
   thread_local SeenReader reader;
-  thread_local Candidates candidates;
+  thread_local Candidates asked;
   const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
   const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
                                                   policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
-  candidates.Unseen(items, also_seen, reader.seen(), answer.unseen);
+  asked.Unseen(candidates, also_seen, reader, answer.unseen);
   return answer;
 }
 

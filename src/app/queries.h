@@ -21,7 +21,7 @@ class Queries final : public QueryPort {
 
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override;
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
-                              std::span<const std::string_view> items,
+                              const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override;
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override;
   DaemonStatus GetStatus() const override { return status_(); }

@@ -4,30 +4,86 @@
 
 #include <algorithm>
 
+#include "decode/event_limits.h"
+#include "decode/plain_digits.h"
 #include "decode/plain_scanner.h"
 #include "model/event.h"
 
 namespace seen {
 namespace {
 
-bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& ids) {
+using Kind = ScalarKind;
+
+bool IsId(const Scalar& value) {
+  return (value.kind == Kind::kString || value.kind == Kind::kInteger) && !value.text.empty() &&
+         value.text.size() <= kIdBytesMax;
+}
+
+// 0: not known.
+bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
+  if (value.kind == Kind::kNull) return true;
+  if (value.kind != Kind::kInteger || value.text.front() == '-') return false;
+  const int64_t ms = NumberOf(value.text);
+  second = static_cast<uint32_t>(ms / 1000);
+  return ms < kExposedAtEnd;
+}
+
+// `{"id":"a","created_at":1763700000000}`, the first brace taken.
+[[gnu::always_inline]] inline bool ReadDatedId(PlainScanner& json, std::string_view& id, uint32_t& second) {
+  bool timed = false;
+  do {
+    bool names_id = json.TakeText("\"id\":");
+    if (!names_id && !json.TakeText("\"created_at\":")) {
+      std::string_view name;
+      if (!json.TakeString(name) || !json.Take(':')) return false;
+      names_id = name == "id";
+      if (!names_id && name != "created_at") return false;
+    }
+    Scalar value;
+    if (!json.TakeScalar(value)) return false;
+    if (names_id) {
+      if (!id.empty() || !IsId(value)) return false;
+      id = value.text;
+    } else {
+      if (timed || !ReadCreatedAt(value, second)) return false;
+      timed = true;
+    }
+  } while (json.Take(','));
+  return !id.empty() && json.Take('}');
+}
+
+// `created_seconds`: nullptr where ids are given without.
+bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& ids,
+             std::vector<uint32_t>* created_seconds) {
   if (!json.Take('[')) return false;
   if (json.Take(']')) return true;
   do {
+    if (ids.size() == ids_max) return false;
+    if (created_seconds != nullptr && json.Take('{')) {
+      std::string_view id;
+      uint32_t second = 0;
+      if (!ReadDatedId(json, id, second)) return false;
+      ids.push_back(id);
+      if (second == 0) continue;
+      created_seconds->resize(ids.size());
+      created_seconds->back() = second;
+      continue;
+    }
     Scalar id;
-    if (!json.TakeScalar(id) || ids.size() == ids_max) return false;
-    if (id.kind != ScalarKind::kString && id.kind != ScalarKind::kInteger) return false;
-    if (id.text.empty() || id.text.size() > kIdBytesMax) return false;
+    if (!json.TakeScalar(id) || !IsId(id)) return false;
     ids.push_back(id.text);
   } while (json.Take(','));
+  if (created_seconds != nullptr && !created_seconds->empty()) created_seconds->resize(ids.size());
   return json.Take(']');
 }
 
 }  // namespace
 
 bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::string_view> names,
-                    std::span<std::vector<std::string_view>> lists, std::span<bool> given) {
+                    std::span<std::vector<std::string_view>> lists, std::span<bool> given,
+                    std::vector<uint32_t>& created_seconds) {
   PlainScanner json(text);
+  created_seconds.clear();
   std::fill(given.begin(), given.end(), false);
   if (!json.Take('{')) return false;
   if (!json.Take('}')) {
@@ -37,7 +93,7 @@ bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::
       const auto known = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
       if (known == names.size() || given[known]) return false;
       given[known] = true;
-      if (!ReadIds(json, ids_max, lists[known])) return false;
+      if (!ReadIds(json, ids_max, lists[known], known == 0 ? &created_seconds : nullptr)) return false;
     } while (json.Take(','));
     if (!json.Take('}')) return false;
   }

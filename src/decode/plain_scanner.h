@@ -88,6 +88,16 @@ class PlainScanner {
     return true;
   }
 
+  /// These very bytes, after white space.
+  template <size_t kBytes>
+  SEEN_INLINE bool TakeText(const char (&text)[kBytes]) {
+    Peek();
+    if (end_ - at_ < static_cast<ptrdiff_t>(kBytes - 1) || std::memcmp(at_, text, kBytes - 1) != 0)
+      return false;
+    at_ += kBytes - 1;
+    return true;
+  }
+
   SEEN_INLINE bool TakeScalar(Scalar& value) {
     switch (Peek()) {
       case '"':

@@ -25,9 +25,17 @@ struct SnapshotAnswer {
   std::string bytes;
 };
 
+/// What `unseen` is asked of: item ids, in order of preference.
+struct CandidateList {
+  std::span<const std::string_view> ids;
+  /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: of none. What
+  /// ended before an item was created can't hold it. Of an id given twice the latest counts, for both.
+  std::span<const uint32_t> created_seconds;
+};
+
 struct UnseenAnswer {
   AsOf as_of;
-  std::vector<uint32_t> unseen;  // indices into the question's items: first occurrences, in order
+  std::vector<uint32_t> unseen;  // indices into the candidates: first occurrences, in order
 };
 
 /// One segment as `seenctl show` prints it.
@@ -58,7 +66,7 @@ class QueryPort {
   virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const = 0;
   /// `also_seen`: item ids that count as seen besides the stored ones (this request's own pages).
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
-                                      std::span<const std::string_view> items,
+                                      const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
   virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const = 0;
   virtual DaemonStatus GetStatus() const = 0;

@@ -135,7 +135,8 @@ HttpResponse Snapshot(const QueryPort& queries, const UserPath& path, const Http
 HttpResponse Unseen(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
   const auto question = ParseUnseenQuestion(request.body);
   if (!question) return Problem(question.error(), request.target);
-  const auto answer = queries.Unseen(path.filter, path.user_id, question->items(), question->also_seen());
+  const auto answer = queries.Unseen(path.filter, path.user_id,
+                                     {question->items(), question->created_seconds()}, question->also_seen());
   if (!answer) return Problem(answer.error(), request.target);
   return AboutUser(answer->as_of, kJson, WriteUnseenAnswer(question->items(), answer->unseen));
 }

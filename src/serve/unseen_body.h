@@ -18,17 +18,21 @@ inline constexpr size_t kUnseenItemsMax = 20'000;  // of each list
 class UnseenQuestion {
  public:
   std::span<const std::string_view> items() const { return items_; }
+  /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: of none.
+  std::span<const uint32_t> created_seconds() const { return created_seconds_; }
   std::span<const std::string_view> also_seen() const { return also_seen_; }
 
  private:
   friend Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
   std::shared_ptr<const std::string> bytes_;  // what the views point into, unless it is the body
   std::vector<std::string_view> items_;
+  std::vector<uint32_t> created_seconds_;
   std::vector<std::string_view> also_seen_;
 };
 
-/// `{"items":["a",7],"also_seen":["c"]}`; `also_seen` may be absent. kInvalidArgument names the JSON path of
-/// what is wrong: "$.items[3]: empty". Unknown and repeated keys are errors. Any thread.
+/// `{"items":["a",7,{"id":"b","created_at":1763700000000}],"also_seen":["c"]}`; `also_seen` may be absent.
+/// kInvalidArgument names the JSON path of what is wrong: "$.items[3]: empty". Unknown and repeated keys are
+/// errors. Any thread.
 Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
 
 /// `{"unseen":[...]}`. `unseen`: indices into `items`.

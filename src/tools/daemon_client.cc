@@ -95,9 +95,13 @@ Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_
 
 Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
                                                       std::span<const std::string> items,
-                                                      std::span<const std::string> also_seen) {
+                                                      std::span<const std::string> also_seen,
+                                                      std::optional<TimeMs> created_at) {
   const std::string target = UserPath(filter, user_id) + "/unseen";
   Json question = {{"items", items}};
+  if (created_at) {
+    for (Json& item : question["items"]) item = {{"id", item}, {"created_at", created_at->value}};
+  }
   if (!also_seen.empty()) question["also_seen"] = also_seen;
   std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto answer = ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "tools/http_client.h"
 
@@ -42,10 +44,11 @@ class DaemonClient {
 
   /// Snapshot bytes; an unknown user's are a valid empty filter.
   Result<std::string> Snapshot(std::string_view filter, std::string_view user_id);
-  /// Of `items`, those not seen, in order, each once. At most 20,000 items.
+  /// Of `items`, those not seen, in order, each once. At most 20,000 items. `created_at`: of all of them.
   Result<std::vector<std::string>> Unseen(std::string_view filter, std::string_view user_id,
                                           std::span<const std::string> items,
-                                          std::span<const std::string> also_seen = {});
+                                          std::span<const std::string> also_seen = {},
+                                          std::optional<TimeMs> created_at = {});
   /// The daemon's JSON about a user's segments, as it is.
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
   Result<DaemonSummary> Status();

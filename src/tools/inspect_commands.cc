@@ -8,8 +8,10 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
+#include "tools/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/daemon_client.h"
@@ -25,13 +27,21 @@ struct UnseenOptions {
   std::string user;
   std::vector<std::string> items;
   std::vector<std::string> also_seen;
+  std::string created_at;
   bool json = false;
 };
 
 int RunUnseen(const UnseenOptions& options) {
+  std::optional<TimeMs> created_at;
+  if (!options.created_at.empty()) {
+    const auto time = ParseTime("--created-at", options.created_at, SystemClock().WallNow());
+    if (!time) return ExitWith(time.error());
+    created_at = *time;
+  }
   auto daemon = DaemonClient::Make(options.daemon.http);
   if (!daemon) return ExitWith(daemon.error());
-  const auto unseen = daemon->Unseen(options.daemon.filter, options.user, options.items, options.also_seen);
+  const auto unseen =
+      daemon->Unseen(options.daemon.filter, options.user, options.items, options.also_seen, created_at);
   if (!unseen) return ExitWith(unseen.error());
   if (options.json) {
     fmt::print("{}\n", nlohmann::json{{"unseen", *unseen}}.dump());
@@ -153,6 +163,8 @@ Command AddUnseen(CLI::App& root) {
   app->add_option("items", options->items, "item ids, in order of preference")->required();
   app->add_option("--also-seen", options->also_seen, "count this item as seen too; may be repeated")
       ->allow_extra_args(false);
+  app->add_option("--created-at", options->created_at,
+                  "when these items were created: what ended before can't hold them");
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunUnseen(*options); }};
 }

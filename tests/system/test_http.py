@@ -5,10 +5,11 @@ import socket
 
 import pytest
 
+from hashes import fingerprint
 from http_json import user_path
 from load import Load, one_by_one
-from oracle import Oracle
-from places import wait_until
+from oracle import DAY_MS, Oracle
+from places import now_ms, wait_until
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ REQUESTS = [
     ("POST", user_path("u") + "/unseen", b'{"itmes":["a"]}', 400),
     ("POST", user_path("u") + "/unseen", json.dumps({"items": [""]}).encode(), 400),
     ("POST", user_path("u") + "/unseen", json.dumps({"items": ["x"] * 20_001}).encode(), 400),
+    ("POST", user_path("u") + "/unseen", b'{"items":[{"id":"a","created_at":"now"}]}', 400),
     ("POST", user_path("u") + "/unseen", b" " * (5 << 20), 413),
 ]
 
@@ -65,6 +67,37 @@ def test_errors_are_problem_documents(asked):
 def test_twenty_thousand_items_are_answered_exactly(asked):
     items = [f"i{n}" for n in range(19_999)]
     assert asked.unseen("u", ["a", *items]) == items
+
+
+def test_what_ended_before_an_item_was_created_is_not_asked(topics, daemon, topic_name):
+    """Two items of one fingerprint: the old one was shown yesterday, the fresh one never."""
+    old, fresh = "shown-46453", "fresh-129312"
+    assert fingerprint(old) == fingerprint(fresh)
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    now = now_ms()
+    today, yesterday = now - now % DAY_MS, now - now % DAY_MS - DAY_MS // 2
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", old), ("u", "a"), ("all", old)], yesterday))
+    topics.produce(topic_name, one_by_one(Oracle(), [("u", "b")], today))
+    topics.produce(topic_name, one_by_one(Oracle(), [("all", fresh)], today))
+    for restarted in (False, True):
+        seend.wait_caught_up()
+        created = {"id": fresh, "created_at": today}
+        assert seend.unseen("u", [fresh, "new"]) == ["new"]
+        assert seend.unseen("u", [{"id": fresh}, {"id": fresh, "created_at": None}]) == []
+        assert seend.unseen("u", ["a", created, "new", 7]) == [fresh, "new", "7"]
+        assert seend.unseen("u", [{"id": fresh, "created_at": yesterday}]) == [], "its day hadn't ended"
+        assert seend.unseen("u", [fresh, "new", created]) == [fresh, "new"], "an id is one item"
+        assert seend.unseen("u", [created], [fresh]) == []
+        assert seend.unseen("all", [created]) == [], "it was shown after it was created"
+        shown = [{"id": "a", "created_at": yesterday}, {"id": old, "created_at": yesterday - 1}, "b",
+                 {"id": "b", "created_at": today}]
+        assert seend.unseen("u", shown) == []
+        if not restarted:
+            seend.stop()
+            seend.start()
+    refused = seend.http.post(user_path("u") + "/unseen", {"items": ["a", {"id": "b", "made_at": 1}]})
+    assert refused.status == 400 and refused.json()["detail"].startswith('$.items[1]: unknown key "made_at"')
 
 
 def test_pipelined_requests_are_answered_in_order(asked):

@@ -151,6 +151,9 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     items = sorted(load.oracle.items(user))
     at = ["--http", f"http://{seend.address}"]
     assert json.loads(seenctl("unseen", *at, user, items[0], "new", "--json"))["unseen"] == ["new"]
+    assert seenctl("unseen", *at, user, items[0], "new", "--created-at", "2020-01-01").split() == ["new"]
+    later = ["--created-at", str(now_ms() + 86_400_000)]  # than anything that was shown
+    assert seenctl("unseen", *at, user, items[0], "new", *later).split() == [items[0], "new"]
     shown = json.loads(seenctl("show", *at, user, "--json"))
     assert shown["items"] == len(load.oracle.fingerprints(user)) and shown["segments"]
     saved = tmp_path / "user.snapshot"

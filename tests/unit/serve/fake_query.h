@@ -15,6 +15,7 @@ class FakeQuery : public QueryPort {
   DaemonStatus status;
   mutable std::string user_asked;
   mutable std::vector<std::string> also_asked;
+  mutable std::vector<uint32_t> created_asked;
   int acknowledged = 0;
 
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override {
@@ -22,14 +23,16 @@ class FakeQuery : public QueryPort {
     return SnapshotAnswer{kAsOf, std::string("SEEN\0\xff\r\n", 8)};
   }
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
-                              std::span<const std::string_view> items,
+                              const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     also_asked.assign(also_seen.begin(), also_seen.end());
+    created_asked.assign(candidates.created_seconds.begin(), candidates.created_seconds.end());
     std::set<std::string_view> known(also_seen.begin(), also_seen.end());
     UnseenAnswer answer{kAsOf, {}};
-    for (uint32_t i = 0; i < items.size(); ++i) {
-      if (!seen.contains(items[i]) && known.insert(items[i]).second) answer.unseen.push_back(i);
+    for (uint32_t i = 0; i < candidates.ids.size(); ++i) {
+      if (!seen.contains(candidates.ids[i]) && known.insert(candidates.ids[i]).second)
+        answer.unseen.push_back(i);
     }
     return answer;
   }

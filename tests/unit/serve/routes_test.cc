@@ -98,13 +98,24 @@ TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
   EXPECT_EQ(json::parse(response.body), json::parse(R"({"unseen":["z","8","b"]})"));
   EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17");
   EXPECT_EQ(query_.also_asked, std::vector<std::string>{"c"});
+  EXPECT_EQ(query_.created_asked, std::vector<uint32_t>());
+}
+
+TEST_F(RoutesTest, NameCandidatesByIdWhereTheyWereGivenWithTheirTime) {
+  const HttpResponse response =
+      Ask("POST", "/v1/filters/home/users/u1/unseen",
+          R"({"items":["z",{"id":"a","created_at":5000},{"id":8,"created_at":1763700000000},"b"]})");
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(response.body, "{\"unseen\":[\"z\",\"8\",\"b\"]}\n");
+  EXPECT_EQ(query_.created_asked, (std::vector<uint32_t>{0, 5, 1'763'700'000, 0}));
 }
 
 TEST_F(RoutesTest, RefuseABadQuestionWithThePathOfTheElement) {
-  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u%201/unseen", R"({"items":["z",{}]})");
+  const HttpResponse response = Ask("POST", "/v1/filters/home/users/u%201/unseen", R"({"items":["z",[]]})");
   EXPECT_EQ(response.status, 400U);
   const json problem = ProblemOf(response);
-  EXPECT_EQ(problem["detail"], "$.items[1]: expected a string or an integer, found an object");
+  EXPECT_EQ(problem["detail"],
+            "$.items[1]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found an array");
   EXPECT_EQ(problem["instance"], "/v1/filters/home/users/u%201/unseen");
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -19,6 +20,39 @@ TEST(UnseenQuestion, TakesStringsAndIntegers) {
   EXPECT_EQ(Owned(question->items()),
             (Ids{"a", "7", "-3", "18446744073709551615", "-9223372036854775808", "a", "é\n", "用"}));
   EXPECT_EQ(Owned(question->also_seen()), (Ids{"1", "c"}));
+}
+
+TEST(UnseenQuestion, TakesWhenAnItemWasCreated) {
+  using Seconds = std::vector<uint32_t>;
+  struct Case {
+    std::string items;
+    Ids ids;
+    Seconds seconds;
+  };
+  // Each plain, and with an escape in it, which only the strict reader takes.
+  const std::vector<Case> cases = {
+      {R"({"id":"a","created_at":1763700000999})", {"a"}, {1'763'700'000}},
+      {R"({"created_at":1763700001000,"id":7})", {"7"}, {1'763'700'001}},
+      {R"("a",{"id":"b","created_at":4294967295999},3,{"id":"d","created_at":1000},"e")",
+       {"a", "b", "3", "d", "e"},
+       {0, 4'294'967'295, 0, 1, 0}},
+      {R"( { "id" : "a" , "created_at" : 5000 } , -1 )", {"a", "-1"}, {5, 0}},
+      {R"({"id":"a"},{"id":"b","created_at":null},{"created_at":0,"id":"c"},"d")", {"a", "b", "c", "d"}, {}},
+      {R"({"id":"a","created_at":999},"b")", {"a", "b"}, {}},
+      {R"("a","b")", {"a", "b"}, {}},
+  };
+  for (const Case& one : cases) {
+    for (const bool escaped : {false, true}) {
+      const std::string body =
+          R"({"items":[)" + one.items + R"(],"also_seen":[")" + (escaped ? R"(\u0041)" : "A") + R"("]})";
+      const auto question = ParseUnseenQuestion(body);
+      ASSERT_TRUE(question) << body << question.error().message;
+      EXPECT_EQ(Owned(question->items()), one.ids) << body;
+      EXPECT_EQ(Seconds(question->created_seconds().begin(), question->created_seconds().end()), one.seconds)
+          << body;
+      EXPECT_EQ(Owned(question->also_seen()), Ids{"A"}) << body;
+    }
+  }
 }
 
 TEST(UnseenQuestion, MayLeaveListsEmptyAndComeInAnyOrder) {
@@ -63,13 +97,50 @@ TEST(UnseenQuestion, NamesThePathOfWhatIsWrong) {
       {R"({"items":"a"})", "$.items: expected an array of item ids, found a string"},
       {R"({"items":{"a":1}})", "$.items: expected an array of item ids, found an object"},
       {R"({"items":[],"also_seen":true})", "$.also_seen: expected an array of item ids, found a boolean"},
-      {R"({"items":["a",null]})", "$.items[1]: expected a string or an integer, found null"},
-      {R"({"items":["a","b",["c"]]})", "$.items[2]: expected a string or an integer, found an array"},
-      {R"({"items":[{"item_id":"a"}]})", "$.items[0]: expected a string or an integer, found an object"},
+      {R"({"items":["a",null]})",
+       "$.items[1]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found null"},
+      {R"({"items":["a","b",["c"]]})",
+       "$.items[2]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found an array"},
+      {R"({"items":["a",{"item_id":"a"}]})",
+       "$.items[1]: unknown key \"item_id\"; the nearest known one is \"id\""},
+      {R"({"items":[{"id":"a","create_at":1}]})",
+       "$.items[0]: unknown key \"create_at\"; the nearest known one is \"created_at\""},
+      {R"({"items":["a","b",{"created_at":1}]})", "$.items[2].id: missing"},
+      {R"({"items":[{}]})", "$.items[0].id: missing"},
+      {R"({"items":["a",{"id":"b","id":"c"}]})", "$.items[1].id: given twice"},
+      {R"({"items":[{"created_at":1,"id":"b","created_at":1}]})", "$.items[0].created_at: given twice"},
+      {R"({"items":[{"id":""}]})", "$.items[0].id: empty; an item id has 1 to 512 bytes"},
+      {R"({"items":["a",{"created_at":1,"id":")" + long_id + R"("}]})",
+       "$.items[1].id: 513 bytes; an item id has 1 to 512 bytes"},
+      {R"({"items":[{"id":null}]})", "$.items[0].id: expected a string or an integer, found null"},
+      {R"({"items":[{"id":{}}]})", "$.items[0].id: expected a string or an integer, found an object"},
+      {R"({"items":[{"id":1.5}]})",
+       "$.items[0].id: expected a string or an integer, found a number with a fraction or exponent"},
+      {R"({"items":[{"id":18446744073709551616}]})",
+       "$.items[0].id: an integer beyond 64 bits; send it as a string"},
+      {R"({"items":[{"id":"a","created_at":"1763700000000"}]})",
+       "$.items[0].created_at: expected a whole number of ms since the epoch, or null, found a string"},
+      {R"({"items":[{"id":"a","created_at":1763700000000.5}]})",
+       "$.items[0].created_at: expected a whole number of ms since the epoch, or null, found a number with"},
+      {R"({"items":[{"id":"a","created_at":[1]}]})",
+       "$.items[0].created_at: expected a whole number of ms since the epoch, or null, found an array"},
+      {R"({"items":[{"id":"a","created_at":-1}]})",
+       "$.items[0].created_at: not between 1970 and 2106; it is ms since the epoch"},
+      {R"({"items":[{"id":"a","created_at":4294967296000}]})",
+       "$.items[0].created_at: not between 1970 and 2106; it is ms since the epoch"},
+      {R"({"items":[{"id":"a","created_at":1763700000000000}]})",
+       "$.items[0].created_at: not between 1970 and 2106; it is ms since the epoch"},
+      {R"({"items":[{"id":"a","created_at":99999999999999999999}]})",
+       "$.items[0].created_at: not between 1970 and 2106; it is ms since the epoch"},
+      {R"({"items":[],"also_seen":[{"id":"a"}]})",
+       "$.also_seen[0]: expected a string or an integer, found an object"},
+      {R"({"items":[{"id":"a"})", "body: not JSON: "},
       {R"({"items":[1.5]})",
-       "$.items[0]: expected a string or an integer, found a number with a fraction or exponent"},
+       "$.items[0]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found a number with a "
+       "fraction or exponent"},
       {R"({"items":[1e3]})",
-       "$.items[0]: expected a string or an integer, found a number with a fraction or exponent"},
+       "$.items[0]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found a number with a "
+       "fraction or exponent"},
       {R"({"items":[18446744073709551616]})", "$.items[0]: an integer beyond 64 bits; send it as a string"},
       {R"({"items":[""]})", "$.items[0]: empty; an item id has 1 to 512 bytes"},
       {R"({"items":["a"],"also_seen":["b",")" + long_id + R"("]})",
@@ -100,7 +171,14 @@ TEST(UnseenQuestion, BoundsEachListAndTheDepth) {
   const auto over = ParseUnseenQuestion(body(kUnseenItemsMax + 1));
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().message, "$.items: more than 20000 items; split the request");
+  std::string dated = R"({"items":[{"id":"0","created_at":1000})";
+  for (size_t i = 1; i < kUnseenItemsMax; ++i) dated += R"(,{"id":"x","created_at":1000})";
+  EXPECT_TRUE(ParseUnseenQuestion(dated + "]}"));
+  const auto dated_over = ParseUnseenQuestion(dated + R"(,{"id":"x"}]})");
+  ASSERT_FALSE(dated_over);
+  EXPECT_EQ(dated_over.error().message, "$.items: more than 20000 items; split the request");
   EXPECT_FALSE(ParseUnseenQuestion(R"({"items":)" + std::string(1'000'000, '[')));
+  EXPECT_FALSE(ParseUnseenQuestion(R"({"items":[)" + std::string(1'000'000, '{')));
   EXPECT_FALSE(ParseUnseenQuestion(std::string(1'000'000, '{')));
 }
 
@@ -135,6 +213,7 @@ TEST(UnseenQuestion, ReadsTheSameWithAndWithoutEscapes) {
   for (int round = 0; round < 500; ++round) {
     nlohmann::json items = nlohmann::json::array();
     Ids expected;
+    std::vector<uint32_t> seconds;
     for (size_t i = random() % 40; i > 0; --i) {
       if (random() % 4 == 0) {
         const auto number = static_cast<int64_t>(random() >> (random() % 64)) * (random() % 2 == 0 ? 1 : -1);
@@ -144,14 +223,24 @@ TEST(UnseenQuestion, ReadsTheSameWithAndWithoutEscapes) {
         items.push_back(plain[random() % plain.size()]);
         expected.push_back(items.back());
       }
+      seconds.push_back(0);
     }
-    const nlohmann::json body = {{"items", items}, {"also_seen", items}};
+    const nlohmann::json also_seen = items;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (round % 2 == 0 || random() % 2 == 0) continue;
+      seconds[i] = static_cast<uint32_t>(random());
+      items[i] = {{"id", items[i]}, {"created_at", int64_t{seconds[i]} * 1000 + 7}};
+    }
+    if (std::count(seconds.begin(), seconds.end(), 0u) == std::ssize(seconds)) seconds.clear();
+    const nlohmann::json body = {{"items", items}, {"also_seen", also_seen}};
     for (const bool ascii : {false, true}) {  // ascii: what is beyond it is escaped
       const std::string text = body.dump(static_cast<int>(random() % 3) - 1, ' ', ascii);
       const auto question = ParseUnseenQuestion(text);
       ASSERT_TRUE(question) << text << question.error().message;
       ASSERT_EQ(Owned(question->items()), expected) << text;
       ASSERT_EQ(Owned(question->also_seen()), expected) << text;
+      const auto created = question->created_seconds();
+      ASSERT_EQ(std::vector<uint32_t>(created.begin(), created.end()), seconds) << text;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <thread>
 
 #include "tiny_server.h"
@@ -100,6 +101,27 @@ TEST(DaemonClient, SumsUpTheStatus) {
   const auto odd = daemon->Status();
   ASSERT_FALSE(odd) << "an answer of another shape is an error, not a crash";
   EXPECT_EQ(odd.error().code, Code::kMalformed);
+}
+
+TEST(DaemonClient, AsksWithTheItemsTimeWhereItIsKnown) {
+  std::mutex mutex;
+  std::vector<std::string> bodies;
+  TinyServer server([&](int, const std::string& request) {
+    const std::lock_guard lock(mutex);
+    bodies.push_back(request.substr(request.find("\r\n\r\n") + 4));
+    return TinyServer::Response(200, R"({"unseen":["n"]})");
+  });
+  auto daemon = DaemonClient::Make(server.base());
+  const std::vector<std::string> items = {"n", "m"};
+  EXPECT_EQ(*daemon->Unseen("default", "u", items), std::vector<std::string>{"n"});
+  EXPECT_EQ(*daemon->Unseen("default", "u", items, {}, TimeMs{1'763'700'000'000}),
+            std::vector<std::string>{"n"});
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(
+      bodies,
+      (std::vector<std::string>{
+          R"({"items":["n","m"]})",
+          R"({"items":[{"created_at":1763700000000,"id":"n"},{"created_at":1763700000000,"id":"m"}]})"}));
 }
 
 TEST(DaemonClient, HandsOnTheDaemonsWords) {

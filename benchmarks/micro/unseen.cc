@@ -1,0 +1,131 @@
+// POST .../unseen without HTTP: reading the question, deciding it, and how often it is wrong. `candidate` is
+// the time for one. Argument `dated`: whether candidates say when they were created.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "app/queries_candidates.h"
+#include "serve/unseen_body.h"
+#include "users.h"
+
+namespace seen::micro {
+namespace {
+
+constexpr size_t kCandidates = 2'000;
+constexpr int32_t kDays = 30;
+constexpr size_t kItemsADay = 100;
+constexpr uint32_t kToday = (kFirstDay + kDays - 1) * kSecondsPerDay;
+
+void CountCandidates(benchmark::State& state) {
+  state.counters["candidate"] = benchmark::Counter(
+      kCandidates, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void ParseQuestion(benchmark::State& state) {
+  std::string body = R"({"items":[)";
+  for (size_t i = 0; i < kCandidates; ++i) {
+    if (i > 0) body += ',';
+    const std::string id = "\"n" + std::to_string(10'000'000 + i * 7'919) + '"';
+    const std::string ms = std::to_string(kToday * int64_t{1000} + static_cast<int64_t>(i) * 1'003);
+    body += state.range(0) != 0 ? R"({"id":)" + id + R"(,"created_at":)" + ms + "}" : id;
+  }
+  body += "]}";
+  for (auto _ : state) {
+    const auto question = ParseUnseenQuestion(body);
+    if (!question) std::abort();
+    benchmark::DoNotOptimize(question->items().data());
+  }
+  CountCandidates(state);
+  state.counters["byte"] =
+      benchmark::Counter(static_cast<double>(body.size()),
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(ParseQuestion)->ArgName("dated")->Arg(0)->Arg(1);
+
+std::string ItemOf(uint64_t user, int32_t day, size_t number) {
+  return "u" + std::to_string(user) + "-" + std::to_string(day) + "-" + std::to_string(number);
+}
+
+// A user of the items that ItemOf names.
+std::string EncodedShown(uint64_t user) {
+  Delta delta;
+  delta.user_id = std::to_string(user);
+  for (int32_t day = 0; day < kDays; ++day) {
+    std::set<Fingerprint> unique;
+    for (size_t i = 0; i < kItemsADay; ++i) unique.insert(FingerprintOf(ItemOf(user, day, i)));
+    delta.segments.push_back({{kFirstDay + day}, 100, 80'000, {unique.begin(), unique.end()}});
+  }
+  return Encoded(delta);
+}
+
+// From encoded state to the answer; `seen` of a hundred candidates are, and were created a day before they
+// were shown.
+void DecideQuestion(benchmark::State& state) {
+  constexpr size_t kUsers = 64;
+  std::vector<std::string> stored;
+  for (size_t user = 0; user < kUsers; ++user) stored.push_back(EncodedShown(user));
+  std::array<std::vector<std::string>, kUsers> ids;
+  std::vector<uint32_t> created(state.range(0) != 0 ? kCandidates : 0);
+  for (size_t i = 0; i < kCandidates; ++i) {
+    const auto day = static_cast<int32_t>(i % kDays);
+    const bool is_seen = i * 7 % 100 < static_cast<size_t>(state.range(1));
+    for (size_t user = 0; user < kUsers; ++user) {
+      ids[user].push_back(ItemOf(user, day, i / kDays + (is_seen ? 0 : kItemsADay)));
+    }
+    if (!created.empty()) created[i] = static_cast<uint32_t>((kFirstDay + day - 1) * kSecondsPerDay);
+  }
+  SeenReader reader;
+  Candidates candidates;
+  std::vector<uint32_t> unseen;
+  std::vector<std::string_view> views(kCandidates);
+  size_t next = 0;
+  for (auto _ : state) {
+    const size_t user = next++ % kUsers;
+    std::copy(ids[user].begin(), ids[user].end(), views.begin());
+    if (!reader.Read(stored[user], {}, {}, {})) std::abort();
+    candidates.Unseen({views, created}, {}, reader, unseen);
+    benchmark::DoNotOptimize(unseen.data());
+  }
+  CountCandidates(state);
+}
+BENCHMARK(DecideQuestion)->ArgNames({"dated", "seen"})->ArgsProduct({{0, 1}, {3, 50}});
+
+// Items never shown, created today, to users of 100 items a day for 30 days: how many are taken for seen.
+void FalsePositives(benchmark::State& state) {
+  constexpr uint64_t kUsers = 64;
+  std::vector<std::string> stored;
+  for (uint64_t user = 0; user < kUsers; ++user) stored.push_back(EncodedShown(user));
+  std::array<std::array<char, 16>, kCandidates> ids;
+  std::array<std::string_view, kCandidates> views;
+  const std::vector<uint32_t> created(state.range(0) != 0 ? kCandidates : 0, kToday);
+  SeenReader reader;
+  Candidates candidates;
+  std::vector<uint32_t> unseen;
+  uint64_t asked = 0, wrong = 0;
+  for (auto _ : state) {
+    if (asked / kCandidates % 1'000 == 0) {
+      if (!reader.Read(stored[asked / kCandidates / 1'000 % kUsers], {}, {}, {})) std::abort();
+    }
+    for (size_t i = 0; i < kCandidates; ++i, ++asked) {
+      for (size_t digit = 0; digit < 16; ++digit)
+        ids[i][digit] = static_cast<char>('a' + (asked >> 4 * digit & 15));
+      views[i] = {ids[i].data(), ids[i].size()};
+    }
+    candidates.Unseen({views, created}, {}, reader, unseen);
+    wrong += kCandidates - unseen.size();
+  }
+  state.counters["asked"] = static_cast<double>(asked);
+  state.counters["wrong"] = static_cast<double>(wrong);
+  state.counters["rate"] = static_cast<double>(wrong) / static_cast<double>(asked);
+}
+BENCHMARK(FalsePositives)
+    ->ArgName("dated")
+    ->Arg(0)
+    ->Arg(1)
+    ->Iterations(1'000'000)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace seen::micro

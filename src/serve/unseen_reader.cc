@@ -1,0 +1,188 @@
+#include "serve/unseen_reader.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+
+#include "decode/event_limits.h"
+#include "model/event.h"
+#include "serve/unseen_body.h"
+
+namespace seen {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 2> kIdKeys = {"id", "created_at"};
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::array<size_t, 16> row{};  // `b` is one of the keys below
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j + 1] + 1, row[j] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view Nearest(std::span<const std::string_view> keys, std::string_view key) {
+  return *std::min_element(keys.begin(), keys.end(), [&](std::string_view a, std::string_view b) {
+    return EditDistance(key, a) < EditDistance(key, b);
+  });
+}
+
+/// Takes the document as it is parsed: what is too long or too deep stops it there, before it is built.
+class Handler final : public json::json_sax_t {
+ public:
+  explicit Handler(UnseenReader& out) : out_(out) {}
+  std::string error;
+
+  bool key(string_t& name) override {
+    if (depth_ == kInId) return IdKey(name);
+    const auto known = std::find(kUnseenKeys.begin(), kUnseenKeys.end(), name);
+    if (known == kUnseenKeys.end()) return Unknown("$", name, kUnseenKeys);
+    list_ = static_cast<size_t>(known - kUnseenKeys.begin());
+    if (List().given) return Refuse(ListPath(), "given twice");
+    List().given = true;
+    return true;
+  }
+  bool start_object(size_t) override {
+    if (depth_ != 0 && (depth_ != kInList || list_ != 0)) return Wrong("an object");
+    ++depth_;
+    key_ = kIdKeys.size();
+    key_given_ = {};
+    second_ = 0;
+    place_ = List().ids.size();
+    return true;
+  }
+  bool end_object() override {
+    if (depth_-- != kInId) return true;
+    if (!key_given_[0]) return Refuse(ElementPath() + ".id", "missing");
+    if (second_ == 0) return true;
+    out_.created_seconds.resize(place_ + 1);
+    out_.created_seconds[place_] = second_;
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (depth_ != 1) return Wrong("an array");
+    ++depth_;
+    return true;
+  }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool string(string_t& value) override { return WantsId() ? Id(value) : Wrong("a string"); }
+  bool number_integer(number_integer_t value) override {  // negative
+    return WantsId() ? Id(std::to_string(value)) : WantsTime() ? BeyondTime() : Wrong("a number");
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (WantsId()) return Id(std::to_string(value));
+    if (!WantsTime()) return Wrong("a number");
+    if (value >= static_cast<uint64_t>(kExposedAtEnd)) return BeyondTime();
+    second_ = static_cast<uint32_t>(value / 1000);
+    return true;
+  }
+  bool number_float(number_float_t, const string_t& text) override {
+    if (!WantsId() && !WantsTime()) return Wrong("a number");
+    // The parser falls back to a float where an integer needs more than 64 bits.
+    if (text.find_first_of(".eE") != string_t::npos) return Wrong("a number with a fraction or exponent");
+    if (WantsTime()) return BeyondTime();
+    return Refuse(ValuePath(), "an integer beyond 64 bits; send it as a string");
+  }
+  bool null() override { return WantsTime() || Wrong("null"); }
+  bool boolean(bool) override { return Wrong("a boolean"); }
+  bool binary(binary_t&) override { return Wrong("bytes"); }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& exception) override {
+    std::string what =
+        exception.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    if (const size_t end = what.find("] "); end != std::string::npos) what.erase(0, end + 2);
+    return Refuse("body", "not JSON: " + what.substr(0, 300));
+  }
+
+ private:
+  static constexpr int kInList = 2;
+  static constexpr int kInId = 3;  // within an id's object
+
+  UnseenReader::List& List() { return out_.lists[list_]; }
+  bool WantsId() const { return depth_ == kInList || (depth_ == kInId && key_ == 0); }
+  bool WantsTime() const { return depth_ == kInId && key_ == 1; }
+
+  std::string ListPath() const { return "$." + std::string(kUnseenKeys[list_]); }
+  std::string ElementPath() {
+    return ListPath() + "[" + std::to_string(depth_ == kInId ? place_ : List().ids.size()) + "]";
+  }
+  std::string ValuePath() {
+    return depth_ == kInId ? ElementPath() + "." + std::string(kIdKeys[key_]) : ElementPath();
+  }
+  bool Refuse(std::string_view path, const std::string& message) {
+    error = std::string(path) + ": " + message;
+    return false;
+  }
+  bool Unknown(std::string_view path, const std::string& name, std::span<const std::string_view> keys) {
+    const std::string shown = name.substr(0, 64);
+    return Refuse(path, "unknown key \"" + shown + "\"; the nearest known one is \"" +
+                            std::string(Nearest(keys, shown)) + "\"");
+  }
+  bool Wrong(std::string_view found) {
+    const auto expected = [&]() -> std::string_view {
+      if (depth_ == 0) return "an object such as {\"items\":[\"a\",\"b\"]}";
+      if (depth_ == 1) return "an array of item ids";
+      if (WantsTime()) return "a whole number of ms since the epoch, or null";
+      if (depth_ == kInId || list_ != 0) return "a string or an integer";
+      return "a string, an integer or {\"id\":...,\"created_at\":...}";
+    };
+    return Refuse(depth_ == 0   ? "$"
+                  : depth_ == 1 ? ListPath()
+                                : ValuePath(),
+                  "expected " + std::string(expected()) + ", found " + std::string(found));
+  }
+  bool BeyondTime() { return Refuse(ValuePath(), "not between 1970 and 2106; it is ms since the epoch"); }
+
+  bool IdKey(const std::string& name) {
+    const auto known = std::find(kIdKeys.begin(), kIdKeys.end(), name);
+    if (known == kIdKeys.end()) return Unknown(ElementPath(), name, kIdKeys);
+    key_ = static_cast<size_t>(known - kIdKeys.begin());
+    if (key_given_[key_]) return Refuse(ValuePath(), "given twice");
+    return key_given_[key_] = true;
+  }
+  bool Id(std::string_view id) {
+    if (id.empty()) return Refuse(ValuePath(), "empty; an item id has 1 to 512 bytes");
+    if (id.size() > kIdBytesMax) {
+      return Refuse(ValuePath(), std::to_string(id.size()) + " bytes; an item id has 1 to 512 bytes");
+    }
+    if (List().ids.size() >= kUnseenItemsMax) {
+      return Refuse(ListPath(), "more than 20000 items; split the request");
+    }
+    List().ids.emplace_back(out_.bytes.size(), id.size());
+    out_.bytes.append(id);
+    return true;
+  }
+
+  UnseenReader& out_;
+  int depth_ = 0;
+  size_t list_ = 0;
+  // Of the id's object that is being read:
+  size_t place_ = 0;
+  size_t key_ = 0;
+  std::array<bool, kIdKeys.size()> key_given_{};
+  uint32_t second_ = 0;
+};
+
+}  // namespace
+
+Status UnseenReader::Read(std::string_view body) {
+  Handler handler(*this);
+  if (!json::sax_parse(body.begin(), body.end(), &handler)) {
+    return Fail(Code::kInvalidArgument, handler.error);
+  }
+  if (!lists[0].given) return Fail(Code::kInvalidArgument, "$.items: missing");
+  return {};
+}
+
+}  // namespace seen
