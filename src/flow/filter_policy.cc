@@ -38,11 +38,12 @@ Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_
     horizon.taken_back = std::min(horizon.taken_back, first);
   }
   horizon.whole = horizon.exposed;
-  // Whoever was left with nothing by that day's windows has a tombstone; others are still to get theirs.
+  // Whoever was left with nothing by that day's windows has a tombstone; others are still to get theirs: also
+  // those whose last served items end today.
   if (snapshot) {
     horizon.whole = swept_through == kFirstOfDays
                         ? kFirstOfDays
-                        : horizon.exposed - std::max(0, today.since_epoch - 1 - swept_through.since_epoch);
+                        : horizon.exposed - std::max(1, today.since_epoch - swept_through.since_epoch);
   }
   horizon.taken_back = std::min(horizon.taken_back, horizon.ServedFrom(limits.served_width_s));
   return horizon;

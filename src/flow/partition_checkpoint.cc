@@ -1,10 +1,12 @@
 // A frozen tail becomes a checkpoint: users, marks, endings and the position in one step of the store.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/check.h"
 #include "flow/partition_flow.h"
 #include "model/change.h"
+#include "model/delta_view.h"
 
 namespace seen {
 namespace {
@@ -56,7 +58,6 @@ Result<int64_t> PartitionFlow::WriteFrozen() {
   republisher_.Committed(endings_.empty() ? std::nullopt : std::optional(endings_.front().at_s));
   if (unexposed_) unexposed_->Committed(first_served_);
   checkpoint_time_ms_.store(position.partition_time.value, std::memory_order_release);
-  ForgetErased(frozen);
   tails_since_ms_.store(frozen.next_since_ms, std::memory_order_release);
   {
     // Readers who took the frozen tail keep it; the store has it all now.
@@ -83,6 +84,7 @@ Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer,
   ChangeEncoder encoder;
   std::string encoded;
   endings_.clear();
+  erased_.clear();
   for (const size_t index : filters_by_id_) {
     const FilterPolicy& filter = options_.filters[index];
     for (size_t i = 0; i < users.size(); ++i) {
@@ -96,6 +98,11 @@ Status PartitionFlow::WriteUsers(const Frozen& frozen, CheckpointWriter& writer,
       encoder.Encode(user->user_id(), changes, filter.limits, encoded);
       if (Status added = writer.AddDelta({filter.id, user->key}, encoded); !added) return added;
       if (frozen.has_served && filter.snapshot) NoteEndings(filter, user->key, changes);
+      if (frozen.has_erased && std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+            return change.kind == ChangeKind::kErased;
+          })) {
+        erased_.push_back({filter.id, user->key});
+      }
       ++report.users;
       report.bytes += encoded.size();
     }
@@ -114,28 +121,63 @@ Status PartitionFlow::WriteMarks(const std::vector<const Tail::UserSlot*>& users
       if (user->deferred >> index & 1) deferred.push_back({options_.filters[index].id, user->key});
     }
   }
-  std::vector<UserRef> erased;
-  {
-    const std::lock_guard lock(erased_mutex_);
-    for (const auto& [user, id] : erased_) erased.push_back(user);
-  }
-  const MarkChanges marks = publish_.CollectMarks(std::move(deferred), erased);
+  // Of the erased also where a mark stands: those that older versions wrote have no id.
+  const MarkChanges marks = publish_.CollectMarks(std::move(deferred), erased_);
   report.marks_set = marks.set.size();
   report.marks_cleared = marks.clear.size();
+  const Tails tails = GetTails();
   auto set = marks.set.begin();
   auto clear = marks.clear.begin();
+  auto user = users.begin();  // follows `set` through each filter's
   while (set != marks.set.end() || clear != marks.clear.end()) {
     const bool set_is_next = clear == marks.clear.end() || (set != marks.set.end() && *set < *clear);
-    Status written{};
-    if (set_is_next) {
-      written = writer.SetMark({*set, erased.empty() ? std::string() : ErasedId(*set)});
-      ++set;
-    } else {
-      written = writer.ClearMark(*clear++);
+    if (!set_is_next) {
+      if (Status cleared = writer.ClearMark(*clear++); !cleared) return cleared;
+      continue;
     }
-    if (!written) return written;
+    if (set != marks.set.begin() && set->filter != std::prev(set)->filter) user = users.begin();
+    while (user != users.end() && (*user)->key < set->user) ++user;
+    Mark mark{*set, {}};
+    if (user != users.end() && (*user)->key == set->user) {
+      mark.user_id = (*user)->user_id();
+    } else if (const std::string_view id = tails.active->IdOf(set->user); !id.empty()) {
+      mark.user_id = id;
+    } else {
+      auto stored = StoredId(*set);
+      if (!stored) return Fail(stored.error());
+      mark.user_id = std::move(*stored);
+    }
+    if (Status marked = writer.SetMark(mark); !marked) return marked;
+    ++set;
   }
   return {};
+}
+
+// Of a user whom no tail knows: by the mark, else by the state, which has no id where nothing is left.
+Result<std::string> PartitionFlow::StoredId(const UserRef& user) const {
+  std::optional<UserRef> before = user;
+  if (user.user.low > 0) {
+    --before->user.low;
+  } else if (user.user.high > 0) {
+    before->user = {user.user.high - 1, std::numeric_limits<uint64_t>::max()};
+  } else {
+    before.reset();
+    if (user.filter > 0) {
+      constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+      before = UserRef{static_cast<FilterId>(user.filter - 1), {kMost, kMost}};
+    }
+  }
+  const auto marks = store_.ScanMarks(before, 1);
+  if (!marks) return Fail(marks.error());
+  if (!marks->empty() && marks->front().user == user && !marks->front().user_id.empty()) {
+    return marks->front().user_id;
+  }
+  std::string stored;
+  const auto found = store_.ReadDelta(user, stored);
+  if (!found) return Fail(found.error());
+  DeltaView view;
+  if (!*found || !ParseDelta(stored, view)) return std::string();
+  return std::string(view.user_id);
 }
 
 // When what was served to the user ends by itself. Of one that has ended already the user is told nothing:
@@ -229,37 +271,8 @@ Status PartitionFlow::StepUnexposed(SnapshotSink& sink, uint64_t ticket_tag) {
   return unexposed_->Step(store_, {checkpoint_time_ms_.load(std::memory_order_acquire)}, sink, ticket_tag);
 }
 
-void PartitionFlow::NoteErased(const Tail::UserSlot& slot) {
-  const std::lock_guard lock(erased_mutex_);
-  ++erased_count_;
-  for (size_t i = 0; i < options_.filters.size(); ++i) {
-    if (published_filters_ >> i & 1) {
-      erased_[{options_.filters[i].id, slot.key}] = {std::string(slot.user_id()), erased_count_};
-    }
-  }
-}
-
-// Those whose tombstone was acknowledged, or whose mark carries the id.
-void PartitionFlow::ForgetErased(const Frozen& frozen) {
-  const std::lock_guard lock(erased_mutex_);
-  std::erase_if(erased_, [&](const auto& entry) {
-    return entry.second.number <= frozen.erasures && !publish_.IsUnclean(entry.first);
-  });
-}
-
-std::string PartitionFlow::ErasedId(const UserRef& user) const {
-  const std::lock_guard lock(erased_mutex_);
-  const auto found = erased_.find(user);
-  return found == erased_.end() ? std::string() : found->second.user_id;
-}
-
 void PartitionFlow::MarksScanned(std::span<const Mark> marks, size_t limit) {
   publish_.Scanned(marks, limit, clock_.Now());
-  // Afterwards: a checkpoint forgets those who are clean.
-  const std::lock_guard lock(erased_mutex_);
-  for (const auto& [user, user_id] : marks) {
-    if (!user_id.empty()) erased_.try_emplace(user, Erased{user_id, erased_count_});
-  }
 }
 
 Status PartitionFlow::Republish() {

@@ -159,10 +159,7 @@ void PartitionFlow::Freeze() {
     frozen->unexposed = std::move(unexposed_log_);
     unexposed_log_ = std::make_unique<UnexposedLog>(unexposed_->policy());
   }
-  {
-    const std::lock_guard lock(erased_mutex_);
-    frozen->erasures = erased_count_;
-  }
+  frozen->has_erased = std::exchange(tail_has_erased_, false);
   tail_since_ms_ = clock_.WallNow().value;
   frozen->next_since_ms = tail_since_ms_;
   tail_ = std::make_shared<Tail>(tail_memory_);

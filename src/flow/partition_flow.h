@@ -137,7 +137,7 @@ class PartitionFlow {
     int64_t next_since_ms = 0;  // the tail after it was begun
     bool has_served = false;
     std::unique_ptr<UnexposedLog> unexposed;
-    uint64_t erasures = 0;  // erased_count_ then
+    bool has_erased = false;
   };
   struct Tails {
     std::shared_ptr<Tail> active;
@@ -192,9 +192,7 @@ class PartitionFlow {
   Status WriteResolving(const Frozen& frozen, CheckpointWriter& writer);
   Status WriteServed(const Frozen& frozen, CheckpointWriter& writer);
   void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes);
-  void NoteErased(const Tail::UserSlot& slot);
-  void ForgetErased(const Frozen& frozen);
-  std::string ErasedId(const UserRef& user) const;
+  Result<std::string> StoredId(const UserRef& user) const;
   void NoteCaughtUp();
 
   const PartitionOptions options_;
@@ -238,6 +236,7 @@ class PartitionFlow {
   const std::shared_ptr<TailMemory> tail_memory_;
   std::shared_ptr<Tail> tail_;  // the active one, also in tails_
   bool tail_has_served_ = false;
+  bool tail_has_erased_ = false;
   std::unique_ptr<UnexposedLog> unexposed_log_;  // with unexposed_: the active tail's
   std::atomic<int64_t> tails_since_ms_;          // the older tail was begun
   int64_t tail_since_ms_;                        // and the active one
@@ -246,17 +245,9 @@ class PartitionFlow {
   mutable std::mutex tails_mutex_;
   Tails tails_;  // tails_mutex_
 
-  // Ids of erased users, which the state doesn't have any more, until their tombstones are acknowledged.
-  struct Erased {
-    std::string user_id;
-    uint64_t number = 0;
-  };
-  mutable std::mutex erased_mutex_;
-  std::map<UserRef, Erased> erased_;  // erased_mutex_
-  uint64_t erased_count_ = 0;         // erased_mutex_
-
   // Checkpoint thread, of the checkpoint under way.
   std::vector<Ending> endings_;
+  std::vector<UserRef> erased_;
   Republisher::Changes republished_;
   std::optional<ServedRow> first_served_;
 

@@ -97,7 +97,7 @@ void PartitionFlow::AppendOther(const Exposure& exposure, uint32_t second, Batch
   const uint32_t items = exposure.items_to - exposure.items_from;
   if (exposure.kind == ChangeKind::kErased) {
     tail_->Append(slot, {{}, second, ChangeKind::kErased}, exposure.filters);
-    NoteErased(slot);
+    tail_has_erased_ = true;
     ++report.erased;
     return;
   }

@@ -108,7 +108,11 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
     group[i].user_id = reader.user_id();
     if (reader.seen().size() == 0) {
       group[i].bytes.clear();
-      if (group[i].user_id.empty()) group[i].user_id = ErasedId(refs[i]);
+      if (group[i].user_id.empty()) {  // the mark may have outlived what the state knew
+        auto id = StoredId(refs[i]);
+        if (!id) return Fail(id.error());
+        group[i].user_id = std::move(*id);
+      }
       continue;
     }
     RenderSnapshot(read.meta, reader.seen().values(), group[i].bytes);

@@ -64,7 +64,7 @@ struct UserRef {
 /// The user's snapshot isn't yet acknowledged by its topic.
 struct Mark {
   UserRef user;
-  std::string user_id;  // only where the state doesn't have it: of an erased user
+  std::string user_id;  // the state may not have it any more. Empty: written by an older version
   friend auto operator<=>(const Mark&, const Mark&) = default;
 };
 

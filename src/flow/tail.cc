@@ -205,6 +205,11 @@ std::string_view Tail::Read(const UserKey& key, FilterMask filters, std::vector<
   return slot->user_id();
 }
 
+std::string_view Tail::IdOf(const UserKey& key) const {
+  const UserSlot* slot = Find(key);
+  return slot ? slot->user_id() : std::string_view();
+}
+
 void Tail::ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   const auto take = [&](const Entry* entries, uint32_t used, FilterMask of, ChangeKind kind) {

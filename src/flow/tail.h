@@ -76,6 +76,9 @@ class Tail {
   /// Returns the user's id, empty where the tail has nothing of the user.
   std::string_view Read(const UserKey& key, FilterMask filters, std::vector<Change>& out) const;
 
+  /// Any thread. Empty where the tail doesn't have the user.
+  std::string_view IdOf(const UserKey& key) const;
+
   /// Any thread. What is in use.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 

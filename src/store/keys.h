@@ -17,7 +17,7 @@ enum class Table : unsigned char {
   kJournal = 0x02,     // one key: the day from which on nothing is missing in the journal
   kSweep = 0x03,       // one key
   kDeltas = 0x10,      // a user's encoded delta
-  kMarks = 0x20,       // the user's snapshot isn't acknowledged; the value: the id of an erased user
+  kMarks = 0x20,       // the user's snapshot isn't acknowledged; the value: the user id
   kEndings = 0x21,     // by time: no value, the user's snapshot must be made again then
   kServed = 0x30,      // by time: served items that may turn out unexposed
 };

@@ -151,6 +151,55 @@ TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
   EXPECT_TRUE(durable.marks.empty());
 }
 
+TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  options.behind_lag_messages = -1;  // publication is left to marks
+  options.behind_age = std::chrono::milliseconds(-1);
+  Open();
+  Send(Event("erased", "", kNow + 1'000));
+  Checkpoint();
+  Send(Event("exposed", "late", kNow - kMsPerDay));  // nothing becomes of it
+  Checkpoint();
+  EXPECT_EQ(flow->ReadUser(0, UserKeyOf("u1"))->user_id, "");
+  Open();
+  Publish();
+  EXPECT_FALSE(HasSnapshot());
+}
+
+TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
+  // Published, then killed before a checkpoint; read again when it is long over.
+  topic.topic[{0, "u1"}] = "an earlier life's";
+  options.behind_lag_messages = -1;
+  options.behind_age = std::chrono::milliseconds(-1);
+  clock.Advance(5 * kMsPerDay);
+  Open();
+  Publish();
+  Send(Event("served", "a", kNow), kNow);
+  Send(Event("exposed", "b", kNow + 5 * kMsPerDay, "u2"));
+  Checkpoint();
+  EXPECT_EQ(*flow->ReadUser(0, UserKeyOf("u1")), Delta{});
+  Publish();
+  EXPECT_FALSE(HasSnapshot());
+  EXPECT_TRUE(HasSnapshot("u2"));
+}
+
+TEST_F(RepublishTest, WhoseLastServedItemEndsTodayIsKeptUntilThatIsPublished) {
+  const FilterPolicy& filter = options.filters[0];
+  const Day today = DayOf(TimeMs{kNow});
+  // The last sweep was today's; of its own day tombstones may be on their way.
+  const Horizon horizon = filter.ByteHorizon({kNow}, {kNow}, today - 1);
+  const auto served = static_cast<uint32_t>(kNow / 1'000 - 3 * 3'600);
+  Delta delta = DeltaOf("u1", std::vector<Change>{{{1}, served, ChangeKind::kServed}}, filter.limits);
+  Expire(delta, horizon);
+  EXPECT_EQ(delta.user_id, "u1");
+  EXPECT_TRUE(SeenFingerprints(delta, filter.AnswerAt({kNow})).empty());
+  Expire(delta, filter.ByteHorizon({kNow + 2 * kMsPerDay}, {kNow + 2 * kMsPerDay}, today + 1));
+  EXPECT_EQ(delta, Delta{});
+}
+
 TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
   options.sweep_users_per_second = 1;
   Open();
