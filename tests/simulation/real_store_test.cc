@@ -70,6 +70,7 @@ class RocksDisk final : public Disk {
     StoreOptions options{directory_->path(), {"exposures", 0, 1, "murmur2"}, {}, resources_, disk_->Mount()};
     options.delta_cache_bytes = random_() % 3 * 4096;  // none, or too small for all users
     options.filters = {{"month", 30, {}}, {"days", 2, {}}, {"quiet", 7, {}}};
+    options.kinds = {"clicked"};
     auto store = RocksPartitionStore::Open(std::move(options));
     if (!store) {
       ADD_FAILURE() << store.error().message;

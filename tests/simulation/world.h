@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "flow/partition_flow.h"
+#include "simulation/oracle.h"
 #include "support/fakes.h"
 
 namespace seen::sim {
@@ -44,6 +45,7 @@ enum class Step {
   kRead,
   kRetention,
   kLevel0,
+  kRepublish,
   kCount
 };
 std::string_view StepName(Step step);
@@ -74,10 +76,8 @@ class World {
     bool null = false;
     bool bad = false;
     std::string user;
-    std::vector<std::string> items;
-    TimeMs exposed_at;
+    LoggedEvent event;
   };
-  using Seen = std::map<uint32_t, int32_t>;  // fingerprint -> newest day
 
   void Open();
   void Crash();
@@ -92,10 +92,20 @@ class World {
   std::string CheckAtRest();
   void ToRest();
   std::string RandomBadValue();
+  LogRecord RandomRecord();
+  LoggedEvent RandomEvent(TimeMs timestamp);
+  void ChooseFilters(uint64_t seed);
+  void Republish();
 
-  /// What the user has seen by the records in [0, end) that were not lost, by the rules as written down.
-  Seen OracleOf(const std::string& user, size_t filter, int64_t end) const;
-  std::vector<Fingerprint> Expected(const Seen& seen, Day horizon) const;
+  /// What the user has seen now by the records below the ends given. Where these differ, or records were
+  /// lost: of what may or may not have been read.
+  enum class Read { kLeast, kMost };
+  std::vector<Fingerprint> Expected(const std::string& user, size_t filter, Read read) const;
+  /// Nothing was lost, and what was read once is what is read now.
+  bool IsExact() const { return lost_.empty() && read_max_ == flow_->next_offset(); }
+  /// What an answer holds, found both ways; nullopt, with problem_ set: something is wrong.
+  std::optional<std::vector<Fingerprint>> Actual(const std::string& user, size_t filter);
+  std::string CheckPublished(const std::string& user, size_t filter) const;
 
   std::mt19937_64 random_;
   Disk& disk_;
@@ -105,6 +115,9 @@ class World {
   FakeSnapshotTopic snapshots_;
   FakeDeadLetters dead_letters_;
   std::vector<FilterPolicy> filters_;
+  std::vector<Rules> rules_;        // the same, as the oracle knows them
+  std::vector<std::string> kinds_;  // of events, beside exposures
+  std::shared_ptr<const EventPlan> plan_;
 
   std::vector<LogRecord> log_;
   int64_t low_ = 0;
