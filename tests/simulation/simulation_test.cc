@@ -35,6 +35,7 @@ std::vector<uint64_t> Seeds(uint64_t count) {
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
+  uint64_t removed = 0, erased = 0, served = 0, declared = 0, tombstones = 0;
   const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(2'000)));
   for (const uint64_t seed : seeds) {
     FakeDisk disk;
@@ -52,6 +53,11 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
     sent += world.reporter().sent;
     too_old += world.reporter().too_old;
     send_failures += world.reporter().send_failures;
+    removed += world.reporter().removed;
+    erased += world.reporter().erased;
+    served += world.reporter().served;
+    declared += world.reporter().declared;
+    tombstones += world.snapshots().tombstones;
   }
   if (seeds.size() == 1) return;
   // The worlds must have been interesting.
@@ -65,6 +71,11 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   EXPECT_GT(sent, static_cast<uint64_t>(test::Rounds(10'000)));
   EXPECT_GT(too_old, static_cast<uint64_t>(test::Rounds(100)));
   EXPECT_GT(send_failures, static_cast<uint64_t>(test::Rounds(100)));
+  EXPECT_GT(removed, static_cast<uint64_t>(test::Rounds(10'000)));
+  EXPECT_GT(erased, static_cast<uint64_t>(test::Rounds(1'000)));
+  EXPECT_GT(served, static_cast<uint64_t>(test::Rounds(10'000)));
+  EXPECT_GT(declared, static_cast<uint64_t>(test::Rounds(10'000)));
+  EXPECT_GT(tombstones, static_cast<uint64_t>(test::Rounds(1'000)));
 }
 
 }  // namespace

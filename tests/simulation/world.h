@@ -68,6 +68,7 @@ class World {
 
   const std::map<Step, int>& crashes_after() const { return crashes_after_; }
   const CountingReporter& reporter() const { return reporter_; }
+  const FakeSnapshotTopic& snapshots() const { return snapshots_; }
 
  private:
   struct LogRecord {

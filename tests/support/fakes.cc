@@ -96,6 +96,7 @@ void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
     ++told[delivery.snapshot];
   } else if (delivery.snapshot.empty()) {
     topic.erase({delivery.filter, delivery.user_id});
+    ++tombstones;
   } else {
     topic[{delivery.filter, delivery.user_id}] = delivery.snapshot;
   }

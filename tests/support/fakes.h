@@ -35,7 +35,7 @@ class VirtualClock final : public Clock {
 struct DurableState {
   std::optional<Position> position;
   std::map<UserRef, std::string> deltas;
-  std::map<UserRef, std::string> marks;  // with the id of an erased user
+  std::map<UserRef, std::string> marks;  // with the user id
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
@@ -127,6 +127,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
   std::map<std::string, int> told;  // JSON that arrived, with how often: unexposed items
   uint64_t sent_total = 0;
+  uint64_t tombstones = 0;  // that arrived
   int fail_percent = 5;
   int late_percent = 33;  // stay under way at a poll
   bool deliver_all = false;
@@ -186,6 +187,7 @@ class CountingReporter final : public Reporter {
   void BatchApplied(const BatchReport& report) override {
     batches += 1, events += report.events, too_old += report.too_old;
     removed += report.removed, erased += report.erased;
+    served += report.served, declared += report.declared;
     for (size_t i = 0; i < kSkipReasons; ++i) skipped[i] += report.skipped[i];
   }
   void EventRejected(const Rejection&, int32_t, int64_t) override { ++rejected; }
@@ -204,7 +206,7 @@ class CountingReporter final : public Reporter {
 
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
-           send_failures = 0, keys_met = 0, removed = 0, erased = 0;
+           send_failures = 0, keys_met = 0, removed = 0, erased = 0, served = 0, declared = 0;
   std::array<uint64_t, kSkipReasons> skipped{};
 };
 
