@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "app/changes.h"
 #include "app/daemon_status.h"
 #include "app/memory_budget.h"
 #include "app/partition_set.h"
@@ -72,8 +73,9 @@ class Daemon {
                    return status_.Make(shown_partitions_.load(), shown_consumer_.load(),
                                        shown_rekeying_.load());
                  }),
+        changes_(config_.input.event_bytes_max, clock_),
         routes_(
-            queries_, [this] { return metrics_.Page(queries_.GetStatus()); },
+            queries_, changes_, [this] { return metrics_.Page(queries_.GetStatus()); },
             [this] {
               const DaemonStatus status = queries_.GetStatus();
               return Readiness{status.ready, status.not_ready_reason};
@@ -119,10 +121,12 @@ class Daemon {
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<SnapshotProducer> snapshots_;
+  std::unique_ptr<EventProducer> events_;
   std::unique_ptr<PartitionSet> partitions_;
   std::unique_ptr<Rebalancing> rebalancing_;
   std::unique_ptr<Consumer> consumer_;
   Queries queries_;
+  Changes changes_;
   Routes routes_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Pipeline> pipeline_;
@@ -222,6 +226,14 @@ Status Daemon::Connect() {
     snapshots_ = std::move(*producer);
   }
 
+  EventProducer::Options events;
+  events.brokers = config_.kafka.brokers;
+  events.client = config_.kafka.client;
+  events.topic = config_.input.topic;  // the one that is keyed by user
+  events.partitioner = config_.input.partitioner;
+  events_ = std::make_unique<EventProducer>(events);
+  changes_.SetProducer(events_.get());
+
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   partitions_ = std::make_unique<PartitionSet>(
@@ -319,6 +331,7 @@ void Daemon::ShutDown() {
   }
   if (consumer_) consumer_->Close();
   queries_.SetPartitions(nullptr, 0);
+  if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});
 }

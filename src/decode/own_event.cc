@@ -27,9 +27,15 @@ std::string EncodeOwnEvent(const OwnEvent& event) {
   AppendQuoted(event.kind, json);
   json += R"(,"user_id":)";
   AppendQuoted(event.user_id, json);
-  if (!event.item_id.empty()) {
-    json += R"(,"item_id":)";
-    AppendQuoted(event.item_id, json);
+  if (!event.items.empty()) {
+    json += R"(,"items":)";
+    char separator = '[';
+    for (const std::string_view item : event.items) {
+      json += separator;
+      AppendQuoted(item, json);
+      separator = ',';
+    }
+    json += ']';
   }
   return json + R"(,"exposed_at":)" + std::to_string(event.at.value) + "}";
 }

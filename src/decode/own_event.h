@@ -2,6 +2,7 @@
 // Events that this program itself writes into the input topic: whatever the topic's format is, they are read
 // by their own, so that they mean the same to every replica and after every change of configuration.
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,8 @@ inline constexpr std::string_view kOwnEventStart = R"({"seen_event":1,)";
 
 struct OwnEvent {
   std::string_view user_id;
-  std::string_view item_id;  // empty: none (an erasure)
-  std::string_view kind;     // "removed", "erased", ...
+  std::span<const std::string_view> items;  // none: an erasure
+  std::string_view kind;                    // "removed", "erased", ...
   TimeMs at;
 };
 

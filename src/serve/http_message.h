@@ -1,6 +1,7 @@
 #pragma once
 // An HTTP request and its answer as plain values, so that the routes are tested without sockets.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,11 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;  // besides those the server writes itself
   std::string body;        // also for HEAD: the server sends its length only
   std::string_view route;  // a constant, the pattern that matched; the `route` label of metrics
+
+  /// Set: the answer comes later, and nothing but `route` counts of this one. Called once, by the server,
+  /// with what takes the answer: once, from any thread, maybe before it returns, and before the server goes.
+  /// Views of the request are gone by then.
+  std::function<void(std::function<void(HttpResponse)> give)> later = {};
 };
 
 /// The route label of what matched none, and of what the server turned away before it asked the routes.

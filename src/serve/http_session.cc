@@ -21,6 +21,7 @@ constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kReadBodyBytes = 64 * 1024;
 constexpr size_t kOutputBytesMax = 1024 * 1024;  // gathered before they are written
 constexpr auto kLinger = std::chrono::milliseconds(2'000);
+constexpr auto kAwaited = std::chrono::seconds(60);  // far beyond what later answers take
 constexpr auto kLingerWhenStopping = std::chrono::milliseconds(200);
 
 std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
@@ -109,7 +110,7 @@ void HttpSession::OnRead(Error error, size_t bytes) {
 
 void HttpSession::AnswerWhatArrived() {
   more_input_ = false;
-  while (!closing_) {
+  while (!closing_ && !awaiting_) {
     if (answers_ >= shared_.options.pipeline_max || output_.size() >= kOutputBytesMax) {
       more_input_ = true;
       break;
@@ -192,10 +193,35 @@ void HttpSession::Answer() {
   } catch (const std::exception& exception) {
     response = Problem(500, exception.what(), request.target);
   }
+  if (response.later) return Await(std::move(response), started);
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
   Give(response, request.method == "HEAD", started);
   parser_.reset();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
+}
+
+void HttpSession::Await(HttpResponse response, TimePoint since) {
+  awaiting_ = true;
+  awaited_route_ = response.route;
+  awaited_since_ = since;
+  SetDeadline(since + kAwaited);
+  response.later([self = shared_from_this()](HttpResponse answer) {
+    asio::post(self->socket_.get_executor(), [self, answer = std::move(answer)]() mutable {
+      self->awaited_ = std::move(answer);
+      if (self->phase_ == Phase::kAwaiting) self->GiveAwaited();
+    });
+  });
+}
+
+/// What has come while earlier answers were being written waits for them: see AfterWrite.
+void HttpSession::GiveAwaited() {
+  awaiting_ = false;
+  awaited_->route = awaited_route_;
+  if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
+  Give(*awaited_, parser_->get().method() == http::verb::head, awaited_since_);
+  awaited_.reset();
+  parser_.reset();
+  AnswerWhatArrived();
 }
 
 void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since) {
@@ -255,6 +281,12 @@ void HttpSession::OnWritten(Error error) {
 }
 
 void HttpSession::AfterWrite() {
+  if (awaiting_) {
+    phase_ = Phase::kAwaiting;
+    SetDeadline(awaited_since_ + kAwaited);
+    if (awaited_) GiveAwaited();
+    return;
+  }
   phase_ = Phase::kReading;
   if (closing_) return Linger();
   const auto& options = shared_.options;

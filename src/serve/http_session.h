@@ -55,7 +55,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Error = boost::system::error_code;
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  enum class Phase { kReading, kWriting, kLingering, kClosed };
+  enum class Phase { kReading, kWriting, kAwaiting, kLingering, kClosed };
 
   void Read();
   void OnRead(Error error, size_t bytes);
@@ -64,6 +64,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool BeginRequest();
   void CheckHeader();
   void Answer();
+  void Await(HttpResponse response, TimePoint since);
+  void GiveAwaited();
   void Give(const HttpResponse& response, bool head, TimePoint since);
   void Reject(unsigned status, std::string_view detail);
   void RejectFor(Error error);
@@ -93,6 +95,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
   bool closing_ = false;     // after output_ is written
   bool timed_out_ = false;   // the read was cancelled by the deadline
+
+  bool awaiting_ = false;  // the request under way is answered later: nothing behind it is looked at
+  std::optional<HttpResponse> awaited_;  // has come
+  std::string_view awaited_route_;
+  TimePoint awaited_since_;
 };
 
 }  // namespace seen

@@ -31,6 +31,8 @@ std::string_view ReasonPhrase(unsigned status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 400:
       return "Bad Request";
     case 404:
@@ -41,6 +43,8 @@ std::string_view ReasonPhrase(unsigned status) {
       return "Request Timeout";
     case 413:
       return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
     case 417:
       return "Expectation Failed";
     case 431:

@@ -8,6 +8,7 @@
 #include "model/event.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
+#include "serve/removed_body.h"
 #include "serve/status_json.h"
 #include "serve/unseen_body.h"
 
@@ -27,40 +28,48 @@ enum class Page {
   kPublish,
   kSnapshot,
   kUnseen,
-  kSegments
+  kSegments,
+  kErase,
+  kRemoved,
 };
+
+enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
 
 struct Route {
   Page page;
   std::string_view pattern;  // "{}" stands for one segment, percent-encoded
-  bool post;                 // else GET and HEAD
+  Method method;
 };
 
-constexpr std::array<Route, 10> kRoutes = {{
-    {Page::kRoot, "/", false},
-    {Page::kHealth, "/healthz", false},
-    {Page::kReady, "/readyz", false},
-    {Page::kMetrics, "/metrics", false},
-    {Page::kStatus, "/v1/status", false},
-    {Page::kAcknowledge, "/v1/lost-ranges/acknowledge", true},
-    {Page::kPublish, "/v1/publish", true},
-    {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", false},
-    {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", true},
-    {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", false},
+constexpr std::array<Route, 12> kRoutes = {{
+    {Page::kRoot, "/", Method::kGet},
+    {Page::kHealth, "/healthz", Method::kGet},
+    {Page::kReady, "/readyz", Method::kGet},
+    {Page::kMetrics, "/metrics", Method::kGet},
+    {Page::kStatus, "/v1/status", Method::kGet},
+    {Page::kAcknowledge, "/v1/lost-ranges/acknowledge", Method::kPost},
+    {Page::kPublish, "/v1/publish", Method::kPost},
+    {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", Method::kGet},
+    {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", Method::kPost},
+    {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", Method::kGet},
+    {Page::kErase, "/v1/users/{user}", Method::kDelete},
+    {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost},
 }};
 
 constexpr std::string_view kRootText =
     "seend: what users have seen\n"
     "\n"
-    "GET  /v1/filters/{filter}/users/{user}           a user's snapshot\n"
-    "POST /v1/filters/{filter}/users/{user}/unseen    {\"items\":[...],\"also_seen\":[...]}\n"
-    "GET  /v1/filters/{filter}/users/{user}/segments  what is kept about a user, by day\n"
-    "GET  /v1/status                                  partitions, offsets, lag, lost ranges\n"
-    "POST /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
-    "POST /v1/publish                                 make all snapshots anew\n"
-    "GET  /healthz                                    200 while the process lives\n"
-    "GET  /readyz                                     200 or 503 with the reason\n"
-    "GET  /metrics                                    Prometheus\n";
+    "GET    /v1/filters/{filter}/users/{user}           a user's snapshot\n"
+    "POST   /v1/filters/{filter}/users/{user}/unseen    {\"items\":[...],\"also_seen\":[...]}\n"
+    "GET    /v1/filters/{filter}/users/{user}/segments  what is kept about a user, by day\n"
+    "POST   /v1/users/{user}/removed                    {\"items\":[...]}: takes them back, in every filter\n"
+    "DELETE /v1/users/{user}                            erases the user, in every filter\n"
+    "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
+    "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
+    "POST   /v1/publish                                 make all snapshots anew\n"
+    "GET    /healthz                                    200 while the process lives\n"
+    "GET    /readyz                                     200 or 503 with the reason\n"
+    "GET    /metrics                                    Prometheus\n";
 
 /// The path of a target in origin form ("/a?b") or absolute form ("http://host/a?b", RFC 9112 section 3.2.2).
 std::string_view PathOf(std::string_view target) {
@@ -112,17 +121,22 @@ struct UserPath {
   std::string user_id;
 };
 
-Result<UserPath> DecodeUserPath(std::span<const std::string_view> segments) {
-  UserPath path;
-  auto filter = DecodePathSegment(segments[0]);
-  if (!filter) return Fail(Code::kInvalidArgument, "filter name: " + filter.error().message);
-  auto user_id = DecodePathSegment(segments[1]);
+Result<std::string> DecodeUserId(std::string_view segment) {
+  auto user_id = DecodePathSegment(segment);
   if (!user_id) return Fail(Code::kInvalidArgument, "user id: " + user_id.error().message);
   if (user_id->empty()) return Fail(Code::kInvalidArgument, "user id: empty; it has 1 to 512 bytes");
   if (user_id->size() > kIdBytesMax) {
     return Fail(Code::kInvalidArgument,
                 "user id: " + std::to_string(user_id->size()) + " bytes; it has 1 to 512 bytes");
   }
+  return user_id;
+}
+
+Result<UserPath> DecodeUserPath(std::span<const std::string_view> segments) {
+  auto filter = DecodePathSegment(segments[0]);
+  if (!filter) return Fail(Code::kInvalidArgument, "filter name: " + filter.error().message);
+  auto user_id = DecodeUserId(segments[1]);
+  if (!user_id) return Fail(user_id.error());
   return UserPath{std::move(*filter), std::move(*user_id)};
 }
 
@@ -160,8 +174,69 @@ HttpResponse Ready(const Readiness& readiness, const HttpRequest& request) {
   return Problem(503, readiness.reason, request.target);
 }
 
+/// The answer to a change, once it is known where its event stands.
+HttpResponse Changed(const Result<ChangePlace>& place, std::string_view target) {
+  if (!place) {
+    // The topic's troubles are no address that doesn't exist.
+    const bool mistaken = place.error().code == Code::kInvalidArgument;
+    return mistaken ? Problem(place.error(), target) : Problem(503, place.error().message, target);
+  }
+  HttpResponse response = Answer(kJson, "{\"partition\":" + std::to_string(place->partition) +
+                                            ",\"offset\":" + std::to_string(place->offset) + "}\n");
+  response.status = 202;
+  return response;
+}
+
+using Give = std::function<void(HttpResponse)>;
+
+ChangePort::Done Giving(Give give, std::string target) {
+  return [give = std::move(give), target = std::move(target)](const Result<ChangePlace>& place) {
+    give(Changed(place, target));
+  };
+}
+
+HttpResponse Erase(ChangePort& changes, std::string user_id, const HttpRequest& request) {
+  HttpResponse response;
+  response.later = [&changes, user_id = std::move(user_id), target = std::string(request.target)](Give give) {
+    changes.Erase(user_id, Giving(std::move(give), target));
+  };
+  return response;
+}
+
+HttpResponse Remove(ChangePort& changes, std::string user_id, const HttpRequest& request) {
+  // Pages of other origins can't send it without asking first, which this server never grants.
+  if (!IsJson(request.content_type)) {
+    return Problem(415, "send it with Content-Type: application/json", request.target);
+  }
+  auto items = ParseRemovedItems(request.body);
+  if (!items) return Problem(items.error(), request.target);
+  HttpResponse response;
+  response.later = [&changes, user_id = std::move(user_id), items = std::move(*items),
+                    target = std::string(request.target)](Give give) {
+    const std::vector<std::string_view> views(items.begin(), items.end());
+    changes.Remove(user_id, views, Giving(std::move(give), target));
+  };
+  return response;
+}
+
+std::string_view AllowedBy(Method method) {
+  switch (method) {
+    case Method::kGet:
+      return "GET, HEAD";
+    case Method::kPost:
+      return "POST";
+    case Method::kDelete:
+      return "DELETE";
+  }
+  return {};
+}
+
+bool Allows(Method method, std::string_view asked) {
+  return asked == AllowedBy(method) || (method == Method::kGet && (asked == "GET" || asked == "HEAD"));
+}
+
 HttpResponse NotAllowed(const Route& route, const HttpRequest& request) {
-  const std::string allowed = route.post ? "POST" : "GET, HEAD";
+  const std::string allowed(AllowedBy(route.method));
   HttpResponse response =
       Problem(405, std::string(route.pattern) + " takes " + allowed + " only", request.target);
   response.headers.emplace_back("Allow", allowed);
@@ -170,14 +245,22 @@ HttpResponse NotAllowed(const Route& route, const HttpRequest& request) {
 
 }  // namespace
 
-Routes::Routes(QueryPort& queries, MetricsPage metrics_page, ReadyCheck ready_check)
-    : queries_(queries), metrics_page_(std::move(metrics_page)), ready_check_(std::move(ready_check)) {}
+Routes::Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check)
+    : queries_(queries),
+      changes_(changes),
+      metrics_page_(std::move(metrics_page)),
+      ready_check_(std::move(ready_check)) {}
 
 HttpResponse Routes::Handle(const HttpRequest& request) const {
   const std::string_view path = PathOf(request.target);
   const auto user_page = [&](std::span<const std::string_view> segments, auto answer) {
     const auto user_path = DecodeUserPath(segments);
     return user_path ? answer(queries_, *user_path, request) : Problem(user_path.error(), request.target);
+  };
+  const auto change = [&](std::string_view segment, auto answer) {
+    auto user_id = DecodeUserId(segment);
+    return user_id ? answer(changes_, std::move(*user_id), request)
+                   : Problem(user_id.error(), request.target);
   };
   const auto answer = [&](Page page, std::span<const std::string_view> segments) -> HttpResponse {
     switch (page) {
@@ -202,14 +285,17 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return user_page(segments, Unseen);
       case Page::kSegments:
         return user_page(segments, Segments);
+      case Page::kErase:
+        return change(segments[0], Erase);
+      case Page::kRemoved:
+        return change(segments[0], Remove);
     }
     return Problem(404, "no such page", request.target);
   };
   for (const Route& route : kRoutes) {
     const auto segments = Match(route.pattern, path);
     if (!segments) continue;
-    const bool allowed =
-        route.post ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
+    const bool allowed = Allows(route.method, request.method);
     HttpResponse response = allowed ? answer(route.page, *segments) : NotAllowed(route, request);
     response.route = route.pattern;
     return response;

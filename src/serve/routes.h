@@ -1,11 +1,12 @@
 #pragma once
-// From an HTTP request to its answer, over the QueryPort. No sockets. Addresses, headers and errors:
-// docs/HTTP.md.
+// From an HTTP request to its answer, over the QueryPort and the ChangePort. No sockets. Addresses, headers
+// and errors: docs/HTTP.md.
 
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "flow/change_port.h"
 #include "flow/query_port.h"
 #include "serve/http_message.h"
 
@@ -22,13 +23,14 @@ class Routes {
   using MetricsPage = std::function<std::string()>;  // Prometheus text format 0.0.4
   using ReadyCheck = std::function<Readiness()>;
 
-  /// `queries` must outlive this.
-  Routes(QueryPort& queries, MetricsPage metrics_page, ReadyCheck ready_check);
+  /// `queries` and `changes` must outlive this, and what is answered later.
+  Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check);
 
   HttpResponse Handle(const HttpRequest& request) const;
 
  private:
   QueryPort& queries_;
+  ChangePort& changes_;
   MetricsPage metrics_page_;
   ReadyCheck ready_check_;
 };

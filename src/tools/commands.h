@@ -25,6 +25,8 @@ Command AddUnseen(CLI::App& root);
 Command AddShow(CLI::App& root);
 Command AddSnapshot(CLI::App& root);
 Command AddPublish(CLI::App& root);
+Command AddRemove(CLI::App& root);
+Command AddErase(CLI::App& root);
 Command AddVerify(CLI::App& root);
 Command AddDemo(CLI::App& root);
 

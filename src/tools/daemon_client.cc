@@ -24,9 +24,13 @@ Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
   return {code, fmt::format("{}: {}{}{}", target, answer.status, words.empty() ? "" : ": ", words)};
 }
 
-Result<HttpAnswer> Expect200(std::string_view target, Result<HttpAnswer> answer) {
-  if (answer && answer->status != 200) return Fail(ProblemOf(target, *answer));
+Result<HttpAnswer> Expect(unsigned status, std::string_view target, Result<HttpAnswer> answer) {
+  if (answer && answer->status != status) return Fail(ProblemOf(target, *answer));
   return answer;
+}
+
+Result<HttpAnswer> Expect200(std::string_view target, Result<HttpAnswer> answer) {
+  return Expect(200, target, std::move(answer));
 }
 
 Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer) {
@@ -39,6 +43,18 @@ Result<Json> ParseBody(std::string_view target, const Result<HttpAnswer>& answer
 
 std::string UserPath(std::string_view filter, std::string_view user_id) {
   return "/v1/filters/" + PercentEncode(filter) + "/users/" + PercentEncode(user_id);
+}
+
+Result<DaemonClient::Place> PlaceOf(std::string_view target, Result<HttpAnswer> answer) {
+  const auto json = ParseBody(target, Expect(202, target, std::move(answer)));
+  if (!json) return Fail(json.error());
+  const auto partition = json->find("partition");
+  const auto offset = json->find("offset");
+  if (partition == json->end() || offset == json->end() || !partition->is_number_integer() ||
+      !offset->is_number_integer()) {
+    return Fail(Code::kMalformed, std::string(target) + ": the answer names no partition and offset");
+  }
+  return DaemonClient::Place{partition->get<int32_t>(), offset->get<int64_t>()};
 }
 
 DaemonSummary Summarise(const Json& json) {
@@ -117,6 +133,18 @@ Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, s
 Result<Json> DaemonClient::Segments(std::string_view filter, std::string_view user_id) {
   const std::string target = UserPath(filter, user_id) + "/segments";
   return ParseBody(target, Expect200(target, http_.Get(target)));
+}
+
+Result<DaemonClient::Place> DaemonClient::Erase(std::string_view user_id) {
+  const std::string target = "/v1/users/" + PercentEncode(user_id);
+  return PlaceOf(target, http_.Delete(target));
+}
+
+Result<DaemonClient::Place> DaemonClient::Remove(std::string_view user_id,
+                                                 std::span<const std::string> items) {
+  const std::string target = "/v1/users/" + PercentEncode(user_id) + "/removed";
+  const Json body = {{"items", items}};
+  return PlaceOf(target, http_.PostJson(target, body.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 Result<DaemonSummary> DaemonClient::Status() {

@@ -51,6 +51,14 @@ class DaemonClient {
                                           std::optional<TimeMs> created_at = {});
   /// The daemon's JSON about a user's segments, as it is.
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
+  /// Taken by the topic; in effect once the daemon's next offset of the partition is beyond `offset`.
+  struct Place {
+    int32_t partition = 0;
+    int64_t offset = 0;
+  };
+  Result<Place> Erase(std::string_view user_id);
+  Result<Place> Remove(std::string_view user_id, std::span<const std::string> items);
+
   Result<DaemonSummary> Status();
   Result<std::string> MetricsPage();
   /// How many partitions will make all their snapshots anew.

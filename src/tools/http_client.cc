@@ -173,4 +173,8 @@ Result<HttpAnswer> HttpClient::PostJson(std::string_view target, std::string bod
   return connection_->Ask(http::verb::post, target, std::move(body), "application/json");
 }
 
+Result<HttpAnswer> HttpClient::Delete(std::string_view target) {
+  return connection_->Ask(http::verb::delete_, target, {}, nullptr);
+}
+
 }  // namespace seen

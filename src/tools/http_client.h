@@ -36,6 +36,7 @@ class HttpClient {
   /// `target`: path with query. Any status is an answer; kUnavailable: there was none (names the address).
   Result<HttpAnswer> Get(std::string_view target);
   Result<HttpAnswer> PostJson(std::string_view target, std::string body);
+  Result<HttpAnswer> Delete(std::string_view target);
 
  private:
   struct Connection;

@@ -45,6 +45,9 @@ class Http:
         return self.request("POST", path, None if value is None else json.dumps(value).encode(),
                             {"Content-Type": "application/json"})
 
+    def delete(self, path):
+        return self.request("DELETE", path)
+
     def close(self):
         if self.connection is not None:
             self.connection.close()

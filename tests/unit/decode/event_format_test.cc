@@ -294,11 +294,13 @@ TEST(EventFormat, ReadsItsOwnEventsWhateverTheTopicsOnesLookLike) {
   format.only_if = {AnyOf("/event", {"show"})};
   format.kinds = std::vector{KindMapping{"show", "exposed"}};
   format.filters = {{{"home"}, {}}};
-  EXPECT_EQ(Said(format, EncodeOwnEvent({"u\"\\\x01曝", "", "erased", {12}})),
+  EXPECT_EQ(Said(format, EncodeOwnEvent({"u\"\\\x01曝", {}, "erased", {12}})),
             "u\"\\\x01曝@12 kind 3 skip 0 scene  request  filters 0");
-  EXPECT_EQ(Said(format, EncodeOwnEvent({"u", "n/1", "removed", {12}})),
+  const std::string_view items[] = {"n/1", "n"};
+  EXPECT_EQ(Said(format, EncodeOwnEvent({"u", std::span(items).first(1), "removed", {12}})),
             "u@12 kind 2 skip 0 scene  request  filters 0 n/1");
-  EXPECT_EQ(Said({}, EncodeOwnEvent({"u", "n", "exposed", {12}})), Accepted("u", "12", "n"));
+  EXPECT_EQ(Said({}, EncodeOwnEvent({"u", std::span(items).last(1), "exposed", {12}})),
+            Accepted("u", "12", "n"));
   EXPECT_EQ(Said(format, R"({"user_id":"u","item_id":"n","kind":"removed","exposed_at":1})"),
             "skipped: condition");
 }

@@ -240,5 +240,122 @@ TEST_F(HttpServerTest, SaysWhyItCannotListen) {
   EXPECT_TRUE(HttpServer::Start({.listen = "localhost:0"}, Echo));
 }
 
+/// Answers "/later..." when told to, all else at once.
+class LaterTest : public HttpServerTest {
+ protected:
+  void StartLater(HttpOptions options = {}) {
+    Start(options, [this](const HttpRequest& request) {
+      if (!request.target.starts_with("/later")) return Echo(request);
+      HttpResponse response;
+      response.route = "/later";
+      response.later = [this, target = std::string(request.target)](auto give) {
+        const std::lock_guard lock(waiting_mutex_);
+        waiting_.emplace_back(target, std::move(give));
+      };
+      return response;
+    });
+  }
+  bool WaitForRequests(size_t count) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const std::lock_guard lock(waiting_mutex_);
+        if (waiting_.size() >= count) return true;
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  }
+  void GiveAll() {
+    const std::lock_guard lock(waiting_mutex_);
+    for (auto& [target, give] : waiting_) {
+      HttpResponse response;
+      response.status = 202;
+      response.content_type = "text/plain";
+      response.body = "later " + target;
+      give(std::move(response));
+    }
+    waiting_.clear();
+  }
+
+  std::mutex waiting_mutex_;
+  std::vector<std::pair<std::string, std::function<void(HttpResponse)>>> waiting_;
+};
+
+TEST_F(LaterTest, HoldsNobodyUp) {
+  HttpOptions options;
+  options.threads = 1;
+  StartLater(options);
+  RawClient waits(server_->port());
+  waits.Send("DELETE /later HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(WaitForRequests(1));
+  RawClient other(server_->port());
+  other.Send(kGet);
+  ASSERT_TRUE(other.Receive());
+  GiveAll();
+  const auto answer = waits.Receive();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 202U);
+  EXPECT_EQ(answer->body, "later /later");
+  EXPECT_EQ(Answers("/later", 202), 1);
+  waits.Send(kGet);  // the connection goes on
+  EXPECT_TRUE(waits.Receive());
+}
+
+TEST_F(LaterTest, KeepsAPipelineInOrder) {
+  StartLater();
+  RawClient client(server_->port());
+  const auto get = [](const std::string& target) { return "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"; };
+  client.Send(get("/1") + get("/later2") + get("/3") + get("/later4") + get("/5"));
+  auto answer = client.Receive();  // what is ready doesn't wait for what isn't
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->body, "GET /1 ");
+  for (const std::string expected : {"later /later2", "GET /3 ", "later /later4", "GET /5 "}) {
+    if (expected.starts_with("later")) {
+      ASSERT_TRUE(WaitForRequests(1));
+      GiveAll();
+    }
+    answer = client.Receive();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->body, expected);
+  }
+}
+
+TEST_F(LaterTest, ClosesWhereTheClientWantsIt) {
+  StartLater();
+  RawClient client(server_->port());
+  client.Send("GET /later HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  ASSERT_TRUE(WaitForRequests(1));
+  GiveAll();
+  const auto answer = client.Receive();
+  ASSERT_TRUE(answer);
+  EXPECT_NE(answer->head.find("Connection: close"), std::string::npos);
+  EXPECT_TRUE(client.SeesEnd());
+}
+
+TEST_F(LaterTest, SurvivesAClientThatLeaves) {
+  StartLater();
+  {
+    RawClient client(server_->port());
+    client.Send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
+    ASSERT_TRUE(WaitForRequests(1));
+  }
+  GiveAll();
+  RawClient other(server_->port());
+  other.Send(kGet);
+  EXPECT_TRUE(other.Receive());
+}
+
+TEST_F(LaterTest, AnswersWhileStopping) {
+  StartLater();
+  RawClient client(server_->port());
+  client.Send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(WaitForRequests(1));
+  std::thread stopping([this] { server_->Stop(); });
+  std::this_thread::sleep_for(50ms);
+  GiveAll();
+  EXPECT_TRUE(client.Receive());
+  stopping.join();
+}
+
 }  // namespace
 }  // namespace seen

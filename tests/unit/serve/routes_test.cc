@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "serve/unseen_body.h"
+#include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
 namespace seen {
@@ -37,9 +38,22 @@ class RoutesTest : public testing::Test {
     return problem;
   }
 
+  /// What is answered later, at once.
+  HttpResponse Change(std::string_view method, std::string_view target, std::string_view body = {},
+                      std::string_view content_type = "application/json") {
+    HttpResponse response = routes_.Handle({method, target, body, content_type});
+    const std::string_view route = response.route;
+    const auto later = response.later;
+    if (later) later([&](HttpResponse answer) { response = std::move(answer); });
+    response.route = route;
+    return response;
+  }
+
   FakeQuery query_;
+  FakeChange change_;
   Readiness readiness_{true, ""};
-  Routes routes_{query_, [] { return std::string("seen_ready 1\n"); }, [this] { return readiness_; }};
+  Routes routes_{query_, change_, [] { return std::string("seen_ready 1\n"); },
+                 [this] { return readiness_; }};
 };
 
 TEST_F(RoutesTest, GiveASnapshotsBytesAsTheyAre) {
@@ -221,12 +235,12 @@ TEST_F(RoutesTest, AreAllDocumented) {
   std::istringstream list(Get("/").body);
   size_t addresses = 0;
   for (std::string method, address, rest; list >> method; std::getline(list, rest)) {
-    if (method != "GET" && method != "POST") continue;
+    if (method != "GET" && method != "POST" && method != "DELETE") continue;
     list >> address;
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 9U);
+  EXPECT_EQ(addresses, 11U);
 }
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
@@ -288,6 +302,76 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
   example["remedy"] = status["partitions"][0]["misrouted_last"]["remedy"];
   EXPECT_NE(example["remedy"].get<std::string>().find("input.partitioner"), std::string::npos);
   EXPECT_EQ(status, expected) << json::diff(expected, status).dump(2);
+}
+
+TEST_F(RoutesTest, EraseAUser) {
+  const HttpResponse response = Change("DELETE", "/v1/users/%E7%94%A8%2F1");
+  EXPECT_EQ(response.status, 202U);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(json::parse(response.body), (json{{"partition", 3}, {"offset", 41}}));
+  EXPECT_EQ(response.route, "/v1/users/{user}");
+  EXPECT_EQ(change_.user_asked, "用/1");
+  EXPECT_FALSE(change_.removed);
+  EXPECT_EQ(Get("/v1/users/u1").status, 405U);
+  EXPECT_EQ(Header(Get("/v1/users/u1"), "Allow"), "DELETE");
+  EXPECT_EQ(Change("DELETE", "/v1/users/" + std::string(513, 'x')).status, 400U);
+  EXPECT_EQ(Change("DELETE", "/v1/users/").status, 400U);
+  EXPECT_EQ(change_.asked, 1);
+}
+
+TEST_F(RoutesTest, TakeItemsBack) {
+  const HttpResponse response = Change("POST", "/v1/users/u1/removed", R"({"items":["a\u0062",7,"曝"]})",
+                                       "Application/JSON; charset=utf-8");
+  EXPECT_EQ(response.status, 202U) << response.body;
+  EXPECT_EQ(change_.user_asked, "u1");
+  EXPECT_EQ(change_.removed, (std::vector<std::string>{"ab", "7", "曝"}));
+  EXPECT_EQ(Get("/v1/users/u1/removed").status, 405U);
+}
+
+TEST_F(RoutesTest, RefuseBadRemovals) {
+  std::string many = "{\"items\":[0";
+  for (int i = 1; i <= 1000; ++i) many += "," + std::to_string(i);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "body: not JSON"},
+      {"[]", "$: expected an object"},
+      {"{}", "$.items: missing"},
+      {R"({"items":[]})", "$.items: empty"},
+      {R"({"items":"a"})", "$.items: expected an array, found string"},
+      {R"({"items":["a",""]})", "$.items[1]: empty"},
+      {R"({"items":["a",[["x"]]]})", "$.items[1]: expected a string or a 64-bit integer, found array"},
+      {R"({"items":[1.5]})", "$.items[0]: expected a string or a 64-bit integer, found another number"},
+      {R"({"items":[18446744073709551616]})",
+       "$.items[0]: expected a string or a 64-bit integer, found another"},
+      {R"({"items":[null]})", "$.items[0]: expected a string or a 64-bit integer, found null"},
+      {R"({"items":["a"],"items":["b"]})", "$.items: given twice"},
+      {R"({"items":["a"],"scene":"home"})", "$: unknown key \"scene\""},
+      {"{\"items\":[\"\xff\"]}", "body: not JSON"},
+      {R"({"items":[")" + std::string(513, 'x') + "\"]}", "$.items[0]: 513 bytes"},
+      {many + "]}", "$.items: 1001 items, more than 1000"},
+      {std::string((1 << 20) + 1, ' '), "body: 1048577 bytes"},
+      {std::string(500'000, '['), "body: not JSON"},
+  };
+  for (const auto& [body, detail] : cases) {
+    const HttpResponse response = Change("POST", "/v1/users/u1/removed", body);
+    EXPECT_EQ(response.status, 400U) << body.substr(0, 80);
+    const auto said = ProblemOf(response).at("detail").get<std::string>();
+    EXPECT_TRUE(said.starts_with(detail)) << said;
+  }
+  EXPECT_EQ(ProblemOf(Change("POST", "/v1/users/u1/removed", R"({"items":["a"]})", "text/plain"))["status"],
+            415);
+  EXPECT_EQ(change_.asked, 0);
+}
+
+TEST_F(RoutesTest, SayWhyAChangeWasNotTaken) {
+  change_.place = Fail(Code::kUnavailable, "the brokers didn't acknowledge it");
+  HttpResponse response = Change("DELETE", "/v1/users/u1");
+  EXPECT_EQ(ProblemOf(response)["detail"], "the brokers didn't acknowledge it");
+  EXPECT_EQ(response.status, 503U);
+  EXPECT_EQ(Header(response, "Retry-After"), "1");
+  change_.place = Fail(Code::kNotFound, "topic \"exposures\": unknown");
+  EXPECT_EQ(Change("DELETE", "/v1/users/u1").status, 503U);
+  change_.place = Fail(Code::kInvalidArgument, "too large");
+  EXPECT_EQ(Change("POST", "/v1/users/u1/removed", R"({"items":["a"]})").status, 400U);
 }
 
 }  // namespace

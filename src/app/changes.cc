@@ -1,0 +1,34 @@
+#include "app/changes.h"
+
+#include <algorithm>
+
+#include "decode/own_event.h"
+
+namespace seen {
+namespace {
+constexpr uint64_t kEventBytesMax = 900'000;  // brokers take 1 MB by default
+}
+
+Changes::Changes(uint64_t event_bytes_max, const Clock& clock)
+    : event_bytes_max_(std::min(event_bytes_max, kEventBytesMax)), clock_(clock) {}
+
+void Changes::Erase(std::string_view user_id, Done done) { Send(user_id, {}, "erased", std::move(done)); }
+
+void Changes::Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) {
+  Send(user_id, items, "removed", std::move(done));
+}
+
+void Changes::Send(std::string_view user_id, std::span<const std::string_view> items, std::string_view kind,
+                   Done done) {
+  EventProducer* const producer = producer_.load(std::memory_order_acquire);
+  if (!producer) return done(Fail(Code::kUnavailable, "starting: the input topic isn't known yet"));
+  const std::string event = EncodeOwnEvent({user_id, items, kind, clock_.WallNow()});
+  if (event.size() > event_bytes_max_) {
+    return done(Fail(Code::kInvalidArgument, "$.items: " + std::to_string(event.size()) +
+                                                 " bytes as an event, which takes " +
+                                                 std::to_string(event_bytes_max_) + "; split the request"));
+  }
+  producer->Send(user_id, event, std::move(done));
+}
+
+}  // namespace seen

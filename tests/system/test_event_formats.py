@@ -1,0 +1,132 @@
+"""Events as companies have them, as docs/EVENTS.md says: through the real daemon."""
+
+import json
+
+from places import now_ms, wait_until
+
+
+def send(topics, topic, *events, user="u1"):
+    return topics.produce(topic, [(user, json.dumps(one)) for one in events])
+
+
+def skipped(seend, reason):
+    return seend.metrics()[f'seen_events_skipped_total{{reason="{reason}"}}']
+
+
+def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name, {"input": {
+        "fields": {"user_id": "/data/uid", "items": "/data/pages/*/items", "item_id": "/item/id", "position": "/pos",
+                   "exposed_at": {"at": "/ts", "unit": "s"}, "kind": "/event"},
+        "kinds": {"item_show": "exposed", "item_send": "served", "item_undo": "removed", "ping": None},
+        "only_if": {"at": "/event", "in": ["item_show", "item_send", "item_undo"]}}}).start()
+    now_s = now_ms() // 1000
+
+    def page(kind, *pages, at=now_s):
+        return {"event": kind, "ts": at, "data": {"uid": 42, "pages": [
+            {"items": [{"item": {"id": item}, "pos": i} for i, item in enumerate(items)]} for items in pages]}}
+    send(topics, topic_name,
+         page("item_show", ["n1", "n2"], ["n3"]),
+         page("item_show", ["n4"], [], at=f"{now_s}"),  # digits in a string
+         {**page("item_show", ["n5"]), "more": {"nested": [1.5, None]}},
+         page("item_undo", ["n2"]),
+         page("item_click", ["n6"]),  # not one the condition takes
+         user="42")
+    seend.wait_at_rest()
+    assert seend.unseen("42", [f"n{i}" for i in range(1, 8)]) == ["n2", "n6", "n7"]
+    days = {segment["day"] for segment in seend.segments("42")["segments"]}
+    assert len(days) == 1, "the seconds were taken as seconds"
+    assert skipped(seend, "condition") == 1
+    assert seend.metric_sum("seen_removed_items_total") == 1
+    assert not [p for p in range(topics.partitions(f"{topic_name}-dead")) if topics.read_all(f"{topic_name}-dead")]
+
+
+def test_kinds_by_the_topics_own_names_and_null(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name, {"input": {
+        "fields": {"kind": "/type"}, "kinds": {"1": "exposed", "undo": "removed", "gone": "erased", "ping": None}}}).start()
+    now = now_ms()
+
+    def of(kind, item=None):
+        one = {"user_id": "u1", "type": kind, "exposed_at": now}
+        return one if item is None else {**one, "item_id": item}
+    send(topics, topic_name, of(1, "a"), of("1", "b"), of("ping", "c"), of(None, "d"), of("undo", "a"))
+    seend.wait_at_rest()
+    assert seend.unseen("u1", ["a", "b", "c", "d"]) == ["a", "c"]
+    assert skipped(seend, "kind") == 1
+    send(topics, topic_name, of("gone"))
+    seend.wait_at_rest()
+    assert seend.unseen("u1", ["a", "b", "d"]) == ["a", "b", "d"]
+    assert seend.metric_sum("seen_erased_users_total") == 1
+
+
+def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    one = {"user_id": "u1", "item_id": "a", "exposed_at": now_ms()}
+    places = send(topics, topic_name, {**one, "kind": "exposed"}, {**one, "item_id": "b", "kind": "shown"},
+                  {**one, "kind": "erased"})  # an erasure has no item: removed may have been meant
+    seend.wait_at_rest()
+    assert seend.unseen("u1", ["a", "b"]) == ["b"]
+    letters = wait_until(lambda: len(m := topics.read_all(f"{topic_name}-dead")) >= 2 and m, "the dead letters are there")
+    said = {}
+    for letter in letters:
+        headers = {name: value.decode() for name, value in letter.headers()}
+        said[int(headers["source-offset"])] = (headers["reason"], headers["field"])
+    assert said == {places[1][1]: ("unknown_kind", "kind"), places[2][1]: ("wrong_type", "item_id")}
+
+
+def test_only_some_events_whatever_the_others_look_like(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, {"input": {"only_if": [
+        {"at": "/event", "prefix": "item_"}, {"at": "/app/version", "in": [7, 8]}]}}).start()
+    one = {"user_id": "u1", "exposed_at": now_ms(), "event": "item_show", "app": {"version": 7}}
+    send(topics, topic_name, {**one, "item_id": "a"},
+         {**one, "item_id": "b", "event": "page_show"},
+         {**one, "item_id": "c", "app": {"version": "7"}},  # types count
+         {**one, "item_id": "d", "app": {}},
+         {"event": "heartbeat"}, {})
+    topics.produce(topic_name, [("u1", b"no JSON")])
+    seend.wait_at_rest()
+    assert seend.unseen("u1", ["a", "b", "c", "d"]) == ["b", "c", "d"]
+    assert skipped(seend, "condition") == 5
+    letters = wait_until(lambda: topics.read_all(f"{topic_name}-dead"), "the dead letter is there")
+    assert [letter.value() for letter in letters] == [b"no JSON"]
+
+
+def test_filters_cover_scenes_and_attributes(topics, daemon, topic_name):
+    topics.create(topic_name)
+    filters = [
+        {"name": "home", "scenes": ["home", "index"]},
+        {"name": "video", "scenes": ["video*"], "when": [{"at": "/item/type", "equals": "video"}]},
+        {"name": "all", "window_days": 3},
+    ]
+    for one in filters:
+        one["snapshot"] = {"topic": f"{topic_name}-{one['name']}", "debounce_ms": 200}
+    seend = daemon(topic_name, {"filters": filters}).start()
+    one = {"user_id": "u1", "exposed_at": now_ms()}
+    old = now_ms() - 10 * 86_400_000
+    send(topics, topic_name,
+         {**one, "item_id": "a", "scene": "home"},
+         {**one, "item_id": "b", "scene": "video_tab", "item": {"type": "video"}},
+         {**one, "item_id": "c", "scene": "video_tab", "item": {"type": "image"}},
+         {**one, "item_id": "d"},  # no scene
+         {**one, "item_id": "e", "scene": "index", "exposed_at": old},
+         {**one, "item_id": "b", "scene": "home"},
+         {**one, "item_id": "b", "scene": "home", "kind": "removed"})
+    seend.wait_at_rest()
+    items = ["a", "b", "c", "d", "e"]
+    assert seend.unseen("u1", items, filter_name="home") == ["b", "c", "d"]
+    assert seend.unseen("u1", items, filter_name="video") == ["a", "c", "d", "e"]
+    assert seend.unseen("u1", items, filter_name="all") == ["b", "e"]  # the removal was the home scene's, and it covers all
+    counts = {one["name"]: len(topics.read_all(f"{topic_name}-{one['name']}")) for one in filters}
+    assert all(counts.values()), "each publishes to a topic of its own"
+
+    # One that nobody covers.
+    seend.stop()
+    seend.config["filters"] = filters[:2]
+    seend.start()
+    send(topics, topic_name, {**one, "item_id": "f", "scene": "search"})
+    seend.wait_at_rest()
+    assert skipped(seend, "no_filter") == 1
+    assert seend.unseen("u1", items + ["f"], filter_name="home") == ["b", "c", "d", "f"]

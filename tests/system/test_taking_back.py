@@ -1,0 +1,193 @@
+"""Items taken back and users erased over HTTP: events like all others, so that every replica and replay agrees."""
+
+import concurrent.futures
+import json
+import subprocess
+import time
+import urllib.parse
+
+from http_json import Http
+from load import one_by_one
+from oracle import Oracle, event
+from places import SEENCTL, now_ms, wait_until
+from snapshot_reader import read_snapshot
+
+
+def address(user):
+    return "/v1/users/" + urllib.parse.quote(user, safe="")
+
+
+def taken(seend, answer):
+    """Waits until the change that was answered is in effect."""
+    assert answer.status == 202, (answer.status, answer.body)
+    place = answer.json()
+    assert set(place) == {"partition", "offset"}
+    wait_until(lambda: seend.partition_status()[place["partition"]]["next_offset"] > place["offset"],
+               "the change is in effect")
+    return place
+
+
+def last_published(topics, topic, user):
+    """None: nothing, or a tombstone."""
+    values = [message.value() for message in topics.read_all(topic) if message.key() == user.encode()]
+    return values[-1] if values else None
+
+
+def second_reading(daemon, topics, first, topic):
+    """Another daemon, with a store and a group of its own, reads the whole topic."""
+    second = daemon(topic, {
+        "kafka": {"group_id": f"{topic}-again"},
+        "input": {"dead_letter_topic": f"{topic}-again-dead"},
+        "filters": [{**one, "snapshot": {"topic": f"{topic}-again-{one['name']}"}} for one in first.config["filters"]],
+    }, name="again").start()
+    second.wait_at_rest()
+    return second
+
+
+def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=3)
+    seend = daemon(topic_name).start()
+    users = ["u1", "用户/2", 'quote"back\\slash', "u4"]
+    items = ["a", "7", "商品/3", 'i"\\', "e"]
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, item) for user in users for item in items]))
+    seend.wait_at_rest()
+
+    for user in users[:3]:
+        place = taken(seend, seend.http.post(address(user) + "/removed", {"items": [7, 'i"\\', "never shown"]}))
+        message = next(m for m in topics.read_all(topic_name)
+                       if (m.partition(), m.offset()) == (place["partition"], place["offset"]))
+        assert message.key().decode() == user  # so it stands where the user's exposures do
+        assert seend.unseen(user, items) == ["7", 'i"\\']
+    assert seend.unseen("u4", items) == []
+    taken(seend, seend.http.delete(address("用户/2")))
+    assert seend.unseen("用户/2", items) == items
+    assert seend.segments("用户/2")["items"] == 0
+    assert seend.metric_sum("seen_removed_items_total") == 9
+    assert seend.metric_sum("seen_erased_users_total") == 1
+    assert seend.metric_sum("seen_events_misrouted_total") == 0
+
+    # What comes after counts again.
+    topics.produce(topic_name, one_by_one(Oracle(), [("u1", "7"), ("用户/2", "new")]))
+    seend.wait_at_rest()
+    expected = {"u1": ['i"\\'], "用户/2": items, 'quote"back\\slash': ["7", 'i"\\'], "u4": []}
+
+    def agrees(one):
+        for user, unseen in expected.items():
+            assert one.unseen(user, items) == unseen, user
+        assert one.unseen("用户/2", ["new", "a"]) == ["a"]
+        assert one.segments("用户/2")["items"] == 1
+    agrees(seend)
+    for user, unseen in expected.items():
+        published = read_snapshot(last_published(topics, f"{topic_name}-filters", user))
+        assert published.item_count == (1 if user == "用户/2" else len(items) - len(unseen)), user
+    agrees(second_reading(daemon, topics, seend, topic_name))
+    seend.kill9()
+    seend.start()
+    seend.wait_at_rest()
+    agrees(seend)
+
+
+def test_an_erased_user_is_published_as_nothing(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [("u1", "a"), ("u2", "a")]))
+    seend.wait_at_rest()
+    assert last_published(topics, f"{topic_name}-filters", "u1") is not None
+    taken(seend, seend.http.delete("/v1/users/u1"))
+    seend.wait_at_rest()
+    value = last_published(topics, f"{topic_name}-filters", "u1")
+    assert value is None or read_snapshot(value).item_count == 0
+    assert read_snapshot(last_published(topics, f"{topic_name}-filters", "u2")).item_count == 1
+
+
+def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, topic_name):
+    """The topic's own events look otherwise, are conditional and are covered by scene; HTTP's changes are not."""
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {
+        "input": {"fields": {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}},
+                  "kinds": {"show": "exposed"}, "only_if": {"at": "/kind", "equals": "show"}},
+        "filters": [{"name": "home", "scenes": ["home"], "snapshot": {"topic": f"{topic_name}-home"}},
+                    {"name": "video", "scenes": ["video*"], "snapshot": {"topic": f"{topic_name}-video"}}],
+    }).start()
+    shown = [json.dumps({"uid": "u1", "kind": "show", "ts": now_ms() // 1000, "scene": scene, "item_id": item})
+             for scene in ("home", "video_tab") for item in ("a", "b", "c")]
+    topics.produce(topic_name, [("u1", value) for value in shown])
+    seend.wait_at_rest()
+    for name in ("home", "video"):
+        assert seend.unseen("u1", ["a", "b", "c", "d"], filter_name=name) == ["d"]
+    taken(seend, seend.http.post("/v1/users/u1/removed", {"items": ["b"]}))
+    for name in ("home", "video"):
+        assert seend.unseen("u1", ["a", "b", "c", "d"], filter_name=name) == ["b", "d"]
+    taken(seend, seend.http.delete("/v1/users/u1"))
+    for name in ("home", "video"):
+        assert seend.unseen("u1", ["a", "b"], filter_name=name) == ["a", "b"]
+    second = second_reading(daemon, topics, seend, topic_name)
+    for name in ("home", "video"):
+        assert second.unseen("u1", ["a", "b"], filter_name=name) == ["a", "b"]
+
+
+def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [("u/1", item) for item in ("a", "b", "c")]))
+    seend.wait_at_rest()
+
+    def seenctl(*arguments):
+        done = subprocess.run([str(SEENCTL), *arguments, "--http", f"http://{seend.address}"], capture_output=True,
+                              timeout=30, text=True)
+        return done.returncode, done.stdout + done.stderr
+    status, said = seenctl("remove", "u/1", "a", "c", "--json")
+    assert status == 0, said
+    assert set(json.loads(said)) == {"partition", "offset"}
+    seend.wait_caught_up()
+    assert seend.unseen("u/1", ["a", "b", "c"]) == ["a", "c"]
+    status, said = seenctl("erase", "u/1")
+    assert status == 0 and "partition" in said, said
+    seend.wait_caught_up()
+    assert seend.unseen("u/1", ["a", "b", "c"]) == ["a", "b", "c"]
+    assert seenctl("erase", "x" * 513) == (2, said) or seenctl("erase", "x" * 513)[0] != 0
+
+
+def test_bad_requests_write_nothing(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    for body in ({}, {"items": []}, {"items": [""]}, {"items": ["x" * 513]}, {"items": ["a"], "scene": "home"},
+                 {"items": list(range(1001))}, ["a"], {"items": [1.5]}):
+        answer = seend.http.post("/v1/users/u1/removed", body)
+        assert answer.status == 400 and answer.headers["Content-Type"] == "application/problem+json", body
+    answer = seend.http.request("POST", "/v1/users/u1/removed", b'{"items":["a"]}', {"Content-Type": "text/plain"})
+    assert answer.status == 415
+    assert seend.http.delete("/v1/users/" + "x" * 513).status == 400
+    assert seend.http.get("/v1/users/u1").status == 405
+    assert topics.ends(topic_name)[0] == (0, 0)
+
+
+def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    topics.produce(topic_name, [("u1", event("u1", "a", now_ms()))])
+    seend.wait_at_rest()
+    kafka.stop()
+    try:
+        begun = time.monotonic()
+
+        def erase(_):
+            return Http(seend.address, timeout_s=20).delete("/v1/users/u1")
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # more than the daemon has threads
+            waiting = [pool.submit(erase, i) for i in range(8)]
+            time.sleep(0.5)
+            for _ in range(20):
+                asked = time.monotonic()
+                assert seend.unseen("u1", ["a", "b"]) == ["b"]
+                assert time.monotonic() - asked < 0.5
+            assert not any(one.done() for one in waiting)
+            answers = [one.result() for one in waiting]
+        assert time.monotonic() - begun < 10
+        for answer in answers:
+            assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0, answer.body
+            assert "acknowledge" in answer.json()["detail"]
+    finally:
+        kafka.start()
+    answer = wait_until(lambda: (a := seend.http.delete("/v1/users/u1")).status == 202 and a, "brokers are back", 60)
+    taken(seend, answer)
+    assert seend.unseen("u1", ["a", "b"]) == ["a", "b"]
