@@ -20,6 +20,7 @@
 #include "decode/event_decoder.h"
 #include "filter/snapshot.h"
 #include "flow/filter_policy.h"
+#include "flow/heavy_users.h"
 #include "flow/log_port.h"
 #include "flow/publish_flow.h"
 #include "flow/query_port.h"
@@ -184,6 +185,7 @@ class PartitionFlow {
   Tails GetTails() const;
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);
+  void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
   SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   Status WriteMarks(const std::vector<const Tail::UserSlot*>& users, CheckpointWriter& writer,
@@ -207,6 +209,7 @@ class PartitionFlow {
   PublishFlow publish_;
   Republisher republisher_;
   std::unique_ptr<UnexposedFlow> unexposed_;  // nullptr: nobody is told
+  mutable HeavyUsers heavy_users_;  // readers' by-product
 
   // Worker.
   EventDecoder decoder_;

@@ -45,7 +45,13 @@ Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, const A
   const std::string_view user_id = ReadTails(tails, mask, user, changes);
   const auto found = store_.ReadDelta({filter.id, user}, stored);
   if (!found) return Fail(found.error());
-  return reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes, limits);
+  Status read = reader.Read(*found ? std::string_view(stored) : std::string_view(), user_id, changes, limits);
+  if (read) NoteRead(filter_index, user, reader);
+  return read;
+}
+
+void PartitionFlow::NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const {
+  heavy_users_.Note(filter_index, user, reader.user_id(), reader.kept_items(), reader.met_daily_limit());
 }
 
 SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const {
@@ -105,6 +111,7 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
         !done) {
       return done;
     }
+    NoteRead(group[i].filter_index, group[i].user, reader);
     group[i].user_id = reader.user_id();
     if (reader.seen().size() == 0) {
       group[i].bytes.clear();
@@ -184,6 +191,11 @@ PartitionStatus PartitionFlow::GetStatus() const {
   status.store = store_.Figures();
   status.republish = republisher_.GetStatus();
   if (unexposed_) status.unexposed = unexposed_->GetStatus();
+  for (auto& [filter_index, user] : heavy_users_.Heaviest()) {
+    user.filter = options_.filters[filter_index].name;
+    status.heaviest_users.push_back(std::move(user));
+  }
+  status.users_at_daily_limit = heavy_users_.Limited();
   status.state = CaughtUp() ? "ready" : "catching_up";
   if (!CaughtUp()) {
     status.reason = "reading up to offset " + std::to_string(caught_up_at_) + ", at " +

@@ -43,6 +43,12 @@ struct UnexposedStatus {
   uint64_t outstanding = 0;  // to be acknowledged
 };
 
+struct HeavyUser {
+  std::string filter;         // its name
+  std::string user_id_start;  // as above
+  uint64_t items = 0;         // fingerprints kept
+};
+
 struct PartitionStatus {
   int32_t partition = 0;
   std::string state;   // "opening", "catching_up", "ready", "held", "stopped"
@@ -64,6 +70,9 @@ struct PartitionStatus {
   StoreFigures store;
   RepublishStatus republish;
   std::optional<UnexposedStatus> unexposed;
+  // See flow/heavy_users.h.
+  std::vector<HeavyUser> heaviest_users;
+  uint64_t users_at_daily_limit = 0;
 };
 
 /// One partition of the source topic, input.keyed_by_user being false.

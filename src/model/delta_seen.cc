@@ -110,10 +110,12 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   codes_.clear();
   size_t stored_items = 0;
   uint64_t largest_segment = 0;
+  kept_items_ = changes.size();
   const Day first_day = std::max(limits.horizon, limits.cooldown);
   for (const SegmentView& segment : view_.segments) {
     const uint32_t count = segment.fingerprints.count;
     largest_segment = std::max<uint64_t>(largest_segment, count);
+    kept_items_ += count;
     if (segment.day < first_day || count == 0) continue;
     codes_.push_back(segment.fingerprints);
     stored_items += count;
@@ -121,16 +123,18 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   plain = limits.exposures_min <= 1;
   for (const OtherView& other : view_.others) {
     largest_segment = std::max<uint64_t>(largest_segment, other.fingerprints.count);
+    kept_items_ += other.entries;
     const OtherPart part = PartOf(other, first_day, limits);
     plain = plain && part != OtherPart::kSome;
     if (part != OtherPart::kAll || other.fingerprints.count == 0) continue;
     codes_.push_back(other.fingerprints);
     stored_items += other.fingerprints.count;
   }
+  met_daily_limit_ = largest_segment >= limits.delta.items_per_day_max;
   const size_t items = stored_items + changes.size();
   plain = plain && items <= limits.items_max &&
           (changes.empty() ||
-           (!view_.TakesBack() && largest_segment + changes.size() <= limits.delta.items_per_day_max &&
+           (!view_.TakesBack() && largest_segment + changes.size() < limits.delta.items_per_day_max &&
             std::none_of(changes.begin(), changes.end(),
                          [](const Change& change) { return TakesBack(change.kind); })));
   if (!plain) return true;
@@ -178,6 +182,19 @@ bool SeenReader::Compose(Delta& composed) const {
 bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   Delta composed;
   if (!Compose(composed)) return false;
+  kept_items_ = 0;
+  size_t largest_segment = 0;
+  const auto keep = [&](const std::vector<Fingerprint>& fingerprints) {
+    kept_items_ += fingerprints.size();
+    size_t distinct = 0;  // of those shown several times
+    for (size_t i = 0; i < fingerprints.size(); ++i) {
+      if (i == 0 || fingerprints[i] != fingerprints[i - 1]) ++distinct;
+    }
+    largest_segment = std::max(largest_segment, distinct);
+  };
+  for (const Segment& segment : composed.segments) keep(segment.fingerprints);
+  for (const OtherSegment& other : composed.others) keep(other.fingerprints);
+  met_daily_limit_ = largest_segment >= limits.delta.items_per_day_max;
   if (!composed.others.empty() || limits.exposures_min > 1) {
     const auto counted = SeenFingerprints(composed, limits);
     seen_.Reset(counted.size());

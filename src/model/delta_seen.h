@@ -103,6 +103,10 @@ class SeenReader {
   FingerprintSet& seen() { return seen_; }
   /// Empty where unknown. The one they changed under where it is known, though nothing be left of the user.
   const std::string& user_id() const { return user_id_; }
+  /// How many exposures are kept in all segments, those of changes counted one by one; whether some segment
+  /// has as many items as items_per_day_max allows.
+  uint64_t kept_items() const { return kept_items_; }
+  bool met_daily_limit() const { return met_daily_limit_; }
   /// Whether a segment that counts and ended no earlier than `created_second` holds `fingerprint`, which must
   /// be in seen(). False: it is a stranger's, if the item was created then. What was given to Read must still
   /// be there. The first call costs about as much as Read did.
@@ -120,6 +124,8 @@ class SeenReader {
   std::vector<Fingerprint> decoded_;
   FingerprintSet seen_;
   std::string user_id_;
+  uint64_t kept_items_ = 0;
+  bool met_daily_limit_ = false;
   // For Holds: what Read was given, and the newest end of what holds each, by fingerprint.
   bool stored_ = false;
   std::span<const Change> changes_;

@@ -81,12 +81,18 @@ Json PartitionJson(const PartitionStatus& partition) {
                {"last_checkpoint", nullptr},
                {"store", StoreJson(partition.store)},
                {"republish", RepublishJson(partition.republish)},
-               {"unexposed", nullptr}};
+               {"unexposed", nullptr},
+               {"heaviest_users", Json::array()},
+               {"users_at_daily_limit", partition.users_at_daily_limit}};
   if (partition.unexposed) {
     json["unexposed"] = {{"published", partition.unexposed->published},
                          {"resolved", partition.unexposed->resolved},
                          {"retried", partition.unexposed->retried},
                          {"outstanding", partition.unexposed->outstanding}};
+  }
+  for (const HeavyUser& user : partition.heaviest_users) {
+    json["heaviest_users"].push_back(
+        {{"filter", user.filter}, {"user_id_start", user.user_id_start}, {"items", user.items}});
   }
   if (partition.retention_headroom_s) json["retention_headroom_s"] = *partition.retention_headroom_s;
   if (partition.misrouted > 0) {

@@ -28,9 +28,8 @@ def taken(seend, answer):
 
 
 def last_published(topics, topic, user):
-    """None: nothing, or a tombstone."""
-    values = [message.value() for message in topics.read_all(topic) if message.key() == user.encode()]
-    return values[-1] if values else None
+    """None: a tombstone."""
+    return [message.value() for message in topics.read_all(topic) if message.key() == user.encode()][-1]
 
 
 def second_reading(daemon, topics, first, topic):
@@ -95,8 +94,7 @@ def test_an_erased_user_is_published_as_nothing(topics, daemon, topic_name):
     assert last_published(topics, f"{topic_name}-filters", "u1") is not None
     taken(seend, seend.http.delete("/v1/users/u1"))
     seend.wait_at_rest()
-    value = last_published(topics, f"{topic_name}-filters", "u1")
-    assert value is None or read_snapshot(value).item_count == 0
+    assert last_published(topics, f"{topic_name}-filters", "u1") is None
     assert read_snapshot(last_published(topics, f"{topic_name}-filters", "u2")).item_count == 1
 
 
@@ -145,7 +143,8 @@ def test_seenctl_takes_back_and_erases(topics, daemon, topic_name):
     assert status == 0 and "partition" in said, said
     seend.wait_caught_up()
     assert seend.unseen("u/1", ["a", "b", "c"]) == ["a", "b", "c"]
-    assert seenctl("erase", "x" * 513) == (2, said) or seenctl("erase", "x" * 513)[0] != 0
+    status, said = seenctl("erase", "x" * 513)
+    assert status == 2 and "512" in said, said
 
 
 def test_bad_requests_write_nothing(topics, daemon, topic_name):

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "delta_case.h"
 #include "support/effort.h"
@@ -36,6 +37,21 @@ TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
     // What they changed under is known also where nothing is left of the user.
     const std::string other_id = changed_id.empty() ? stored.user_id : changed_id;
     ASSERT_EQ(reader.user_id(), stored.user_id.empty() ? other_id : std::min(other_id, stored.user_id));
+    size_t kept = 0, largest = 0;
+    const auto count = [&](const auto& segments) {
+      for (const auto& segment : segments) {
+        kept += segment.fingerprints.size();
+        const std::set<Fingerprint> distinct(segment.fingerprints.begin(), segment.fingerprints.end());
+        largest = std::max(largest, distinct.size());
+      }
+    };
+    count(composed.segments);
+    count(composed.others);
+    ASSERT_GE(reader.kept_items(), kept) << "seed " << seed;
+    if (changes.empty()) {
+      ASSERT_EQ(reader.kept_items(), kept) << "seed " << seed;
+    }
+    ASSERT_EQ(reader.met_daily_limit(), largest >= limits.delta.items_per_day_max) << "seed " << seed;
     std::vector<Fingerprint> many = {{0}};
     for (uint32_t i = 0; i < 50; ++i) {
       const Fingerprint asked = i % 2 == 0 || expected.empty()

@@ -98,6 +98,8 @@ inline DaemonStatus BusyStatus() {
   ready.store = {1'000'000, 4, 5000, 900, 100};
   ready.republish = {true, true, 20'413, 12, 7};
   ready.unexposed = UnexposedStatus{21, 22, 23, 24};
+  ready.heaviest_users = {{"home", "user-\xe6\x97", 4'000}, {"video", "u2", 17}};
+  ready.users_at_daily_limit = 3;
   PartitionStatus opening;
   opening.partition = 1;
   opening.state = "opening";

@@ -150,6 +150,7 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_store_level0_files{partition=\"0\"}", 4},
       {"seen_store_compaction_pending_bytes{partition=\"0\"}", 5000},
       {"seen_store_block_cache_hits_total{partition=\"0\"}", 900},
+      {"seen_users_at_daily_limit{partition=\"0\"}", 3},
       {"seen_store_block_cache_misses_total{partition=\"0\"}", 100},
   };
   for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;

@@ -285,7 +285,9 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "last_checkpoint": {"next_offset": 90, "users": 7, "bytes": 2048, "marks_set": 3, "marks_cleared": 1,
                           "duration_ms": 12},
       "store": {"bytes": 1000000, "level0_files": 4, "compaction_pending_bytes": 5000, "block_cache_hits": 900,
-                "block_cache_misses": 100}
+                "block_cache_misses": 100},
+      "heaviest_users": [{"filter": "home", "items": 4000}, {"filter": "video", "user_id_start": "u2", "items": 17}],
+      "users_at_daily_limit": 3
     }, {
       "partition": 1, "state": "opening", "reason": "partition 1 is being opened", "next_offset": 0,
       "checkpoint_offset": 0, "low_watermark": null, "high_watermark": null, "lag_messages": 0,
@@ -295,10 +297,12 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "last_checkpoint_at_ms": null,
       "last_checkpoint": null,
       "store": {"bytes": 0, "level0_files": 0, "compaction_pending_bytes": 0, "block_cache_hits": 0,
-                "block_cache_misses": 0}
+                "block_cache_misses": 0},
+      "heaviest_users": [], "users_at_daily_limit": 0
     }]})");
   json& example = expected["partitions"][0]["misrouted_last"];
   example["user_id_start"] = "user-\xEF\xBF\xBD";
+  expected["partitions"][0]["heaviest_users"][0]["user_id_start"] = "user-\xEF\xBF\xBD";
   example["remedy"] = status["partitions"][0]["misrouted_last"]["remedy"];
   EXPECT_NE(example["remedy"].get<std::string>().find("input.partitioner"), std::string::npos);
   EXPECT_EQ(status, expected) << json::diff(expected, status).dump(2);

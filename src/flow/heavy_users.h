@@ -1,0 +1,59 @@
+#pragma once
+// Which users of a partition take most, and how many met the daily limit: of those whose seen set was read
+// since the partition was opened, for a snapshot or for a look-up. Bounded memory; nothing per event.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flow/status.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+/// Any thread. A user's newest reading counts: who shrinks or is erased goes.
+class HeavyUsers {
+ public:
+  static constexpr size_t kShown = 10;
+  static constexpr size_t kLimitedMax = 10'000;  // beyond, further ones aren't counted
+
+  /// A seen set as it was just read: how many fingerprints are kept, and whether some day has as many as it
+  /// may. A few instructions unless the user is, or was, one of those remembered.
+  void Note(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
+            bool limited) {
+    const bool remembered = (bits_.load(std::memory_order_relaxed) & BitOf(user)) != 0;
+    if (items <= least_.load(std::memory_order_relaxed) && !remembered && !limited) [[likely]]
+      return;
+    Remember(filter_index, user, user_id, items, limited);
+  }
+
+  /// Most items first.
+  std::vector<std::pair<size_t, HeavyUser>> Heaviest() const;  // with their filters' indexes
+  uint64_t Limited() const;
+
+ private:
+  struct Entry {
+    size_t filter_index;
+    UserKey user;
+    std::string user_id_start;
+    uint64_t items;
+  };
+  static uint64_t BitOf(const UserKey& user) { return uint64_t{1} << (user.low % 64); }
+  void Remember(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
+                bool limited);
+
+  // Looked at without the mutex: whether a reading can matter.
+  std::atomic<uint64_t> least_{0};  // items of the last one shown; 0 while there is room
+  std::atomic<uint64_t> bits_{0};   // of those remembered
+
+  mutable std::mutex mutex_;
+  std::vector<Entry> shown_;  // most items first
+  std::set<std::pair<size_t, UserKey>> limited_;
+};
+
+}  // namespace seen
