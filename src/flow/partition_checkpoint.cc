@@ -38,11 +38,17 @@ Result<int64_t> PartitionFlow::WriteFrozen() {
   const auto write = [&]() -> Status {
     auto writer = store_.BeginCheckpoint(position);
     if (!writer) return Fail(writer.error());
+    if (journal_) {
+      if (Status kept = journal_->Begin(**writer, wall, position.partition_time, report); !kept) return kept;
+    }
     republished_ = republisher_.Collect();
     if (!republished_.progress.empty()) {
       if (Status put = (*writer)->PutSweep(republished_.progress); !put) return put;
     }
     if (Status users = WriteUsers(frozen, **writer, report); !users) return users;
+    if (journal_) {
+      if (Status rows = journal_->Write(**writer, report); !rows) return rows;
+    }
     return (*writer)->Commit();
   };
   const Status written = write();
@@ -55,6 +61,7 @@ Result<int64_t> PartitionFlow::WriteFrozen() {
     return Fail(written.error());
   }
   publish_.MarksCommitted();
+  if (journal_) journal_->Committed();
   republisher_.Committed(endings_.empty() ? std::nullopt : std::optional(endings_.front().at_s));
   if (unexposed_) unexposed_->Committed(first_served_);
   checkpoint_time_ms_.store(position.partition_time.value, std::memory_order_release);

@@ -20,6 +20,15 @@ void AddLostRange(std::vector<LostRange>& ranges, const LostRange& range) {
   }
   ranges.push_back(range);
 }
+
+std::unique_ptr<PartitionJournal> JournalOf(const PartitionOptions& options,
+                                            const std::optional<Position>& position,
+                                            const PartitionStore& store) {
+  if (!options.journal) return nullptr;
+  PartitionJournal::Options of{options.partition, {}, options.future_skew_max, options.tail_bytes_max};
+  for (const FilterPolicy& filter : options.filters) of.filters.push_back(filter.id);
+  return std::make_unique<PartitionJournal>(*options.journal, std::move(of), position, store);
+}
 }  // namespace
 
 PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& position,
@@ -41,6 +50,7 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       tail_(std::make_shared<Tail>(tail_memory_)),
       tails_since_ms_(clock.WallNow().value),
       tail_since_ms_(clock.WallNow().value),
+      journal_(JournalOf(options_, position, store)),
       tails_{tail_, nullptr},
       next_offset_(position ? position->next_offset : start_offset),
       partition_time_ms_(position ? position->partition_time.value : 0),
@@ -124,7 +134,7 @@ bool PartitionFlow::HasChanges() const {
          lost_ranges_changed_.load(std::memory_order_acquire) || publish_.HasMarkChanges() ||
          republisher_.HasChanges() || (unexposed_ && unexposed_->HasChanges()) ||
          // The sweep of a new day waits until the tail of the old one is in the store.
-         DayOf({tail_since_ms_}) != DayOf(clock_.WallNow());
+         DayOf({tail_since_ms_}) != DayOf(clock_.WallNow()) || (journal_ && journal_->MustDrop());
 }
 
 bool PartitionFlow::CheckpointDue() const {
@@ -163,6 +173,7 @@ void PartitionFlow::Freeze() {
   tail_since_ms_ = clock_.WallNow().value;
   frozen->next_since_ms = tail_since_ms_;
   tail_ = std::make_shared<Tail>(tail_memory_);
+  if (journal_) journal_->Freeze();
   {
     const std::lock_guard lock(tails_mutex_);
     tails_ = {tail_, frozen->tail};

@@ -22,6 +22,7 @@
 #include "flow/filter_policy.h"
 #include "flow/heavy_users.h"
 #include "flow/log_port.h"
+#include "flow/partition_journal.h"
 #include "flow/publish_flow.h"
 #include "flow/query_port.h"
 #include "flow/reporter.h"
@@ -43,7 +44,8 @@ struct PartitionOptions {
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
-  uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails
+  uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails, with the journal's rows
+  std::optional<JournalPolicy> journal;
   std::chrono::milliseconds checkpoint_interval{10'000};
   uint32_t level0_files_max = 12;
   // Beyond both, publication is left to marks: a second of a fast topic is many messages, and a topic of old
@@ -122,6 +124,8 @@ class PartitionFlow {
   void AcknowledgeLostRanges();
   PartitionStatus GetStatus() const;
 
+  /// nullptr: none is kept.
+  const PartitionJournal* journal() const { return journal_.get(); }
   PublishFlow& publish() { return publish_; }
   Republisher& republisher() { return republisher_; }
   /// Publisher thread: tells of unexposed items, where that is configured.
@@ -244,6 +248,7 @@ class PartitionFlow {
   std::atomic<int64_t> tails_since_ms_;          // the older tail was begun
   int64_t tail_since_ms_;                        // and the active one
   std::atomic<int64_t> checkpoint_time_ms_{0};   // partition time that the store holds
+  const std::unique_ptr<PartitionJournal> journal_;
 
   mutable std::mutex tails_mutex_;
   Tails tails_;  // tails_mutex_

@@ -78,6 +78,7 @@ Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
   block_created_.clear();
   block_served_.clear();
   block_id_bytes_ = 0;
+  if (journal_) journal_->BeginBlock();
   block_rejection_.reset();
   const int64_t next_offset = next_offset_.load(std::memory_order_relaxed);
   size_t read = 0;
@@ -132,6 +133,8 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
   tail_->PrefetchIndex(block_.back().user);
   if (event.kind != EventKind::kErased && (unexposed_ || by_creation_ != 0)) [[unlikely]]
     ReadDetails(event);
+  if (journal_) [[unlikely]]
+    journal_->Note(number, event, filters, record, block_.back().user);
   return std::nullopt;
 }
 
@@ -189,6 +192,8 @@ void PartitionFlow::Append(const Exposure& exposure, const Record& record, Batch
   } else {
     AppendOther(exposure, second, report);
   }
+  if (journal_) [[unlikely]]
+    journal_->Append(exposure.record, exposure.user);
   NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
 }
 

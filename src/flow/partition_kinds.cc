@@ -134,8 +134,10 @@ void PartitionFlow::NoteUnexposed(const Exposure& exposure, const Record& record
 }
 
 bool PartitionFlow::TailIsFull() const {
-  if (tail_->Full()) return true;
-  return unexposed_log_ && tail_->bytes() + unexposed_log_->bytes() >= options_.tail_bytes_max;
+  uint64_t bytes = tail_->bytes();
+  if (unexposed_log_) bytes += unexposed_log_->bytes();
+  if (journal_) bytes += journal_->bytes();
+  return bytes >= options_.tail_bytes_max;
 }
 
 }  // namespace seen

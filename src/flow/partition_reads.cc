@@ -187,6 +187,7 @@ PartitionStatus PartitionFlow::GetStatus() const {
   status.partition_time = {partition_time_ms_.load(std::memory_order_acquire)};
   const Tails tails = GetTails();
   status.tail_bytes = tails.active->bytes() + (tails.frozen ? tails.frozen->bytes() : 0);
+  if (journal_) status.tail_bytes += journal_->AllBytes();
   status.marks_outstanding = publish_.Outstanding();
   status.store = store_.Figures();
   status.republish = republisher_.GetStatus();

@@ -104,9 +104,9 @@ class CheckpointWriter {
   virtual Status SetMark(const Mark& mark) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
   // The journal's part moves with the rest; a store without one refuses all three.
-  /// First of all, in every checkpoint of a store that has a journal: nothing is missing in it from `day` on.
-  /// Days before it are dropped, whole, once this is committed.
-  virtual Status KeepRowsFrom(Day) { return NoJournal(); }
+  /// First of all, in every checkpoint of a store that has a journal. Days before `keep_from` are dropped once
+  /// this is committed; from `whole_from` on, which isn't before it, nothing is missing.
+  virtual Status KeepRowsFrom(Day /*keep_from*/, Day /*whole_from*/) { return NoJournal(); }
   /// Rows of the user that are stored so far, of days up to `through`. Users ascend; a user's erasure comes
   /// before its rows.
   virtual Status EraseRows(const UserKey&, Day /*through*/) { return NoJournal(); }
@@ -177,7 +177,7 @@ class PartitionStore {
   virtual Result<std::string> ReadSweep() const = 0;
   /// Bytes of `filter` that `horizon` lets go may be dropped from now on, at the store's leisure. Any thread.
   virtual void SetHorizon(FilterId filter, const Horizon& horizon) = 0;
-  /// The day given to the last KeepRowsFrom that was committed; nullopt: none was.
+  /// `whole_from` of the last KeepRowsFrom that was committed; nullopt: none was.
   virtual Result<std::optional<Day>> ReadJournalStart() const { return std::optional<Day>(); }
   /// The user's stored rows of `from` or later, newest first; those behind `after` where it is given.
   virtual Status ReadRows(const UserKey&, Day /*from*/, const std::optional<JournalPlace>& /*after*/,

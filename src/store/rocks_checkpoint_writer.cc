@@ -62,10 +62,10 @@ Status RocksPartitionStore::Writer::ClearMark(const UserRef& user) {
   return Written(file_.Delete(SliceOf(KeyOf(Table::kMarks, user))));
 }
 
-Status RocksPartitionStore::Writer::KeepRowsFrom(Day day) {
-  if (!journal_) return CheckpointWriter::KeepRowsFrom(day);
-  journal_->KeepFrom(day);
-  return Written(file_.Put(rocksdb::Slice(JournalStartKey()), EncodeJournalStart(day)));
+Status RocksPartitionStore::Writer::KeepRowsFrom(Day keep_from, Day whole_from) {
+  if (!journal_) return CheckpointWriter::KeepRowsFrom(keep_from, whole_from);
+  journal_->KeepFrom(keep_from);
+  return Written(file_.Put(rocksdb::Slice(JournalStartKey()), EncodeJournalStart(whole_from)));
 }
 
 Status RocksPartitionStore::Writer::EraseRows(const UserKey& user, Day through) {

@@ -23,7 +23,7 @@ class RocksPartitionStore::Writer final : public CheckpointWriter {
   Status PutSweep(std::string_view encoded) override;
   Status SetMark(const Mark& mark) override;
   Status ClearMark(const UserRef& user) override;
-  Status KeepRowsFrom(Day day) override;
+  Status KeepRowsFrom(Day keep_from, Day whole_from) override;
   Status EraseRows(const UserKey& user, Day through) override;
   Status AddRow(const UserKey& user, const JournalPlace& place, std::string_view row) override;
   Status DropEndings(uint32_t at_s) override;

@@ -63,7 +63,30 @@ class FakeStore::Writer final : public CheckpointWriter {
     next_.served[row] = text;
     return {};
   }
+  Status KeepRowsFrom(Day keep_from, Day whole_from) override {
+    Check(!last_delta_ && !last_mark_, "the journal's days come first");
+    keep_from_ = keep_from;
+    next_.journal_start = whole_from;
+    return {};
+  }
+  Status EraseRows(const UserKey& user, Day through) override {
+    Check(!last_row_ || last_row_->first < user, "a user's erasure comes before its rows");
+    last_row_ = {user, std::nullopt};
+    std::erase_if(next_.journal[user], [&](const auto& row) { return DayOf(row.first.at) <= through; });
+    return {};
+  }
+  Status AddRow(const UserKey& user, const JournalPlace& place, std::string_view row) override {
+    Check(!last_row_ || last_row_->first <= user, "users ascend");
+    Check(!last_row_ || last_row_->first < user || !last_row_->second || last_row_->second->IsBefore(place),
+          "places ascend");
+    last_row_ = {user, place};
+    next_.journal[user][place] = row;
+    return {};
+  }
   Status Commit() override {
+    for (auto& [user, rows] : next_.journal) {
+      std::erase_if(rows, [&](const auto& row) { return keep_from_ && DayOf(row.first.at) < *keep_from_; });
+    }
     if (fault_ == StoreFault::kCommitFails) return Fail(Code::kUnavailable, "injected");
     if (fault_ == StoreFault::kNoSpace) return Fail(Code::kNoSpace, "injected");
     store_.durable_ = std::move(next_);
@@ -82,7 +105,30 @@ class FakeStore::Writer final : public CheckpointWriter {
   std::optional<UserRef> last_delta_;
   std::optional<UserRef> last_mark_;
   std::optional<Ending> last_ending_;
+  std::optional<Day> keep_from_;
+  std::optional<std::pair<UserKey, std::optional<JournalPlace>>> last_row_;
 };
+
+Status FakeStore::ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,
+                           const VisitJournalRow& visit) const {
+  const auto found = durable_.journal.find(user);
+  if (found == durable_.journal.end()) return {};
+  for (const auto& [place, row] : found->second) {
+    if (DayOf(place.at) < from || (after && !after->IsBefore(place))) continue;
+    if (!visit(place, row)) break;
+  }
+  return {};
+}
+
+std::vector<JournalDay> FakeStore::JournalDays() const {
+  std::map<Day, uint64_t> days;
+  for (const auto& [user, rows] : durable_.journal) {
+    for (const auto& [place, row] : rows) ++days[DayOf(place.at)];
+  }
+  std::vector<JournalDay> all;
+  for (const auto& [day, bytes] : days) all.push_back({day, bytes});
+  return all;
+}
 
 Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Position& position) {
   const StoreFault fault = std::exchange(fault_, StoreFault::kNone);

@@ -31,6 +31,10 @@ class VirtualClock final : public Clock {
   int64_t monotonic_ms_ = 1'000'000;
 };
 
+struct PlaceOrder {
+  bool operator()(const JournalPlace& a, const JournalPlace& b) const { return a.IsBefore(b); }
+};
+
 /// What survives a crash of a fake store: a value, changed by Commit alone.
 struct DurableState {
   std::optional<Position> position;
@@ -39,6 +43,8 @@ struct DurableState {
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
+  std::map<UserKey, std::map<JournalPlace, std::string, PlaceOrder>> journal;
+  std::optional<Day> journal_start;
 };
 
 /// What the next checkpoint meets. Set by the simulation, taken once.
@@ -96,6 +102,11 @@ class FakeStore final : public PartitionStore {
   void SetHorizon(FilterId filter, const Horizon& horizon) override { horizons_[filter] = horizon; }
   uint32_t Level0Files() const override { return level0_files_; }
   StoreFigures Figures() const override { return {}; }
+  Result<std::optional<Day>> ReadJournalStart() const override { return durable_.journal_start; }
+  Status ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,
+                  const VisitJournalRow& visit) const override;
+  /// A row counts as one byte.
+  std::vector<JournalDay> JournalDays() const override;
 
  private:
   class Writer;

@@ -25,7 +25,7 @@ struct JournalCheckpoint {
 };
 
 inline Status Write(CheckpointWriter& writer, const JournalCheckpoint& checkpoint) {
-  if (Status kept = writer.KeepRowsFrom(checkpoint.keep_from); !kept) return kept;
+  if (Status kept = writer.KeepRowsFrom(checkpoint.keep_from, checkpoint.keep_from); !kept) return kept;
   for (const auto& [user, delta] : checkpoint.state.deltas) {
     if (Status added = writer.AddDelta(user, Encoded(delta)); !added) return added;
   }

@@ -1,0 +1,111 @@
+#pragma once
+// The journal of one partition: events into rows in memory, those into checkpoints, all of them out to who
+// asks. What a row is: model/journal_row.h.
+//
+// Threads as of the PartitionFlow that has it. Worker: BeginBlock, Note, Append, Freeze. Checkpoint thread:
+// Write, Committed. Any thread: the rest.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "flow/filter_policy.h"
+#include "flow/journal_budget.h"
+#include "flow/log_port.h"
+#include "flow/status.h"
+#include "flow/store_port.h"
+#include "flow/user_rows.h"
+#include "model/event.h"
+#include "model/journal_row.h"
+
+namespace seen {
+
+/// Null in PartitionOptions: no journal.
+struct JournalPolicy {
+  int32_t days = 0;  // kept: so many before today
+  std::shared_ptr<JournalBudget> budget;
+};
+
+class PartitionJournal {
+ public:
+  struct Options {
+    int32_t partition = 0;
+    std::vector<FilterId> filters;  // in configuration order
+    std::chrono::milliseconds future_skew_max{0};
+    uint64_t tail_bytes_max = 0;
+  };
+  /// `position`: the store's, nullopt if it is new. `store` outlives this.
+  PartitionJournal(JournalPolicy policy, Options options, const std::optional<Position>& position,
+                   const PartitionStore& store);
+  ~PartitionJournal();
+
+  // A block of records is decoded before the first of them is appended.
+  void BeginBlock();
+  /// The event in the block's place `number`, if it is to be kept: while its views are valid.
+  void Note(size_t number, const Event& event, FilterMask filters, const Record& record, const UserKey& user);
+  /// Keeps it now. Of a place without a row: nothing.
+  void Append(size_t number, const UserKey& user);
+  /// In memory, since the last Freeze.
+  uint64_t bytes() const { return rows_->bytes(); }
+  void Freeze();
+
+  /// Any thread. All that is in memory, frozen or not.
+  uint64_t AllBytes() const;
+  /// Of days that must go the store still has some.
+  bool MustDrop() const;
+  /// Adds what was frozen to a checkpoint. First Begin, before any delta.
+  Status Begin(CheckpointWriter& writer, TimeMs wall, TimeMs partition_time, CheckpointReport& report);
+  Status Write(CheckpointWriter& writer, CheckpointReport& report) const;
+  void Committed();
+
+  /// Nothing of this day and later ones is missing.
+  Day WholeFrom() const { return {whole_from_.load(std::memory_order_acquire)}; }
+  struct Question {
+    FilterId filter = 0;
+    UserKey user;
+    std::optional<Day> erased;  // of the user's delta
+    TimeMs since;
+    std::optional<JournalPlace> from;  // rows from there on, itself included
+  };
+  /// False: no more.
+  using Visit = std::function<bool(const JournalPlace& place, const JournalRow& row)>;
+  /// The rows of the filter, newest first.
+  Status Read(const Question& question, const Visit& visit) const;
+
+ private:
+  struct Noted {
+    size_t number;
+    size_t from, to;  // in block_bytes_
+  };
+  struct TailRow;
+  static void Collect(const UserRows::Row* newest, std::optional<Day>& hidden, std::vector<TailRow>& out);
+  static void Arrange(Day erased, std::vector<TailRow>& rows);
+  void NoteStored();
+  Result<std::optional<Day>> StoredErasure(const UserKey& user) const;
+
+  const JournalPolicy policy_;
+  const Options options_;
+  const PartitionStore& store_;
+  const std::shared_ptr<TailMemory> memory_;
+
+  // Worker.
+  std::vector<Noted> block_;
+  size_t next_noted_ = 0;
+  std::string block_bytes_;
+  JournalRow row_;
+  FilterMask row_filters_ = 0;
+  std::shared_ptr<UserRows> rows_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<UserRows> active_, frozen_;  // mutex_
+
+  Day keep_from_, next_whole_from_;  // checkpoint thread
+  std::atomic<int32_t> whole_from_;
+  std::atomic<int32_t> oldest_day_;  // stored
+};
+
+}  // namespace seen

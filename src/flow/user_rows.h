@@ -1,0 +1,83 @@
+#pragma once
+// Rows of bytes by user, in memory, readable while they are written: what a partition knows of its users
+// since the last checkpoint beside their seen sets. The tail's companion, and threaded like it: one writer;
+// any number of readers, which it never waits for and which never wait for it. A row can be read when Append
+// returns.
+//
+// A user's rows are a list, newest first. Index and slots work as the tail's do (flow/tail.h): two cache
+// misses, the index's of which Prefetch takes ahead.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "flow/tail_memory.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+class UserRows {
+ public:
+  /// `memory` may be shared with rows that come after these. Whoever writes keeps bytes() within
+  /// memory->tail_bytes_max(), but for one row.
+  explicit UserRows(std::shared_ptr<TailMemory> memory);
+  ~UserRows();
+  UserRows(const UserRows&) = delete;
+  UserRows& operator=(const UserRows&) = delete;
+
+  struct Row {
+    const Row* older;
+    uint32_t size;
+    std::string_view bytes() const { return {reinterpret_cast<const char*>(this + 1), size}; }
+  };
+
+  void Prefetch(const UserKey& user) const;
+  /// Writer. Copies `row`.
+  void Append(const UserKey& user, std::string_view row);
+
+  /// Any thread. The user's newest row, the others behind it; nullptr: none. They live as long as this.
+  const Row* Newest(const UserKey& user) const;
+  /// Any thread. What is in use.
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  struct User {
+    UserKey key;
+    std::atomic<const Row*> newest{nullptr};
+  };
+  /// Once the writer is done: all users, ascending by key.
+  std::vector<const User*> SortedUsers() const;
+
+ private:
+  struct Index;
+
+  User* Find(const UserKey& user) const;
+  User& NewUser(const UserKey& user);
+  void Grow();
+  std::byte* NewBytes(size_t size);
+  User& UserAt(uint32_t number) const {
+    return user_chunks_[number >> user_bits_][number & ((1u << user_bits_) - 1)];
+  }
+  void AddBytes(uint64_t bytes) {
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+
+  const std::shared_ptr<TailMemory> memory_;
+  const uint32_t user_bits_;  // a chunk holds 2^user_bits_ users
+  std::atomic<uint64_t> bytes_{0};
+  // As long as it can ever get: a reader must not see it move.
+  const size_t user_chunks_max_;
+  std::unique_ptr<User*[]> user_chunks_;
+
+  // Writer.
+  uint32_t users_ = 0;
+  std::byte* next_ = nullptr;
+  size_t left_ = 0;
+  std::vector<std::byte*> chunks_;
+  std::vector<std::unique_ptr<std::byte[]>> long_rows_;
+  std::vector<std::unique_ptr<Index>> indexes_;  // the last is current; readers may still look into others
+  std::atomic<const Index*> index_;
+};
+
+}  // namespace seen
