@@ -100,6 +100,8 @@ Config ToConfig(const ConfigJson& json) {
   config.store.directory = store.at("directory").get<std::string>();
   config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
   config.store.checkpoint_interval = std::chrono::seconds(store.at("checkpoint_interval_s").get<int64_t>());
+  config.store.explain_days = store.at("explain_days").get<int32_t>();
+  config.store.explain_bytes = store.at("explain_mib").get<uint64_t>() * 1024 * 1024;
 
   const ConfigJson& http = json.at("http");
   config.http.listen = http.at("listen").get<std::string>();
@@ -212,7 +214,8 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
     for (const FilterConfig& filter : config.filters) {
       wanted.item_created_at |= filter.window_by == WindowBy::kItemCreatedAt;
     }
-    if (config.unexposed) wanted.scene = wanted.position = wanted.request_id = true;
+    if (config.unexposed || config.store.explain_days > 0)
+      wanted.scene = wanted.position = wanted.request_id = true;
     config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
     return config;
   }

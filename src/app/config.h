@@ -73,6 +73,8 @@ struct StoreConfig {
   std::string directory;  // as given; may be relative
   uint64_t memory_bytes = 0;
   std::chrono::seconds checkpoint_interval{0};
+  int32_t explain_days = 0;  // 0: no journal
+  uint64_t explain_bytes = 0;
 };
 
 struct HttpConfig {

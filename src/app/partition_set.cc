@@ -44,6 +44,7 @@ PartitionSet::PartitionSet(Options options, StoreDirectory& directory, const Sto
       directory_(directory),
       resources_(resources),
       budget_(budget),
+      journal_budget_(std::make_shared<JournalBudget>(options.config->store.explain_bytes)),
       dead_letters_(dead_letters),
       reporter_(reporter),
       clock_(clock) {}
@@ -89,6 +90,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
                              {},
                              resources_};
   store_options.delta_cache_bytes = budget_.DeltaCacheBytes(partition_count);
+  store_options.journal = config.store.explain_days > 0;
   for (const FilterConfig& filter : config.filters) {
     StoredFilter stored;
     stored.name = filter.name;
@@ -119,6 +121,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   flow_options.event_bytes_max = config.input.event_bytes_max;
   flow_options.future_skew_max = config.input.future_skew_max;
   flow_options.tail_bytes_max = budget_.TailBytes(partition_count);
+  if (config.store.explain_days > 0) flow_options.journal = {config.store.explain_days, journal_budget_};
   flow_options.checkpoint_interval = config.store.checkpoint_interval;
   flow_options.behind_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
   flow_options.publish_entries_max = budget_.PublishEntries(partition_count);

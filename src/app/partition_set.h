@@ -95,6 +95,7 @@ class PartitionSet {
   StoreDirectory& directory_;
   const StoreResources& resources_;
   const MemoryBudget& budget_;
+  const std::shared_ptr<JournalBudget> journal_budget_;
   DeadLetterSink& dead_letters_;
   Reporter& reporter_;
   const Clock& clock_;

@@ -24,6 +24,10 @@ class Queries final : public QueryPort {
                               const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override;
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override;
+  Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
+                                    const ExposuresQuestion& question) const override;
+  Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
+                        std::string_view item) const override;
   DaemonStatus GetStatus() const override { return status_(); }
   void AcknowledgeLostRanges() override;
   Result<size_t> PublishAll() override;
@@ -35,6 +39,9 @@ class Queries final : public QueryPort {
     UserKey user;
   };
   Result<Place> Find(std::string_view filter, std::string_view user_id) const;
+  std::string KindName(uint8_t kind) const;
+  static Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole);
+  ListedExposure Listed(const JournalPlace& place, const JournalRow& row, const JournalItem& item) const;
 
   const Config& config_;
   const Clock& clock_;

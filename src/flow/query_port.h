@@ -3,6 +3,7 @@
 // tests.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,58 @@ struct UserAnswer {
   std::vector<SegmentSummary> segments;  // newest first
 };
 
+/// One item of one event, from the journal.
+struct ListedExposure {
+  std::string item_id;
+  std::string kind;  // "exposed", "served", "removed", or a declared one
+  std::string scene;
+  std::optional<int64_t> position;
+  TimeMs at;
+  std::string request_id;
+};
+
+struct ExposuresQuestion {
+  std::optional<std::string_view> item;  // this one only
+  TimeMs since;                          // nothing earlier
+  uint32_t limit = 100;
+  std::string_view cursor;  // `next` of the answer before; empty: from the newest on
+};
+
+struct ExposuresAnswer {
+  AsOf as_of;
+  std::vector<ListedExposure> exposures;  // newest first; of one event in its order
+  std::string next;                       // empty: there are no more
+};
+
+/// A segment that holds the item's fingerprint.
+struct WhySegment {
+  std::string kind;
+  TimeMs first_at, last_at;     // nothing in the segment was earlier, or later
+  bool counts = true;           // it makes the item seen
+  std::optional<TimeMs> until;  // it ceases to count, if that is known
+};
+
+enum class Because {
+  kNotSeen,
+  kExposed,      // or a declared kind: the segments that count say which
+  kServed,       // only until segments[].until
+  kFilter,       // false positive: not seen, yet the published filter at its present size says so
+  kFingerprint,  // false positive: seen, but an item that was never shown; it shares another's fingerprint
+};
+
+struct WhyAnswer {
+  AsOf as_of;
+  bool seen = false;                // what POST .../unseen goes by
+  std::optional<bool> in_snapshot;  // what the snapshot says; nullopt: the filter publishes none
+  Because because = Because::kNotSeen;
+  std::vector<WhySegment> segments;                      // newest first
+  std::optional<Day> removed;                            // exposures up to this day were taken back
+  std::optional<Day> erased;                             // the user was erased on this day
+  std::optional<std::vector<ListedExposure>> exposures;  // of the item, newest first; nullopt: no journal
+  std::optional<Day>
+      journal_whole_from;  // where there is a journal: nothing of this day and later is missing
+};
+
 /// Any thread. Errors: kNotFound (no such filter), kUnavailable (partition not here, opening or catching up:
 /// the message says which; answer 503 with Retry-After), kCorrupt.
 class QueryPort {
@@ -69,6 +122,11 @@ class QueryPort {
                                       const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
   virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const = 0;
+  /// kNotFound as well where no journal is kept; kInvalidArgument for a cursor that isn't this question's.
+  virtual Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
+                                            const ExposuresQuestion& question) const = 0;
+  virtual Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
+                                std::string_view item) const = 0;
   virtual DaemonStatus GetStatus() const = 0;
   /// Forgets the lost ranges of all partitions; durable with the next checkpoint.
   virtual void AcknowledgeLostRanges() = 0;

@@ -17,10 +17,10 @@ struct CheckpointReport {
   uint64_t bytes = 0;
   uint64_t marks_set = 0;
   uint64_t marks_cleared = 0;
+  std::chrono::milliseconds duration{0};
   uint64_t journal_rows = 0;
   uint64_t journal_bytes = 0;  // of these rows, before compression
   uint32_t journal_days_dropped = 0;
-  std::chrono::milliseconds duration{0};
 };
 
 struct MisroutedExample {

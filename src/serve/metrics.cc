@@ -135,6 +135,12 @@ struct Metrics::Counted {
   Counter& checkpoint_users =
       OneCounter("seen_checkpoint_users_total", "Users whose state checkpoints wrote.");
   Counter& checkpoint_bytes = OneCounter("seen_checkpoint_bytes_total", "Bytes that checkpoints wrote.");
+  Counter& journal_rows =
+      OneCounter("seen_journal_rows_total", "Events that checkpoints wrote to the journal.");
+  Counter& journal_row_bytes =
+      OneCounter("seen_journal_row_bytes_total", "Bytes of these events, before compression.");
+  Counter& journal_days_dropped = OneCounter("seen_journal_days_dropped_total",
+                                             "Days dropped from partitions' journals, old or too much.");
   Histogram& checkpoint_duration =
       Histograms("seen_checkpoint_duration_seconds", "From freezing a tail until it is durable.")
           .Add({}, kCheckpointBounds);
@@ -291,6 +297,9 @@ void Metrics::CheckpointWritten(int32_t partition, const CheckpointReport& repor
   c.checkpoints_ok.Increment();
   c.checkpoint_users.Increment(static_cast<double>(report.users));
   c.checkpoint_bytes.Increment(static_cast<double>(report.bytes));
+  c.journal_rows.Increment(static_cast<double>(report.journal_rows));
+  c.journal_row_bytes.Increment(static_cast<double>(report.journal_bytes));
+  c.journal_days_dropped.Increment(report.journal_days_dropped);
   c.checkpoint_duration.Observe(std::chrono::duration<double>(report.duration).count());
   log::Debug("checkpoint written", {{"partition", partition},
                                     {"next_offset", report.next_offset},

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "model/event.h"
+#include "serve/journal_json.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
+#include "serve/query_string.h"
 #include "serve/removed_body.h"
 #include "serve/status_json.h"
 #include "serve/unseen_body.h"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
+constexpr int64_t kExposuresMax = 1000;           // of one answer
+constexpr int64_t kSinceMax = 4'294'967'295'000;  // 2106
 
 enum class Page {
   kRoot,
@@ -29,6 +33,8 @@ enum class Page {
   kSnapshot,
   kUnseen,
   kSegments,
+  kExposures,
+  kWhy,
   kErase,
   kRemoved,
 };
@@ -41,7 +47,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 12> kRoutes = {{
+constexpr std::array<Route, 14> kRoutes = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -52,6 +58,8 @@ constexpr std::array<Route, 12> kRoutes = {{
     {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", Method::kGet},
     {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", Method::kPost},
     {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", Method::kGet},
+    {Page::kExposures, "/v1/filters/{filter}/users/{user}/exposures", Method::kGet},
+    {Page::kWhy, "/v1/filters/{filter}/users/{user}/why", Method::kGet},
     {Page::kErase, "/v1/users/{user}", Method::kDelete},
     {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost},
 }};
@@ -62,6 +70,8 @@ constexpr std::string_view kRootText =
     "GET    /v1/filters/{filter}/users/{user}           a user's snapshot\n"
     "POST   /v1/filters/{filter}/users/{user}/unseen    {\"items\":[...],\"also_seen\":[...]}\n"
     "GET    /v1/filters/{filter}/users/{user}/segments  what is kept about a user, by day\n"
+    "GET    /v1/filters/{filter}/users/{user}/exposures what was shown: ?item=&since=&limit=&cursor=\n"
+    "GET    /v1/filters/{filter}/users/{user}/why       ?item=: would it be dropped, and because of what\n"
     "POST   /v1/users/{user}/removed                    {\"items\":[...]}: takes them back, in every filter\n"
     "DELETE /v1/users/{user}                            erases the user, in every filter\n"
     "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
@@ -167,6 +177,56 @@ HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
   HttpResponse response = Answer(kJson, "{\"partitions\":" + std::to_string(*partitions) + "}\n");
   response.status = 202;
   return response;
+}
+
+std::string_view QueryOf(std::string_view target) {
+  const size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+}
+
+Status CheckItem(std::string_view item) {
+  if (!item.empty() && item.size() <= kIdBytesMax) return {};
+  return Fail(Code::kInvalidArgument,
+              "item: " + std::to_string(item.size()) + " bytes; an item id has 1 to 512 bytes");
+}
+
+HttpResponse Exposures(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
+  constexpr std::string_view kKnown[] = {"item", "since", "limit", "cursor"};
+  const auto query = ParseQuery(QueryOf(request.target), kKnown);
+  if (!query) return Problem(query.error(), request.target);
+  ExposuresQuestion question;
+  for (const auto& [name, value] : *query) {
+    if (name == "item") {
+      if (Status valid = CheckItem(value); !valid) return Problem(valid.error(), request.target);
+      question.item = value;
+    } else if (name == "cursor") {
+      question.cursor = value;
+    } else {
+      const auto number = name == "since" ? ParseNumber(name, value, 0, kSinceMax)
+                                          : ParseNumber(name, value, 1, kExposuresMax);
+      if (!number) return Problem(number.error(), request.target);
+      if (name == "since") {
+        question.since = {*number};
+      } else {
+        question.limit = static_cast<uint32_t>(*number);
+      }
+    }
+  }
+  const auto answer = queries.Exposures(path.filter, path.user_id, question);
+  if (!answer) return Problem(answer.error(), request.target);
+  return AboutUser(answer->as_of, kJson, WriteExposures(*answer));
+}
+
+HttpResponse Why(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
+  constexpr std::string_view kKnown[] = {"item"};
+  const auto query = ParseQuery(QueryOf(request.target), kKnown);
+  if (!query) return Problem(query.error(), request.target);
+  const auto item = query->find("item");
+  if (item == query->end()) return Problem(400, "item: missing; ask with ?item=ID", request.target);
+  if (Status valid = CheckItem(item->second); !valid) return Problem(valid.error(), request.target);
+  const auto answer = queries.Why(path.filter, path.user_id, item->second);
+  if (!answer) return Problem(answer.error(), request.target);
+  return AboutUser(answer->as_of, kJson, WriteWhy(item->second, *answer));
 }
 
 HttpResponse Ready(const Readiness& readiness, const HttpRequest& request) {
@@ -285,6 +345,10 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return user_page(segments, Unseen);
       case Page::kSegments:
         return user_page(segments, Segments);
+      case Page::kExposures:
+        return user_page(segments, Exposures);
+      case Page::kWhy:
+        return user_page(segments, Why);
       case Page::kErase:
         return change(segments[0], Erase);
       case Page::kRemoved:

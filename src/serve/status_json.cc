@@ -14,24 +14,6 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// "2026-11-21". Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
-std::string DateOf(Day day) {
-  const int64_t z = int64_t{day.since_epoch} + 719'468;
-  const int64_t era = (z >= 0 ? z : z - 146'096) / 146'097;
-  const int64_t day_of_era = z - era * 146'097;
-  const int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
-  const int64_t day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04lld-%02lld-%02lld", static_cast<long long>(year),
-                static_cast<long long>(month), static_cast<long long>(day_of_month));
-  return text;
-}
-
 Json NullIfUnknown(int64_t offset) { return offset < 0 ? Json(nullptr) : Json(offset); }
 
 Json CheckpointJson(const CheckpointReport& report) {
@@ -40,6 +22,7 @@ Json CheckpointJson(const CheckpointReport& report) {
           {"bytes", report.bytes},
           {"marks_set", report.marks_set},
           {"marks_cleared", report.marks_cleared},
+          {"journal_rows", report.journal_rows},
           {"duration_ms", report.duration.count()}};
 }
 
@@ -48,7 +31,9 @@ Json StoreJson(const StoreFigures& store) {
           {"level0_files", store.level0_files},
           {"compaction_pending_bytes", store.compaction_pending_bytes},
           {"block_cache_hits", store.block_cache_hits},
-          {"block_cache_misses", store.block_cache_misses}};
+          {"block_cache_misses", store.block_cache_misses},
+          {"journal_bytes", store.journal_bytes},
+          {"journal_days", store.journal_days}};
 }
 
 Json RepublishJson(const RepublishStatus& republish) {
@@ -133,6 +118,24 @@ Json RekeyingJson(const RekeyingStatus& rekeying) {
 }
 
 }  // namespace
+
+// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+std::string DateOf(Day day) {
+  const int64_t z = int64_t{day.since_epoch} + 719'468;
+  const int64_t era = (z >= 0 ? z : z - 146'096) / 146'097;
+  const int64_t day_of_era = z - era * 146'097;
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
+  const int64_t day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  const int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+  char text[64];
+  std::snprintf(text, sizeof text, "%04lld-%02lld-%02lld", static_cast<long long>(year),
+                static_cast<long long>(month), static_cast<long long>(day_of_month));
+  return text;
+}
 
 std::string WriteStatus(const DaemonStatus& status) {
   Json json = {{"version", status.version},

@@ -23,6 +23,7 @@ Command AddGenerate(CLI::App& root);
 Command AddReplay(CLI::App& root);
 Command AddUnseen(CLI::App& root);
 Command AddShow(CLI::App& root);
+Command AddWhy(CLI::App& root);
 Command AddSnapshot(CLI::App& root);
 Command AddPublish(CLI::App& root);
 Command AddRemove(CLI::App& root);

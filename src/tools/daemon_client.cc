@@ -135,6 +135,11 @@ Result<Json> DaemonClient::Segments(std::string_view filter, std::string_view us
   return ParseBody(target, Expect200(target, http_.Get(target)));
 }
 
+Result<Json> DaemonClient::Why(std::string_view filter, std::string_view user_id, std::string_view item) {
+  const std::string target = UserPath(filter, user_id) + "/why?item=" + PercentEncode(item);
+  return ParseBody(target, Expect200(target, http_.Get(target)));
+}
+
 Result<DaemonClient::Place> DaemonClient::Erase(std::string_view user_id) {
   const std::string target = "/v1/users/" + PercentEncode(user_id);
   return PlaceOf(target, http_.Delete(target));

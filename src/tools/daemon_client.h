@@ -51,6 +51,8 @@ class DaemonClient {
                                           std::optional<TimeMs> created_at = {});
   /// The daemon's JSON about a user's segments, as it is.
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
+  /// The daemon's JSON about why an item would be dropped, as it is.
+  Result<nlohmann::json> Why(std::string_view filter, std::string_view user_id, std::string_view item);
   /// Taken by the topic; in effect once the daemon's next offset of the partition is beyond `offset`.
   struct Place {
     int32_t partition = 0;

@@ -10,9 +10,9 @@ int RunSeenctl(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 all is well, 1 a check failed or something was out of reach, 2 wrong arguments.");
-  const std::vector<Command> commands = {AddGenerate(app), AddReplay(app), AddUnseen(app),   AddShow(app),
-                                         AddRemove(app),   AddErase(app),  AddSnapshot(app), AddPublish(app),
-                                         AddVerify(app),   AddDemo(app)};
+  const std::vector<Command> commands = {AddGenerate(app), AddReplay(app), AddUnseen(app), AddShow(app),
+                                         AddWhy(app),      AddRemove(app), AddErase(app),  AddSnapshot(app),
+                                         AddPublish(app),  AddVerify(app), AddDemo(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

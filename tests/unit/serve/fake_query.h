@@ -17,6 +17,10 @@ class FakeQuery : public QueryPort {
   mutable std::vector<std::string> also_asked;
   mutable std::vector<uint32_t> created_asked;
   int acknowledged = 0;
+  WhyAnswer why;
+  std::string next;
+  mutable std::string exposures_asked;
+  mutable std::string item_asked;
 
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
@@ -44,6 +48,24 @@ class FakeQuery : public QueryPort {
     answer.items = 2;
     answer.bytes = 40;
     answer.segments = {{"exposed", Day{20'000}, 2, 0, 86'399, 31, true}};
+    return answer;
+  }
+  Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
+                                    const ExposuresQuestion& question) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    exposures_asked = std::string(question.item.value_or("-")) + " " + std::to_string(question.since.value) +
+                      " " + std::to_string(question.limit) + " " + std::string(question.cursor);
+    return ExposuresAnswer{kAsOf,
+                           {{"a", "exposed", "home", 3, {1'763'700'000'001}, "r-1"},
+                            {"用", "removed", "", std::nullopt, {1'763'700'000'000}, ""}},
+                           next};
+  }
+  Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
+                        std::string_view item) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    item_asked = item;
+    WhyAnswer answer = why;
+    answer.as_of = kAsOf;
     return answer;
   }
   DaemonStatus GetStatus() const override { return status; }

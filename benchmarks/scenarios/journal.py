@@ -1,0 +1,48 @@
+"""What a journal of all exposures costs: CPU, disk and rate with store.explain_days 0 and 30, one run after the other."""
+
+import statistics
+import time
+import urllib.parse
+
+import alone
+from broker import Workload
+from http_json import user_path
+from oracle_sample import each_message
+
+DAYS = (0, 30)
+
+
+def run(bench, settings, say):
+    s = alone.numbers(settings, events=5_000_000, runs=3)
+    workload = bench.fill(Workload("single", s["events"]))
+    bench.warm(workload)
+    user = next(each_message(bench.topics, workload.topic)).key().decode()
+    rows = []
+    for number in range(s["runs"]):
+        for days in DAYS if number % 2 == 0 else reversed(DAYS):
+            rows.append(one(bench, workload, user, days))
+            say(str(rows[-1]))
+    middle = {days: {key: statistics.median(row[key] for row in rows if row["explain_days"] == days)
+                     for key in rows[0] if key != "explain_days"} for days in DAYS}
+    return {"events": s["events"], "runs": s["runs"], "off": middle[0], "on": middle[30], "rows": rows}
+
+
+def one(bench, workload, user, days):
+    with alone.Seend(bench, workload.topic, publishing=False, store={"explain_days": days, "explain_mib": 65536}) as seend:
+        seen = seend.wait_applied(workload.events, 60 + workload.events / 50_000)
+        rate, cpu = alone.between(seen, 0, workload.events)
+        seend.contender.daemon.wait_at_rest(300)
+        time.sleep(15)  # compactions under way
+        rows = seend.metric("seen_journal_rows_total")
+        raw = seend.metric("seen_journal_row_bytes_total")
+        listing_ms = None
+        if days:
+            begun = time.monotonic()
+            answer = seend.http().get(user_path(user) + "/exposures?" + urllib.parse.urlencode({"limit": 100})).json()
+            listing_ms = 1000 * (time.monotonic() - begun) if answer["exposures"] else None
+        return {"explain_days": days, "events_per_s": rate, "cpu_us_an_event": cpu,
+                "cpu_us_an_event_with_all_compactions": seend.session.cpu_s() / workload.events * 1e6,
+                "journal_bytes_an_event": seend.metric("seen_journal_bytes") / workload.events,
+                "row_bytes_before_compression": raw / max(1, rows), "state_bytes_an_event": seend.metric("seen_store_bytes") / workload.events,
+                "written_bytes_an_event": seend.written_bytes() / workload.events,
+                "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB, "listing_ms": listing_ms or 0}

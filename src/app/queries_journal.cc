@@ -1,0 +1,175 @@
+// What the journal knows of a user, and why an item would be dropped.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/exposures_cursor.h"
+#include "app/queries.h"
+#include "filter/snapshot.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kRowsReadMax = 100'000;  // for one answer
+constexpr size_t kWhyExposuresMax = 100;
+constexpr uint32_t kWholeRow = UINT32_MAX;
+
+TimeMs SecondOf(Day day, uint32_t second) { return {StartOf(day).value + int64_t{second} * 1000}; }
+
+bool Holds(const std::vector<Fingerprint>& sorted, Fingerprint fingerprint) {
+  return std::binary_search(sorted.begin(), sorted.end(), fingerprint);
+}
+
+// Newest first.
+std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint, Day horizon, bool seen) {
+  std::vector<WhySegment> found;
+  for (auto segment = delta.segments.rbegin(); segment != delta.segments.rend(); ++segment) {
+    if (!Holds(segment->fingerprints, fingerprint)) continue;
+    found.push_back({"exposed",
+                     SecondOf(segment->day, segment->first_second),
+                     SecondOf(segment->day, segment->last_second),
+                     seen && segment->day >= horizon,
+                     {}});
+  }
+  return found;
+}
+
+std::optional<Day> RemovedOn(const Delta& delta, Fingerprint fingerprint) {
+  for (const Removal& removal : delta.removals) {
+    if (removal.fingerprint == fingerprint) return removal.day;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Queries::KindName(uint8_t kind) const {
+  constexpr std::string_view kBuiltIn[] = {"exposed", "served", "removed", "erased"};
+  if (kind < std::size(kBuiltIn)) return std::string(kBuiltIn[kind]);
+  for (const DeclaredKind& declared : config_.input.format.declared_kinds) {
+    if (static_cast<uint8_t>(declared.number) == kind) return declared.name;
+  }
+  return fmt::format("kind {}", kind);  // it has left the configuration
+}
+
+ListedExposure Queries::Listed(const JournalPlace& place, const JournalRow& row,
+                               const JournalItem& item) const {
+  return {std::string(item.item_id),  KindName(row.kind), std::string(row.scene), item.position, place.at,
+          std::string(row.request_id)};
+}
+
+Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_view user_id,
+                                           const ExposuresQuestion& question) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const PartitionFlow& flow = *place->open->flow;
+  if (!flow.journal()) {
+    return Fail(
+        Code::kNotFound,
+        "exposures: no journal is kept here. Remedy: set store.explain_days, the number of days to keep");
+  }
+  const std::string asked =
+      fmt::format("{}/{}/{}{}", filter, user_id, question.item ? "item/" : "all", question.item.value_or(""));
+  std::optional<ExposuresCursor> cursor;
+  if (!question.cursor.empty()) {
+    auto decoded = DecodeCursor(question.cursor, asked);
+    if (!decoded) return Fail(decoded.error());
+    cursor = *decoded;
+  }
+  ExposuresAnswer answer;
+  answer.as_of = flow.GetAsOf();
+  const auto delta = flow.ReadUser(place->filter_index, place->user);
+  if (!delta) return Fail(delta.error());
+  PartitionJournal::Question rows{
+      flow.options().filters[place->filter_index].id, place->user, delta->erased, question.since, {}};
+  if (cursor) rows.from = cursor->place;
+  ExposuresCursor last;
+  size_t rows_read = 0;
+  const Status read = flow.journal()->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
+    for (uint32_t i = 0; i < row.items.size(); ++i) {
+      if (cursor && at == cursor->place && i <= cursor->item) continue;
+      if (question.item && row.items[i].item_id != *question.item) continue;
+      if (answer.exposures.size() == question.limit) {
+        answer.next = EncodeCursor(last, asked);
+        return false;
+      }
+      answer.exposures.push_back(Listed(at, row, row.items[i]));
+      last = {at, i};
+    }
+    if (++rows_read < kRowsReadMax) return true;
+    answer.next = EncodeCursor({at, kWholeRow}, asked);
+    return false;
+  });
+  if (!read) return Fail(read.error());
+  return answer;
+}
+
+Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id,
+                               std::string_view item) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const PartitionFlow& flow = *place->open->flow;
+  const FilterPolicy& policy = flow.options().filters[place->filter_index];
+  const Day horizon = policy.AnswerHorizon(clock_.WallNow());
+  const Fingerprint fingerprint = FingerprintOf(item);
+  WhyAnswer answer;
+  answer.as_of = flow.GetAsOf();
+
+  thread_local SeenReader reader;
+  if (Status read = flow.ReadSeen(place->filter_index, place->user, horizon, reader); !read) {
+    return Fail(read.error());
+  }
+  answer.seen = reader.seen().Contains(fingerprint);
+  if (policy.snapshot) {
+    std::string known_id;
+    std::string bytes;
+    const Status rendered = flow.RenderUser(place->filter_index, place->user,
+                                            policy.snapshot->false_positive_rate, known_id, bytes);
+    if (!rendered) return Fail(rendered.error());
+    const auto snapshot = SnapshotView::Parse(bytes);
+    if (!snapshot) return Fail(Code::kCorrupt, snapshot.error().message);
+    answer.in_snapshot = snapshot->MightContain(fingerprint);
+  }
+  const auto delta = flow.ReadUser(place->filter_index, place->user);
+  if (!delta) return Fail(delta.error());
+  answer.segments = SegmentsWith(*delta, fingerprint, horizon, answer.seen);
+  answer.removed = RemovedOn(*delta, fingerprint);
+  answer.erased = delta->erased;
+
+  bool all_read = true;
+  if (flow.journal()) {
+    answer.journal_whole_from = flow.journal()->WholeFrom();
+    answer.exposures.emplace();
+    size_t rows_read = 0;
+    const PartitionJournal::Question rows{policy.id, place->user, delta->erased, {0}, {}};
+    const Status read = flow.journal()->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
+      for (const JournalItem& of_row : row.items) {
+        if (of_row.item_id == item) answer.exposures->push_back(Listed(at, row, of_row));
+      }
+      all_read = ++rows_read < kRowsReadMax;
+      return all_read && answer.exposures->size() < kWhyExposuresMax;
+    });
+    if (!read) return Fail(read.error());
+  }
+  answer.because = BecauseOf(answer, all_read);
+  return answer;
+}
+
+Because Queries::BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
+  if (!answer.seen) return answer.in_snapshot.value_or(false) ? Because::kFilter : Because::kNotSeen;
+  bool by_served_alone = !answer.segments.empty();
+  bool journal_would_know = journal_read_whole && answer.journal_whole_from.has_value();
+  for (const WhySegment& segment : answer.segments) {
+    if (!segment.counts) continue;
+    by_served_alone &= segment.kind == "served";
+    journal_would_know &= DayOf(segment.first_at) >= answer.journal_whole_from.value_or(Day{});
+  }
+  // Whatever the kind: an event that named the item explains its fingerprint.
+  const auto explains = [](const ListedExposure& exposure) { return exposure.kind != "removed"; };
+  if (journal_would_know && std::none_of(answer.exposures->begin(), answer.exposures->end(), explains)) {
+    return Because::kFingerprint;
+  }
+  return by_served_alone ? Because::kServed : Because::kExposed;
+}
+
+}  // namespace seen

@@ -1,0 +1,178 @@
+"""What was shown is listed exactly, and why an item is dropped is said, through kills and an erasure."""
+
+import json
+import subprocess
+import time
+import urllib.parse
+
+from http_json import user_path
+from places import SEENCTL, now_ms, wait_until
+
+DAY_MS = 86_400_000
+JOURNAL = {"store": {"explain_days": 30}}
+
+
+def show(user, item, at, **more):
+    return user, json.dumps({"user_id": user, "item_id": item, "exposed_at": at, **more})
+
+
+def page(seend, user, status=200, what="exposures", **query):
+    answer = seend.http.get(user_path(user) + f"/{what}?" + urllib.parse.urlencode(query))
+    assert answer.status == status, (answer.status, answer.body)
+    return answer.json()
+
+
+def listed(seend, user, limit=1000, **query):
+    """All pages."""
+    exposures, cursor = [], {}
+    while True:
+        answer = page(seend, user, limit=limit, **query, **cursor)
+        assert len(answer["exposures"]) <= limit
+        exposures += answer["exposures"]
+        if answer["next"] is None:
+            return exposures
+        cursor = {"cursor": answer["next"]}
+
+
+def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    seend = daemon(topic_name, JOURNAL).start()
+    users = [f"u{i}" for i in range(40)]
+    expected = {user: [] for user in users}
+    start, number = now_ms() - 3 * DAY_MS, 0
+    for _ in range(5):
+        records = []
+        for _ in range(1_500):
+            user, at = chance.choice(users), start + number * 30_000  # two and a half days
+            number += 1
+            more = {"scene": chance.choice(["home", "视频"]), "request_id": f"r-{number}"}
+            if number % 10 == 0:
+                items = [{"item_id": f"i{number}-{i}", "position": i} for i in range(3)]
+                records.append((user, json.dumps({"user_id": user, "items": items, "exposed_at": at, **more})))
+            else:
+                items = [{"item_id": f"i{number}", "position": chance.randrange(50)}]
+                records.append(show(user, items[0]["item_id"], at, position=items[0]["position"], **more))
+            expected[user] += [{**item, "kind": "exposed", "at": at, **more} for item in items]
+        topics.produce(topic_name, records)
+        time.sleep(chance.random() * 1.5)  # between checkpoints, or in one
+        seend.kill9()
+        seend.start()
+    seend.wait_caught_up()
+    for user in users:
+        # Newest first; one event's items in their order.
+        right = sorted(expected[user], key=lambda e: (-e["at"], e["position"] if e["item_id"].count("-") else 0))
+        assert listed(seend, user) == right, user
+    busiest = max(users, key=lambda user: len(expected[user]))
+    whole = listed(seend, busiest)
+    assert listed(seend, busiest, limit=7) == whole
+    since = whole[len(whole) // 2]["at"]
+    assert listed(seend, busiest, since=since, limit=5) == [e for e in whole if e["at"] >= since]
+    assert [e["at"] for e in listed(seend, busiest, item=whole[3]["item_id"])] == [whole[3]["at"]]
+    cursor = page(seend, busiest, limit=1)["next"]
+    assert "cursor" in page(seend, users[0] if users[0] != busiest else users[1], 400, cursor=cursor)["detail"]
+    seend.wait_at_rest()
+    assert seend.metric_sum("seen_journal_bytes") > 0
+    assert seend.metric_sum("seen_journal_days") >= 3
+
+
+def test_why_an_item_is_dropped(topics, daemon, topic_name):
+    topics.create(topic_name)
+    # One in five: a stranger that the filter takes for seen is soon found.
+    seend = daemon(topic_name, {**JOURNAL, "filters": [{"name": "default", "window_days": 7, "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 200, "false_positive_rate": 0.2}}]}).start()
+    at = now_ms()
+    topics.produce(topic_name, [show("u", f"i{i}", at - i, scene="home", position=i) for i in range(200)]
+                   + [show("u", "old", at - 9 * DAY_MS), show("v", "gone", at), ("v", json.dumps(
+                       {"user_id": "v", "item_id": "gone", "exposed_at": at + 1, "kind": "removed"}))])
+    seend.wait_caught_up()
+    why = page(seend, "u", what="why", item="i3")
+    assert (why["seen"], why["in_snapshot"], why["because"]) == (True, True, "exposed")
+    assert why["exposures"] == [{"item_id": "i3", "kind": "exposed", "scene": "home", "position": 3, "at": at - 3,
+                                 "request_id": None}]
+    assert all(s["counts"] and s["kind"] == "exposed" for s in why["segments"]) and why["segments"]
+    assert why["journal"] == {"whole_from": None}
+
+    strangers = {because: [] for because in ("not_seen", "false_positive")}
+    for i in range(100):
+        answer = page(seend, "u", what="why", item=f"s{i}")
+        assert not answer["seen"] and answer["exposures"] == []
+        strangers[answer["because"]].append(answer)
+    assert all(a["in_snapshot"] and a["false_positive_of"] == "filter" for a in strangers["false_positive"])
+    assert not any(a["in_snapshot"] for a in strangers["not_seen"])
+    assert 5 <= len(strangers["false_positive"]) <= 40
+
+    gone = page(seend, "v", what="why", item="gone")
+    assert (gone["seen"], gone["because"], len(gone["exposures"])) == (False, gone["because"], 2)
+    assert gone["because"] in ("not_seen", "false_positive") and gone["removed_until"] is not None
+    assert [e["kind"] for e in gone["exposures"]] == ["removed", "exposed"]
+
+    def seenctl(*arguments):
+        done = subprocess.run([str(SEENCTL), "why", "--http", f"http://{seend.address}", *arguments],
+                              capture_output=True, timeout=30)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode()
+    assert seenctl("u", "i3").startswith("i3: dropped, because it was seen\n")
+    assert "exposed  in home  at position 3\n" in seenctl("u", "i3")
+    assert json.loads(seenctl("u", "i3", "--json"))["because"] == "exposed"
+
+
+def test_an_erased_user_is_gone_from_it(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name, JOURNAL).start()
+    at = now_ms()
+    topics.produce(topic_name, [show(user, f"{user}-{i}", at - i * DAY_MS) for user in "uv" for i in range(3)])
+    seend.wait_at_rest()
+    assert len(listed(seend, "u")) == 3
+    topics.produce(topic_name, [("u", json.dumps({"user_id": "u", "kind": "erased", "exposed_at": at})),
+                                show("u", "after", at + 5), show("u", "late", at - DAY_MS)])
+    seend.wait_caught_up()
+    for _ in range(2):
+        assert [e["item_id"] for e in listed(seend, "u")] == ["after"]
+        assert len(listed(seend, "v")) == 3
+        seend.wait_at_rest()
+        seend.kill9()
+        seend.start()
+        seend.wait_caught_up()
+
+
+def test_without_a_journal_the_days_are_known(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name, JOURNAL).start()
+    at = now_ms()
+    topics.produce(topic_name, [show("u", "a", at, scene="home")])
+    seend.wait_at_rest()
+    seend.stop()
+    seend.config["store"]["explain_days"] = 0
+    seend.start()
+    seend.wait_caught_up()
+    assert "store.explain_days" in page(seend, "u", 404)["detail"]
+    why = page(seend, "u", what="why", item="a")
+    assert (why["because"], why["exposures"], why["journal"]) == ("exposed", None, None)
+    assert why["segments"][0]["first_at_ms"] == at // 1000 * 1000
+    assert not list(seend.store.glob("*/*journal*"))
+    seend.wait_at_rest()
+    assert seend.metric_sum("seen_journal_bytes") == 0
+    # Kept again it is whole from tomorrow on: what was seen today it can't deny.
+    seend.stop()
+    seend.config["store"]["explain_days"] = 30
+    seend.start()
+    why = page(seend, "u", what="why", item="a")
+    assert (why["because"], why["exposures"]) == ("exposed", [])
+    assert why["journal"]["whole_from"] > time.strftime("%Y-%m-%d", time.gmtime(at / 1000))
+
+
+def test_days_go_where_they_take_too_much(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, {"store": {"explain_days": 30, "explain_mib": 1}}).start()
+    at = now_ms()
+    blob = "".join(chr(0x4e00 + i * 7919 % 20000) for i in range(150))  # of 450 bytes
+    for day in (2, 1, 0):
+        topics.produce(topic_name, [show(f"u{i % 50}", f"{day}-{i}", at - day * DAY_MS - i,
+                                         request_id=f"{blob[i % 100:]}{blob[:i % 100]}{i * 7919 ** 7}") for i in range(9_000)])
+        seend.wait_at_rest()
+    wait_until(lambda: seend.metric_sum("seen_journal_bytes") <= 2**20, "the journal is within its bound")
+    assert seend.metric_sum("seen_journal_days_dropped_total") >= 1
+    days = {e["at"] // DAY_MS for e in listed(seend, "u1")}
+    assert at // DAY_MS - 2 not in days, "the oldest day goes first"
+
+
