@@ -39,9 +39,10 @@ class Queries final : public QueryPort {
     UserKey user;
   };
   Result<Place> Find(std::string_view filter, std::string_view user_id) const;
-  std::string KindName(uint8_t kind) const;
+  static std::string KindName(const PartitionFlow& flow, uint8_t kind);
   static Because BecauseOf(const WhyAnswer& answer, bool journal_read_whole);
-  ListedExposure Listed(const JournalPlace& place, const JournalRow& row, const JournalItem& item) const;
+  static ListedExposure Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
+                               const JournalItem& item);
 
   const Config& config_;
   const Clock& clock_;

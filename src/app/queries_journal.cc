@@ -20,17 +20,71 @@ bool Holds(const std::vector<Fingerprint>& sorted, Fingerprint fingerprint) {
   return std::binary_search(sorted.begin(), sorted.end(), fingerprint);
 }
 
+TimeMs TimeOfSecond(uint64_t second) { return {static_cast<int64_t>(second) * 1000}; }
+
+// nullopt: it tells nothing of what is seen.
+std::optional<WhySegment> WhyOther(const OtherSegment& segment, Fingerprint fingerprint,
+                                   const FilterPolicy& policy, const AnswerLimits& limits) {
+  WhySegment why{"exposed",
+                 TimeOfSecond(segment.StartSecond() + segment.first_second),
+                 TimeOfSecond(segment.StartSecond() + segment.last_second),
+                 segment.day() >= limits.horizon,
+                 {}};
+  const auto [from, to] =
+      std::equal_range(segment.fingerprints.begin(), segment.fingerprints.end(), fingerprint);
+  const auto first = static_cast<size_t>(from - segment.fingerprints.begin());
+  const auto count = static_cast<size_t>(to - from);
+  switch (segment.kind) {
+    case SegmentKind::kServed:
+      why.kind = "served";
+      why.counts = segment.EndSecond() > limits.now_s;
+      why.until = TimeOfSecond(segment.EndSecond());
+      break;
+    case SegmentKind::kRepeated:
+      why.first_at = TimeOfSecond(segment.StartSecond() + segment.times[first]);
+      why.last_at = TimeOfSecond(segment.StartSecond() + segment.times[first + count - 1]);
+      break;
+    case SegmentKind::kByCreation: {
+      const Day newest{static_cast<int32_t>(segment.times[first])};
+      why.first_at = StartOf(newest);
+      why.last_at = {StartOf(newest + 1).value - 1};
+      why.counts =
+          (limits.by_creation ? Day{static_cast<int32_t>(segment.bucket)} : newest) >= limits.horizon;
+      break;
+    }
+    case SegmentKind::kExposed:
+    case SegmentKind::kResolving:
+      return std::nullopt;
+    default: {  // a declared kind
+      const auto number = static_cast<uint8_t>(segment.kind);
+      const auto kind = std::find_if(policy.kinds.begin(), policy.kinds.end(),
+                                     [&](const KindPolicy& declared) { return declared.number == number; });
+      why.kind = kind == policy.kinds.end() ? fmt::format("kind {}", number) : kind->name;
+      why.counts = segment.day() >= limits.declared[DeclaredPlace(segment.kind)];
+    }
+  }
+  return why;
+}
+
 // Newest first.
-std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint, Day horizon, bool seen) {
+std::vector<WhySegment> SegmentsWith(const Delta& delta, Fingerprint fingerprint, const FilterPolicy& policy,
+                                     const AnswerLimits& limits, bool seen) {
   std::vector<WhySegment> found;
-  for (auto segment = delta.segments.rbegin(); segment != delta.segments.rend(); ++segment) {
-    if (!Holds(segment->fingerprints, fingerprint)) continue;
+  for (const Segment& segment : delta.segments) {
+    if (!Holds(segment.fingerprints, fingerprint)) continue;
     found.push_back({"exposed",
-                     SecondOf(segment->day, segment->first_second),
-                     SecondOf(segment->day, segment->last_second),
-                     seen && segment->day >= horizon,
+                     SecondOf(segment.day, segment.first_second),
+                     SecondOf(segment.day, segment.last_second),
+                     segment.day >= limits.horizon,
                      {}});
   }
+  for (const OtherSegment& segment : delta.others) {
+    if (!Holds(segment.fingerprints, fingerprint)) continue;
+    if (auto why = WhyOther(segment, fingerprint, policy, limits)) found.push_back(std::move(*why));
+  }
+  for (WhySegment& segment : found) segment.counts &= seen;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const WhySegment& x, const WhySegment& y) { return x.last_at > y.last_at; });
   return found;
 }
 
@@ -43,19 +97,27 @@ std::optional<Day> RemovedOn(const Delta& delta, Fingerprint fingerprint) {
 
 }  // namespace
 
-std::string Queries::KindName(uint8_t kind) const {
+std::string Queries::KindName(const PartitionFlow& flow, uint8_t kind) {
   constexpr std::string_view kBuiltIn[] = {"exposed", "served", "removed", "erased"};
   if (kind < std::size(kBuiltIn)) return std::string(kBuiltIn[kind]);
-  for (const DeclaredKind& declared : config_.input.format.declared_kinds) {
-    if (static_cast<uint8_t>(declared.number) == kind) return declared.name;
+  for (const FilterPolicy& filter : flow.options().filters) {
+    for (const KindPolicy& declared : filter.kinds) {
+      if (declared.number == kind) return declared.name;
+    }
   }
   return fmt::format("kind {}", kind);  // it has left the configuration
 }
 
-ListedExposure Queries::Listed(const JournalPlace& place, const JournalRow& row,
-                               const JournalItem& item) const {
-  return {std::string(item.item_id),  KindName(row.kind), std::string(row.scene), item.position, place.at,
-          std::string(row.request_id)};
+ListedExposure Queries::Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
+                               const JournalItem& item) {
+  ListedExposure listed;
+  listed.item_id = item.item_id;
+  listed.kind = KindName(flow, row.kind);
+  listed.scene = row.scene;
+  listed.position = item.position;
+  listed.at = place.at;
+  listed.request_id = row.request_id;
+  return listed;
 }
 
 Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_view user_id,
@@ -93,7 +155,7 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
         answer.next = EncodeCursor(last, asked);
         return false;
       }
-      answer.exposures.push_back(Listed(at, row, row.items[i]));
+      answer.exposures.push_back(Listed(flow, at, row, row.items[i]));
       last = {at, i};
     }
     if (++rows_read < kRowsReadMax) return true;
@@ -110,13 +172,13 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   if (!place) return Fail(place.error());
   const PartitionFlow& flow = *place->open->flow;
   const FilterPolicy& policy = flow.options().filters[place->filter_index];
-  const Day horizon = policy.AnswerHorizon(clock_.WallNow());
+  const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
   const Fingerprint fingerprint = FingerprintOf(item);
   WhyAnswer answer;
   answer.as_of = flow.GetAsOf();
 
   thread_local SeenReader reader;
-  if (Status read = flow.ReadSeen(place->filter_index, place->user, horizon, reader); !read) {
+  if (Status read = flow.ReadSeen(place->filter_index, place->user, limits, reader); !read) {
     return Fail(read.error());
   }
   answer.seen = reader.seen().Contains(fingerprint);
@@ -132,7 +194,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   }
   const auto delta = flow.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
-  answer.segments = SegmentsWith(*delta, fingerprint, horizon, answer.seen);
+  answer.segments = SegmentsWith(*delta, fingerprint, policy, limits, answer.seen);
   answer.removed = RemovedOn(*delta, fingerprint);
   answer.erased = delta->erased;
 
@@ -144,7 +206,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     const PartitionJournal::Question rows{policy.id, place->user, delta->erased, {0}, {}};
     const Status read = flow.journal()->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
       for (const JournalItem& of_row : row.items) {
-        if (of_row.item_id == item) answer.exposures->push_back(Listed(at, row, of_row));
+        if (of_row.item_id == item) answer.exposures->push_back(Listed(flow, at, row, of_row));
       }
       all_read = ++rows_read < kRowsReadMax;
       return all_read && answer.exposures->size() < kWhyExposuresMax;

@@ -25,7 +25,8 @@ std::unique_ptr<PartitionJournal> JournalOf(const PartitionOptions& options,
                                             const std::optional<Position>& position,
                                             const PartitionStore& store) {
   if (!options.journal) return nullptr;
-  PartitionJournal::Options of{options.partition, {}, options.future_skew_max, options.tail_bytes_max};
+  PartitionJournal::Options of{
+      options.partition, {}, options.future_skew_max, options.tail_bytes_max, options.kinds};
   for (const FilterPolicy& filter : options.filters) of.filters.push_back(filter.id);
   return std::make_unique<PartitionJournal>(*options.journal, std::move(of), position, store);
 }

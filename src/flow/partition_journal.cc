@@ -100,7 +100,9 @@ void PartitionJournal::Note(size_t number, const Event& event, FilterMask filter
       }
       std::sort(row_.filters.begin(), row_.filters.end());
     }
-    row_.kind = static_cast<uint8_t>(event.kind);
+    const auto kind = static_cast<uint8_t>(event.kind);
+    // As the store numbers it, whatever the configuration does.
+    row_.kind = kind < kDeclaredKindFirst ? kind : options_.kinds[kind - kDeclaredKindFirst];
     row_.scene = event.scene;
     row_.request_id = event.request_id;
     row_.items.clear();

@@ -5,6 +5,7 @@
 // Threads as of the PartitionFlow that has it. Worker: BeginBlock, Note, Append, Freeze. Checkpoint thread:
 // Write, Committed. Any thread: the rest.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -37,6 +38,7 @@ class PartitionJournal {
     std::vector<FilterId> filters;  // in configuration order
     std::chrono::milliseconds future_skew_max{0};
     uint64_t tail_bytes_max = 0;
+    std::array<uint8_t, kDeclaredKindsMax> kinds{};  // of declared kinds, as PartitionOptions has them
   };
   /// `position`: the store's, nullopt if it is new. `store` outlives this.
   PartitionJournal(JournalPolicy policy, Options options, const std::optional<Position>& position,

@@ -16,8 +16,8 @@ def show(user, item, at, **more):
     return user, json.dumps({"user_id": user, "item_id": item, "exposed_at": at, **more})
 
 
-def page(seend, user, status=200, what="exposures", **query):
-    answer = seend.http.get(user_path(user) + f"/{what}?" + urllib.parse.urlencode(query))
+def page(seend, user, status=200, what="exposures", filter_name="default", **query):
+    answer = seend.http.get(user_path(user, filter_name) + f"/{what}?" + urllib.parse.urlencode(query))
     assert answer.status == status, (answer.status, answer.body)
     return answer.json()
 
@@ -114,6 +114,38 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
     assert seenctl("u", "i3").startswith("i3: dropped, because it was seen\n")
     assert "exposed  in home  at position 3\n" in seenctl("u", "i3")
     assert json.loads(seenctl("u", "i3", "--json"))["because"] == "exposed"
+
+
+def test_every_kind_explains_itself(topics, daemon, topic_name):
+    topics.create(topic_name)
+    seend = daemon(topic_name, {**JOURNAL, "filters": [
+        {"name": "default", "served_ttl_s": 600, "kinds": {"clicked": {"window_days": 3}}, "snapshot": None},
+        {"name": "twice", "exposures_min": 2, "snapshot": None},
+        {"name": "young", "window_by": "item_created_at", "window_days": 7, "snapshot": None}]}).start()
+    at = now_ms()
+    topics.produce(topic_name, [
+        show("u", "s", at, kind="served", request_id="r"), show("u", "c", at, kind="clicked"),
+        show("u", "r", at - 5_000, item_created_at=at - 2 * DAY_MS), show("u", "r", at), show("u", "once", at),
+        show("u", "aged", at, item_created_at=at - 30 * DAY_MS)])
+    seend.wait_caught_up()
+    for _ in range(2):
+        served = page(seend, "u", what="why", item="s")
+        assert (served["seen"], served["because"], served["in_snapshot"]) == (True, "served", None)
+        assert [e["kind"] for e in served["exposures"]] == ["served"]
+        assert at + 500_000 < served["segments"][0]["until_ms"] < at + 800_000
+        clicked = page(seend, "u", what="why", item="c")
+        assert (clicked["because"], clicked["segments"][0]["kind"]) == ("exposed", "clicked")
+        assert clicked["exposures"][0]["kind"] == "clicked"
+        repeated = page(seend, "u", what="why", item="r", filter_name="twice")
+        first, last = (at - 5_000) // 1000 * 1000, at // 1000 * 1000
+        days = [s for s in repeated["segments"] if s["counts"]]
+        assert (repeated["because"], days[-1]["first_at_ms"], days[0]["last_at_ms"]) == ("exposed", first, last)
+        assert len(repeated["exposures"]) == 2
+        once = page(seend, "u", what="why", item="once", filter_name="twice")
+        assert (once["because"], len(once["exposures"])) == ("not_seen", 1)
+        assert page(seend, "u", what="why", item="r", filter_name="young")["because"] == "exposed"
+        assert page(seend, "u", what="why", item="aged", filter_name="young")["because"] == "not_seen"
+        seend.wait_at_rest()
 
 
 def test_an_erased_user_is_gone_from_it(topics, daemon, topic_name):
