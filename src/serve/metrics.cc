@@ -139,7 +139,7 @@ struct Metrics::Counted {
       OneCounter("seen_journal_rows_total", "Events that checkpoints wrote to the journal.");
   Counter& journal_row_bytes =
       OneCounter("seen_journal_row_bytes_total", "Bytes of these events, before compression.");
-  Counter& journal_days_dropped = OneCounter("seen_journal_days_dropped_total",
+  Counter& journal_days_dropped = OneCounter("seen_journal_dates_dropped_total",
                                              "Days dropped from partitions' journals, old or too much.");
   Histogram& checkpoint_duration =
       Histograms("seen_checkpoint_duration_seconds", "From freezing a tail until it is durable.")

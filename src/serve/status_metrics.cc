@@ -122,7 +122,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       gauge("seen_store_bytes", "The partition's state on disk.", [&](P p) { return number(p.store.bytes); }),
       gauge("seen_journal_bytes", "The partition's journal on disk.",
             [&](P p) { return number(p.store.journal_bytes); }),
-      gauge("seen_journal_days", "UTC days that the partition's journal has.",
+      gauge("seen_journal_dates", "UTC days that the partition's journal has.",
             [&](P p) { return number(p.store.journal_days); }),
       gauge("seen_store_level0_files", "Files of the store's level 0.",
             [&](P p) { return number(p.store.level0_files); }),

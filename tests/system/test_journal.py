@@ -72,7 +72,7 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
     assert "cursor" in page(seend, users[0] if users[0] != busiest else users[1], 400, cursor=cursor)["detail"]
     seend.wait_at_rest()
     assert seend.metric_sum("seen_journal_bytes") > 0
-    assert seend.metric_sum("seen_journal_days") >= 3
+    assert seend.metric_sum("seen_journal_dates") >= 3
 
 
 def test_why_an_item_is_dropped(topics, daemon, topic_name):
@@ -203,7 +203,7 @@ def test_days_go_where_they_take_too_much(topics, daemon, topic_name):
                                          request_id=f"{blob[i % 100:]}{blob[:i % 100]}{i * 7919 ** 7}") for i in range(9_000)])
         seend.wait_at_rest()
     wait_until(lambda: seend.metric_sum("seen_journal_bytes") <= 2**20, "the journal is within its bound")
-    assert seend.metric_sum("seen_journal_days_dropped_total") >= 1
+    assert seend.metric_sum("seen_journal_dates_dropped_total") >= 1
     days = {e["at"] // DAY_MS for e in listed(seend, "u1")}
     assert at // DAY_MS - 2 not in days, "the oldest day goes first"
 

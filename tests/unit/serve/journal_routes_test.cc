@@ -5,6 +5,7 @@
 
 #include "serve/query_string.h"
 #include "serve/routes.h"
+#include "unit/serve/fake_change.h"
 #include "unit/serve/fake_query.h"
 
 namespace seen {
@@ -23,7 +24,8 @@ class JournalRoutesTest : public testing::Test {
     return json::parse(response.body).at("detail");
   }
   FakeQuery query_;
-  Routes routes_{query_, [] { return std::string(); }, [] { return Readiness{true, ""}; }};
+  FakeChange change_;
+  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, ""}; }};
 };
 
 TEST_F(JournalRoutesTest, ListExposures) {

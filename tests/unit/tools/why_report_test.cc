@@ -11,7 +11,7 @@ nlohmann::json Answer(const char* changes) {
   auto answer = nlohmann::json::parse(R"({
     "item": "a", "seen": true, "in_snapshot": true, "because": "exposed", "segments": [],
     "removed_until": null, "erased_until": null, "exposures": [], "journal": {"whole_from": "2025-11-01"}})");
-  answer.merge_patch(nlohmann::json::parse(changes));
+  answer.update(nlohmann::json::parse(changes));
   return answer;
 }
 
