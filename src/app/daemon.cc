@@ -203,7 +203,7 @@ Status Daemon::Connect() {
   letters.client = config_.kafka.client;
   letters.topic = config_.input.dead_letter_topic;
   letters.source_topic = config_.input.topic;
-  letters.queue_bytes_max = budget_.producer_bytes;
+  letters.queue_bytes_max = budget_.DeadLetterBytes(config_.input.source_topic.has_value());
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
   dead_letters_ = std::move(*dead_letters);
@@ -248,7 +248,7 @@ Status Daemon::Connect() {
   consumer.group_id = config_.kafka.group_id;
   consumer.instance_id = status_.instance_id();
   consumer.workers = std::min(processors, topics->partitions);
-  consumer.fetch_bytes_max = budget_.fetch_bytes / (config_.input.source_topic ? 2 : 1);
+  consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
   auto opened = Consumer::Open(consumer, *rebalancing_);
   if (!opened) return Fail(opened.error());
   consumer_ = std::move(*opened);
@@ -267,8 +267,9 @@ Status Daemon::Connect() {
   rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
   rekeying.workers = std::min(processors, topics->source_partitions);
   rekeying.keyed_message_bytes_max = topics->message_bytes_max;
-  rekeying.fetch_bytes_max = budget_.fetch_bytes / 2;
-  rekeying.producer_bytes_max = budget_.producer_bytes;
+  rekeying.fetch_bytes_max = budget_.FetchBytes(true);
+  rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
+  rekeying.producer_bytes_max = budget_.KeyedProducerBytes();
   auto started = Rekeying::Start(rekeying, *partitions_, *consumer_, metrics_, clock_,
                                  [this](const Error& error) { Refused(error); });
   if (!started) return Fail(started.error());

@@ -35,6 +35,13 @@ struct MemoryBudget {
   uint64_t DeltaCacheBytes(int32_t partitions) const {
     return delta_cache_bytes / static_cast<uint64_t>(std::max(1, partitions));
   }
+  // Re-keying shares what is for fetching, and what is for dead letters.
+  uint64_t FetchBytes(bool rekeying) const { return rekeying ? fetch_bytes / 2 : fetch_bytes; }
+  uint64_t DeadLetterBytes(bool rekeying) const {
+    constexpr uint64_t kLongestLetter = 1 << 20;
+    return rekeying ? std::max(producer_bytes / 4, 2 * kLongestLetter) : producer_bytes;
+  }
+  uint64_t KeyedProducerBytes() const { return producer_bytes / 2; }
   uint64_t PublishEntries(int32_t partitions) const {
     return std::max<uint64_t>(
         publish_bytes / PublishTable::kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)), 2000);

@@ -54,7 +54,7 @@ Status Rekeying::Open() {
   letters.client = config.kafka.client;
   letters.topic = config.input.dead_letter_topic;
   letters.source_topic = *config.input.source_topic;
-  letters.queue_bytes_max = options_.producer_bytes_max;
+  letters.queue_bytes_max = options_.dead_letter_bytes_max;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(std::move(dead_letters.error()));
   dead_letters_ = std::move(*dead_letters);
@@ -63,8 +63,9 @@ Status Rekeying::Open() {
   keyed.brokers = config.kafka.brokers;
   keyed.client = config.kafka.client;
   keyed.topic = config.input.topic;
-  keyed.queue_bytes_max = options_.producer_bytes_max;
   keyed.record_bytes_max = config.input.event_bytes_max + kRecordOverheadMax;
+  // A record longer than the queue would never get in.
+  keyed.queue_bytes_max = std::max<uint64_t>(options_.producer_bytes_max, 2 * keyed.record_bytes_max);
   keyed.batch_bytes_max = options_.keyed_message_bytes_max;
   keyed.on_outcomes = [this](std::span<const KeyedProducer::Outcome> outcomes) { Tell(outcomes); };
   auto producer = KeyedProducer::Open(keyed);

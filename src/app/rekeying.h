@@ -32,6 +32,7 @@ class Rekeying final : public RebalanceHandler, public WorkerHandler {
     int workers = 1;
     size_t keyed_message_bytes_max = 1 << 20;  // the keyed topic's
     uint64_t fetch_bytes_max = 0;
+    uint64_t dead_letter_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
   };
   /// `keyed`: the consumer of the keyed topic. Both it and `partitions` outlive this.

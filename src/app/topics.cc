@@ -98,7 +98,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   for (const FilterConfig& filter : config.filters) {
     if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
   }
-  if (config.unexposed) topics.push_back({config.unexposed->topic, *partitions, {}});
+  if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
     const auto state = Retry([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);

@@ -41,12 +41,14 @@ struct UnseenAnswer {
 
 /// One segment as `seenctl show` prints it.
 struct SegmentSummary {
-  std::string kind;  // "exposed"
-  Day day;
+  std::string kind;  // "exposed", "served", "repeated", "by_creation", or a declared one's name
+  TimeMs from, to;   // the stretch it is for, a UTC day but for served ones; of "by_creation" of the creation
+  TimeMs first_at, last_at;  // nothing in it was earlier, or later
   uint32_t items = 0;
-  uint32_t first_second = 0;
-  uint32_t last_second = 0;
-  uint32_t bytes = 0;  // encoded
+  uint32_t exposures = 0;  // more than items in "repeated"
+  uint32_t bytes = 0;      // encoded
+  /// When it ceases to count, as far as windows go; nullopt: it never does.
+  std::optional<TimeMs> counts_until;
   bool in_window = true;
 };
 

@@ -171,14 +171,19 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
                {"removals", answer.removals},
                {"segments", Json::array()}};
   for (const SegmentSummary& segment : answer.segments) {
-    const int64_t day_start_ms = StartOf(segment.day).value;
-    json["segments"].push_back({{"kind", segment.kind},
-                                {"day", DateOf(segment.day)},
-                                {"items", segment.items},
-                                {"first_at_ms", day_start_ms + int64_t{segment.first_second} * 1000},
-                                {"last_at_ms", day_start_ms + int64_t{segment.last_second} * 1000},
-                                {"bytes", segment.bytes},
-                                {"in_window", segment.in_window}});
+    Json one = {{"kind", segment.kind},
+                {"day", DateOf(DayOf(segment.from))},
+                {"from_ms", segment.from.value},
+                {"to_ms", segment.to.value},
+                {"items", segment.items},
+                {"first_at_ms", segment.first_at.value},
+                {"last_at_ms", segment.last_at.value},
+                {"bytes", segment.bytes},
+                {"counts_until_ms", nullptr},
+                {"in_window", segment.in_window}};
+    if (segment.counts_until) one["counts_until_ms"] = segment.counts_until->value;
+    if (segment.kind == "repeated") one["exposures"] = segment.exposures;
+    json["segments"].push_back(std::move(one));
   }
   return Dump(json);
 }

@@ -57,6 +57,22 @@ struct ShowOptions {
   bool json = false;
 };
 
+// A day, or the second it begins in.
+std::string TimeWords(int64_t ms) {
+  return ms % kMsPerDay == 0 ? DayText(DayOf({ms})) : TimeText({ms}).substr(0, 19) + "Z";
+}
+
+std::string SegmentLine(const nlohmann::json& segment) {
+  const auto& until = segment.at("counts_until_ms");
+  std::string line = fmt::format(
+      "{:20}  {:12} {:>8} {:>9}  {}", TimeWords(segment.at("from_ms").get<int64_t>()),
+      segment.at("kind").get<std::string>(), segment.at("items").get<uint64_t>(),
+      segment.at("bytes").get<uint64_t>(), until.is_null() ? "never" : TimeWords(until.get<int64_t>()));
+  if (segment.contains("exposures"))
+    line += fmt::format(", {} exposures", segment["exposures"].get<uint64_t>());
+  return segment.at("in_window").get<bool>() ? line : line + "  past the window";
+}
+
 int RunShow(const ShowOptions& options) {
   auto daemon = DaemonClient::Make(options.daemon.http);
   if (!daemon) return ExitWith(daemon.error());
@@ -78,13 +94,8 @@ int RunShow(const ShowOptions& options) {
                user.at("removals").get<uint64_t>(), user.at("partition").get<int64_t>(),
                user.at("lag_messages").get<int64_t>());
     if (user.at("segments").empty()) return kExitOk;
-    fmt::print("{:10}  {:8} {:>8} {:>9}\n", "day (UTC)", "kind", "items", "bytes");
-    for (const auto& segment : user.at("segments")) {
-      fmt::print("{:10}  {:8} {:>8} {:>9}{}\n", segment.at("day").get<std::string>(),
-                 segment.at("kind").get<std::string>(), segment.at("items").get<uint64_t>(),
-                 segment.at("bytes").get<uint64_t>(),
-                 segment.at("in_window").get<bool>() ? "" : "  past the window");
-    }
+    fmt::print("{:20}  {:12} {:>8} {:>9}  {}\n", "of (UTC)", "kind", "items", "bytes", "counts until");
+    for (const auto& segment : user.at("segments")) fmt::print("{}\n", SegmentLine(segment));
   } catch (const nlohmann::json::exception& error) {
     return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }

@@ -47,7 +47,29 @@ class FakeQuery : public QueryPort {
     answer.partition = 3;
     answer.items = 2;
     answer.bytes = 40;
-    answer.segments = {{"exposed", Day{20'000}, 2, 0, 86'399, 31, true}};
+    const TimeMs day = StartOf(Day{20'000});
+    answer.segments = {
+        {"served",
+         {day.value + 300'000},
+         {day.value + 600'000},
+         {day.value + 301'000},
+         {day.value + 302'000},
+         1,
+         1,
+         20,
+         TimeMs{day.value + 2'400'000},
+         false},
+        {"exposed",
+         day,
+         StartOf(Day{20'001}),
+         day,
+         {day.value + 86'399'000},
+         2,
+         2,
+         31,
+         StartOf(Day{20'031}),
+         true},
+        {"repeated", day, StartOf(Day{20'001}), day, {day.value + 9'000}, 2, 5, 33, std::nullopt, false}};
     return answer;
   }
   Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,

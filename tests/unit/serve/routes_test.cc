@@ -140,8 +140,16 @@ TEST_F(RoutesTest, ShowAUsersSegments) {
   EXPECT_EQ(json::parse(response.body), json::parse(R"({
     "filter": "home", "user_id": "u 1", "partition": 3, "partition_time_ms": 1763700000123, "lag_messages": 17,
     "items": 2, "bytes": 40, "removals": 0,
-    "segments": [{"kind": "exposed", "day": "2024-10-04", "items": 2, "first_at_ms": 1728000000000,
-                  "last_at_ms": 1728086399000, "bytes": 31, "in_window": true}]})"));
+    "segments": [
+      {"kind": "served", "day": "2024-10-04", "from_ms": 1728000300000, "to_ms": 1728000600000, "items": 1,
+       "first_at_ms": 1728000301000, "last_at_ms": 1728000302000, "bytes": 20, "counts_until_ms": 1728002400000,
+       "in_window": false},
+      {"kind": "exposed", "day": "2024-10-04", "from_ms": 1728000000000, "to_ms": 1728086400000, "items": 2,
+       "first_at_ms": 1728000000000, "last_at_ms": 1728086399000, "bytes": 31, "counts_until_ms": 1730678400000,
+       "in_window": true},
+      {"kind": "repeated", "day": "2024-10-04", "from_ms": 1728000000000, "to_ms": 1728086400000, "items": 2,
+       "exposures": 5, "first_at_ms": 1728000000000, "last_at_ms": 1728000009000, "bytes": 33,
+       "counts_until_ms": null, "in_window": false}]})"));
 }
 
 TEST_F(RoutesTest, MapTheErrorsOfTheFlowToStatuses) {
