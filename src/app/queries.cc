@@ -84,27 +84,24 @@ Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_
   const AsOf as_of = place->open->flow->GetAsOf();
   const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
-<<<<<<< ours
   UserAnswer answer =
       DescribeUser(*delta, place->open->flow->options().filters[place->filter_index], clock_.WallNow());
   answer.as_of = as_of;
   answer.partition = place->open->partition;
-=======
-  const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
-  const TimeMs now = clock_.WallNow();
-  const Day horizon = policy.AnswerHorizon(now);
-  std::string bytes;
-  EncodeDelta(*delta, bytes);
-  answer.bytes = static_cast<uint32_t>(bytes.size());
-  answer.items = static_cast<uint32_t>(SeenFingerprints(*delta, policy.AnswerAt(now)).size());
-  answer.removals = static_cast<uint32_t>(delta->removals.size());
-  for (auto segment = delta->segments.rbegin(); segment != delta->segments.rend(); ++segment) {
-    answer.segments.push_back({"exposed", segment->day, static_cast<uint32_t>(segment->fingerprints.size()),
-                               segment->first_second, segment->last_second, EncodedBytes(*segment),
-                               segment->day >= horizon});
-  }
->>>>>>> theirs
   return answer;
+}
+
+Result<size_t> Queries::PublishAll() {
+  const bool publishes = std::any_of(config_.filters.begin(), config_.filters.end(),
+                                     [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
+  if (!publishes) {
+    return Fail(Code::kNotFound, "no filter publishes: filters[].snapshot is null in all of them");
+  }
+  PartitionSet* partitions = partitions_.load(std::memory_order_acquire);
+  if (!partitions) return Fail(Code::kUnavailable, "starting: no partition is open yet");
+  const auto open = partitions->All();
+  for (const PartitionPointer& partition : open) partition->flow->republisher().RequestAll();
+  return open.size();
 }
 
 void Queries::AcknowledgeLostRanges() {

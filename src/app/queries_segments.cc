@@ -90,7 +90,7 @@ SegmentSummary Describe(const OtherSegment& segment, const FilterPolicy& filter)
   summary.to = Second(segment.StartSecond() + segment.width_s);
   summary.exposures = static_cast<uint32_t>(segment.fingerprints.size());
   for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
-    summary.items += i == 0 || segment.fingerprints[i] != segment.fingerprints[i - 1] ? 1 : 0;
+    if (i == 0 || segment.fingerprints[i] != segment.fingerprints[i - 1]) ++summary.items;
   }
   if (segment.kind == SegmentKind::kByCreation) {
     summary.first_at = summary.from;  // nothing is shown before it was created

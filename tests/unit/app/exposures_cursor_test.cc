@@ -27,7 +27,7 @@ TEST(ExposuresCursor, RefusesWhatWasNotGiven) {
     ASSERT_FALSE(decoded) << other;
     EXPECT_EQ(decoded.error().code, Code::kInvalidArgument);
   }
-  for (const std::string other : {std::string(), text + "0", text.substr(1), std::string(48, 'g')}) {
+  for (const std::string& other : {std::string(), text + "0", text.substr(1), std::string(48, 'g')}) {
     EXPECT_FALSE(DecodeCursor(other, "q")) << other;
   }
   // Well made, but not of this program: it must not overflow.

@@ -72,7 +72,7 @@ constexpr int64_t kYear = 365 * kMsPerDay;
 INSTANTIATE_TEST_SUITE_P(ByAYear, WrongClock,
                          testing::Values(ClockCase{"Forward", kYear, false}, ClockCase{"Back", -kYear, true},
                                          ClockCase{"ToTheEpoch", -1'763'700'000'000 + kYear, true}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 // The same exposures of nine days, in other orders, checkpoints and replays.
 class DayOrders : public TimedTest {
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Cut{"AnItemOfTwoDaysCountsOnce", {Items(0, 4), Items(3, 7)}, 2, 10},
                     Cut{"TheThirdDayCrosses", {Items(0, 4), Items(4, 4), Items(8, 6), Items(14, 2)}, 2, 10},
                     Cut{"OldDaysWithoutNewItems", {Items(0, 8), Items(0, 8), Items(8, 5)}, 2, 10}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace seen
