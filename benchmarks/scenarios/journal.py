@@ -22,9 +22,12 @@ def run(bench, settings, say):
         for days in DAYS if number % 2 == 0 else reversed(DAYS):
             rows.append(one(bench, workload, user, days))
             say(str(rows[-1]))
-    middle = {days: {key: statistics.median(row[key] for row in rows if row["explain_days"] == days)
-                     for key in rows[0] if key != "explain_days"} for days in DAYS}
-    return {"events": s["events"], "runs": s["runs"], "off": middle[0], "on": middle[30], "rows": rows}
+    return {"events": s["events"], "runs_of_each": s["runs"], "medians": [middle(rows, days) for days in DAYS]}
+
+
+def middle(rows, days):
+    of = [row for row in rows if row["explain_days"] == days]
+    return {key: days if key == "explain_days" else statistics.median(row[key] for row in of) for key in of[0]}
 
 
 def one(bench, workload, user, days):
