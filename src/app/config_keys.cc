@@ -330,8 +330,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "0",
      .minimum = 0,
      .maximum = 400,
-     .meaning = "Keeps a journal of what was shown: item, scene, position, time and request of each event, for "
-                "so many days before today, beyond the windows too. 0: none, and one that is there is dropped."},
+     .meaning =
+         "Keeps a journal of what was shown: item, scene, position, time and request of each event, for "
+         "so many days before today, beyond the windows too. 0: none, and one that is there is dropped."},
     {.path = "store.explain_mib",
      .type = kInteger,
      .unit = "MiB",

@@ -213,7 +213,7 @@ class PartitionFlow {
   PublishFlow publish_;
   Republisher republisher_;
   std::unique_ptr<UnexposedFlow> unexposed_;  // nullptr: nobody is told
-  mutable HeavyUsers heavy_users_;  // readers' by-product
+  mutable HeavyUsers heavy_users_;            // readers' by-product
 
   // Worker.
   EventDecoder decoder_;

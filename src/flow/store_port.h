@@ -104,8 +104,8 @@ class CheckpointWriter {
   virtual Status SetMark(const Mark& mark) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
   // The journal's part moves with the rest; a store without one refuses all three.
-  /// First of all, in every checkpoint of a store that has a journal. Days before `keep_from` are dropped once
-  /// this is committed; from `whole_from` on, which isn't before it, nothing is missing.
+  /// First of all, in every checkpoint of a store that has a journal. Days before `keep_from` are dropped
+  /// once this is committed; from `whole_from` on, which isn't before it, nothing is missing.
   virtual Status KeepRowsFrom(Day /*keep_from*/, Day /*whole_from*/) { return NoJournal(); }
   /// Rows of the user that are stored so far, of days up to `through`. Users ascend; a user's erasure comes
   /// before its rows.

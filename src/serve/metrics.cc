@@ -28,8 +28,7 @@ constexpr size_t kHoldReasonsMax = 16;  // the flow's reasons are constants, few
 
 std::vector<double> LatencyBoundsSeconds() {
   std::vector<double> bounds;
-  for (const int64_t bound_ms : LatencyCounts::kBoundsMs)
-    bounds.push_back(static_cast<double>(bound_ms) / 1000.0);
+  for (const int64_t ms : LatencyCounts::kBoundsMs) bounds.push_back(static_cast<double>(ms) / 1000.0);
   return bounds;
 }
 
