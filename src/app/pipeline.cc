@@ -256,7 +256,7 @@ bool Pipeline::PublishOnce() {
   const auto opened = partitions_.All();
   for (const PartitionPointer& open : opened) {
     by_tag[open->ticket_tag].open = open.get();
-    by_tag[open->unexposed_tag] = {open.get(), true, {}};
+    if (open->flow->unexposed() != nullptr) by_tag[open->unexposed_tag] = {open.get(), true, {}};
     // A snapshot of a partition that is still catching up would let through what comes.
     if (!open->CaughtUp() || open->stopped.load()) continue;
     PublishFlow& publish = open->flow->publish();

@@ -25,7 +25,9 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish
       publish_(publish),
       users_per_second_(users_per_second),
       is_new_(is_new),
-      swept_through_(std::numeric_limits<int32_t>::min()) {}
+      swept_through_(std::numeric_limits<int32_t>::min()) {
+  for (const FilterPolicy& filter : filters_) renderings_.push_back(filter.RenderingHash());
+}
 
 Status Republisher::Open(const PartitionStore& store, TimeMs wall) {
   const auto stored = store.ReadSweep();
@@ -37,8 +39,8 @@ Status Republisher::Open(const PartitionStore& store, TimeMs wall) {
     progress_ = std::move(*progress);
   } else if (is_new_) {
     progress_.done = DayOf(wall);
-    for (const FilterPolicy& filter : filters_) {
-      progress_.filters.push_back({filter.id, filter.RenderingHash(), false});
+    for (size_t i = 0; i < filters_.size(); ++i) {
+      progress_.filters.push_back({filters_[i].id, renderings_[i], false});
     }
     progress_changed_ = true;
     Changed();
@@ -92,21 +94,21 @@ void Republisher::StartSweepIfDue(TimeMs wall, TimeMs tails_since) {
   const Day today = DayOf(wall);
   const bool requested = all_requested_.load();
   bool due = requested || progress_.done != today;
-  for (const FilterPolicy& filter : filters_) {
-    const auto* progress = ProgressOf(filter.id);
-    due |= filter.snapshot && (progress == nullptr || progress->rendering != filter.RenderingHash());
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    const auto* progress = ProgressOf(filters_[i].id);
+    due |= filters_[i].snapshot && (progress == nullptr || progress->rendering != renderings_[i]);
   }
   // Who is in a tail alone isn't found in the store: what was known before midnight must be there first.
   if (!due || (!requested && DayOf(tails_since) < today)) return;
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
-  for (const FilterPolicy& filter : filters_) {
-    auto* progress = ProgressOf(filter.id);
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    auto* progress = ProgressOf(filters_[i].id);
     if (progress == nullptr)
-      progress = &progress_.filters.emplace_back(SweepProgress::Filter{filter.id, 0, true});
-    progress->whole = requested || !day_by_day || progress->rendering != filter.RenderingHash();
+      progress = &progress_.filters.emplace_back(SweepProgress::Filter{filters_[i].id, 0, true});
+    progress->whole = requested || !day_by_day || progress->rendering != renderings_[i];
     // From now on users are rendered so; should it change before the end, the next sweep sees it.
-    progress->rendering = filter.RenderingHash();
+    progress->rendering = renderings_[i];
   }
   progress_.running = today;
   progress_.cursor.reset();

@@ -68,6 +68,7 @@ class Republisher {
   void Changed() { has_changes_.store(true, std::memory_order_release); }
 
   const std::vector<FilterPolicy> filters_;
+  std::vector<uint64_t> renderings_;  // of filters_: Step comes by too often to hash them each time
   const bool publishes_;
   PublishFlow& publish_;
   const double users_per_second_;

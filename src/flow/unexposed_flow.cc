@@ -29,8 +29,13 @@ Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, S
                            uint64_t ticket_tag) {
   // Due means that partition time has passed it.
   const auto due_s = static_cast<uint32_t>(std::max<int64_t>(0, partition_time.value / 1000));
-  bool all_read = false;
   uint64_t round = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    round = round_;
+  }
+  // Nothing comes but with a checkpoint, and partition time moves with it.
+  bool all_read = due_s == read_s_ && round == read_round_;
   while (in_flight_.size() < kUnderWayMax) {
     if (to_send_.empty()) {
       if (all_read) break;
@@ -57,6 +62,10 @@ Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, S
     to_send_.pop_front();
   }
   outstanding_.store(in_flight_.size() + to_send_.size(), std::memory_order_relaxed);
+  if (all_read) {
+    read_s_ = due_s;
+    read_round_ = round;
+  }
   if (all_read && in_flight_.empty() && to_send_.empty()) {
     const std::lock_guard lock(mutex_);
     if (round_ == round) done_s_ = std::max(done_s_, due_s);

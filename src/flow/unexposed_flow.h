@@ -62,6 +62,8 @@ class UnexposedFlow {
   std::deque<Message> to_send_;
   std::unordered_map<uint32_t, Message> in_flight_;
   uint32_t next_ticket_ = 0;
+  uint32_t read_s_ = 0;      // all that is due before it was read,
+  uint64_t read_round_ = 0;  // as of this round
 
   mutable std::mutex mutex_;
   std::optional<ServedRow> after_;  // mutex_: read up to here

@@ -1,10 +1,9 @@
 // What the world holds the flow to.
-#include "simulation/world.h"
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "filter/snapshot.h"
+#include "simulation/world.h"
 
 namespace seen::sim {
 
