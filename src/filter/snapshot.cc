@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "filter/bits.h"
 #include "filter/split_block_bloom.h"
 
 #define XXH_INLINE_ALL
@@ -23,28 +24,6 @@ constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHead
                  kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52;
 constexpr size_t kHeaderBytes = 56;       // what this version writes
 constexpr size_t kHeaderBytesMax = 4096;  // what a later minor addition may grow it to
-
-template <typename T>
-T LittleEndian(T value) {
-  if constexpr (std::endian::native == std::endian::big) {
-    if constexpr (sizeof(T) == 8) return static_cast<T>(__builtin_bswap64(static_cast<uint64_t>(value)));
-    if constexpr (sizeof(T) == 4) return static_cast<T>(__builtin_bswap32(static_cast<uint32_t>(value)));
-  }
-  return value;
-}
-
-template <typename T>
-void Put(std::string& bytes, size_t at, T value) {
-  value = LittleEndian(value);
-  std::memcpy(bytes.data() + at, &value, sizeof(value));
-}
-
-template <typename T>
-T Get(std::string_view bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof(value));
-  return LittleEndian(value);
-}
 
 uint32_t ChecksumOf(std::string_view bytes) {
   XXH64_state_t state;
@@ -67,19 +46,19 @@ void RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> finge
   Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
   bytes.assign(kHeaderBytes + payload_bytes, '\0');
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  Put(bytes, kVersionAt, kVersion);
-  Put(bytes, kFormatAt, static_cast<uint8_t>(meta.format));
-  Put(bytes, kHashAt, kHashXxh64);
-  Put(bytes, kHeaderBytesAt, static_cast<uint32_t>(kHeaderBytes));
-  Put(bytes, kItemCountAt, static_cast<uint32_t>(fingerprints.size()));
-  Put(bytes, kAsOfAt, meta.as_of.value);
-  Put(bytes, kHorizonAt, meta.horizon.since_epoch);
-  Put(bytes, kPartitionAt, meta.partition);
-  Put(bytes, kInputOffsetAt, meta.input_offset);
-  Put(bytes, kRateAt, std::bit_cast<uint64_t>(meta.false_positive_rate));
-  Put(bytes, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
+  PutInteger(std::span(bytes), kVersionAt, kVersion);
+  PutInteger(std::span(bytes), kFormatAt, static_cast<uint8_t>(meta.format));
+  PutInteger(std::span(bytes), kHashAt, kHashXxh64);
+  PutInteger(std::span(bytes), kHeaderBytesAt, static_cast<uint32_t>(kHeaderBytes));
+  PutInteger(std::span(bytes), kItemCountAt, static_cast<uint32_t>(fingerprints.size()));
+  PutInteger(std::span(bytes), kAsOfAt, meta.as_of.value);
+  PutInteger(std::span(bytes), kHorizonAt, meta.horizon.since_epoch);
+  PutInteger(std::span(bytes), kPartitionAt, meta.partition);
+  PutInteger(std::span(bytes), kInputOffsetAt, meta.input_offset);
+  PutInteger(std::span(bytes), kRateAt, std::bit_cast<uint64_t>(meta.false_positive_rate));
+  PutInteger(std::span(bytes), kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
   split_block_bloom::Insert(fingerprints, std::span(bytes).subspan(kHeaderBytes));
-  Put(bytes, kChecksumAt, ChecksumOf(bytes));
+  PutInteger(std::span(bytes), kChecksumAt, ChecksumOf(bytes));
 }
 
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints) {
@@ -95,46 +74,46 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
                      std::to_string(kHeaderBytes));
   }
   // The version first: what follows it is only known for versions known.
-  const auto version = Get<uint8_t>(bytes, kVersionAt);
+  const auto version = GetInteger<uint8_t>(bytes, kVersionAt);
   if (version != kVersion) {
     return Malformed("version " + std::to_string(version) + "; this reader knows version " +
                      std::to_string(kVersion) + ": update it");
   }
-  const size_t header_bytes = Get<uint32_t>(bytes, kHeaderBytesAt);
+  const size_t header_bytes = GetInteger<uint32_t>(bytes, kHeaderBytesAt);
   if (header_bytes < kHeaderBytes || header_bytes > kHeaderBytesMax || header_bytes % 8 != 0) {
     return Malformed("header_bytes " + std::to_string(header_bytes) +
                      "; a multiple of 8 in 56..4096 is allowed");
   }
-  const size_t payload_bytes = Get<uint32_t>(bytes, kPayloadBytesAt);
+  const size_t payload_bytes = GetInteger<uint32_t>(bytes, kPayloadBytesAt);
   if (bytes.size() != header_bytes + payload_bytes) {
     return Malformed(std::to_string(bytes.size()) + " bytes; the header says " +
                      std::to_string(header_bytes + payload_bytes));
   }
-  if (Get<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes)) return Malformed("the checksum does not match");
+  if (GetInteger<uint32_t>(bytes, kChecksumAt) != ChecksumOf(bytes))
+    return Malformed("the checksum does not match");
 
-  const auto format = Get<uint8_t>(bytes, kFormatAt);
+  const auto format = GetInteger<uint8_t>(bytes, kFormatAt);
   if (format != static_cast<uint8_t>(SnapshotFormat::kSplitBlockBloom)) {
     return Malformed("format " + std::to_string(format) + " is unknown");
   }
-  const auto hash = Get<uint8_t>(bytes, kHashAt);
+  const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
   if (hash != kHashXxh64) return Malformed("hash " + std::to_string(hash) + " is unknown");
-  const auto flags = Get<uint8_t>(bytes, kFlagsAt);
+  const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
   if (flags != 0) return Malformed("flags " + std::to_string(flags) + " are unknown");
   if (payload_bytes == 0 || payload_bytes % split_block_bloom::kBlockBytes != 0) {
     return Malformed("payload_bytes " + std::to_string(payload_bytes) +
                      "; blocks of 32 bytes, at least one, are allowed");
   }
-  const auto rate = std::bit_cast<double>(Get<uint64_t>(bytes, kRateAt));
-  if (!(rate > 0 && rate <= split_block_bloom::kRateMax))
-    return Malformed("false_positive_rate is not in (0, 0.5]");
+  const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
+  if (!(rate > 0 && rate <= kRateMax)) return Malformed("false_positive_rate is not in (0, 0.5]");
 
   SnapshotView view;
   view.meta_.format = SnapshotFormat::kSplitBlockBloom;
-  view.meta_.item_count = Get<uint32_t>(bytes, kItemCountAt);
-  view.meta_.as_of = {Get<int64_t>(bytes, kAsOfAt)};
-  view.meta_.horizon = {Get<int32_t>(bytes, kHorizonAt)};
-  view.meta_.partition = Get<int32_t>(bytes, kPartitionAt);
-  view.meta_.input_offset = Get<int64_t>(bytes, kInputOffsetAt);
+  view.meta_.item_count = GetInteger<uint32_t>(bytes, kItemCountAt);
+  view.meta_.as_of = {GetInteger<int64_t>(bytes, kAsOfAt)};
+  view.meta_.horizon = {GetInteger<int32_t>(bytes, kHorizonAt)};
+  view.meta_.partition = GetInteger<int32_t>(bytes, kPartitionAt);
+  view.meta_.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
   view.meta_.false_positive_rate = rate;
   view.payload_ = bytes.substr(header_bytes);
   return view;

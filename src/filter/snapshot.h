@@ -8,12 +8,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "filter/snapshot_format.h"
 #include "model/day.h"
 #include "model/fingerprint.h"
 
 namespace seen {
-
-enum class SnapshotFormat : uint8_t { kSplitBlockBloom = 1 };
 
 struct SnapshotMeta {
   SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;

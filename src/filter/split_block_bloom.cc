@@ -1,10 +1,12 @@
 #include "filter/split_block_bloom.h"
 
 #include <array>
-#include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
+#include "filter/bits.h"
+#include "filter/fingerprint_hash.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SEEN_AVX2 1
@@ -20,25 +22,8 @@ namespace {
 alignas(32) constexpr std::array<uint32_t, 8> kSalts = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
                                                         0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
 
-/// XXH64 of the fingerprint's four little-endian bytes, seed 0: the general algorithm with its length put in,
-/// so that the compiler sees through the loop around it. Equal to the library's (tests/unit/filter).
-inline uint64_t HashOf(Fingerprint fingerprint) {
-  constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87U, kPrime2 = 0xC2B2AE3D27D4EB4FU,
-                     kPrime3 = 0x165667B19E3779F9U, kPrime5 = 0x27D4EB2F165667C5U;
-  uint64_t hash = (kPrime5 + 4) ^ (fingerprint.value * kPrime1);
-  hash = std::rotl(hash, 23) * kPrime2 + kPrime3;
-  hash = (hash ^ (hash >> 33)) * kPrime2;
-  hash = (hash ^ (hash >> 29)) * kPrime3;
-  return hash ^ (hash >> 32);
-}
-
 /// Where the block of `hash` starts among `blocks`, in bytes.
 inline size_t OffsetOf(uint64_t hash, uint64_t blocks) { return ((hash >> 32) * blocks >> 32) * kBlockBytes; }
-
-inline uint32_t LittleEndian(uint32_t word) {
-  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap32(word);
-  return word;
-}
 
 inline uint32_t MaskOf(uint64_t hash, size_t word) {
   return uint32_t{1} << ((static_cast<uint32_t>(hash) * kSalts[word]) >> 27);
@@ -155,3 +140,42 @@ void MightContainEach(std::string_view blocks, std::span<const Fingerprint> fing
 }
 
 }  // namespace seen::split_block_bloom
+
+namespace seen {
+
+using split_block_bloom::kBlockBytes;
+
+Result<SplitBlockBloomView> SplitBlockBloomView::Parse(std::string_view payload) {
+  if (payload.empty() || payload.size() % kBlockBytes != 0 ||
+      payload.size() / kBlockBytes > std::numeric_limits<uint32_t>::max()) {
+    return Fail(Code::kMalformed,
+                "payload: " + std::to_string(payload.size()) +
+                    " bytes; a split-block Bloom filter is blocks of 32 bytes, at least one");
+  }
+  return SplitBlockBloomView(payload);
+}
+
+SplitBlockBloomFilter::SplitBlockBloomFilter(size_t count, double rate)
+    : bytes_(PayloadBytes(count, rate), '\0') {}
+
+Status SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
+  if (bytes_.size() != other.bytes_.size()) {
+    return Fail(Code::kInvalidArgument, "merge: " + std::to_string(other.bytes_.size() / kBlockBytes) +
+                                            " blocks into " + std::to_string(bytes_.size() / kBlockBytes) +
+                                            "; both must have as many");
+  }
+  for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(bytes_[i] | other.bytes_[i]);
+  return {};
+}
+
+size_t SplitBlockBloomFilter::PayloadBytes(size_t count, double rate) {
+  return kBlockBytes * split_block_bloom::BlocksFor(count, rate);
+}
+
+void SplitBlockBloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+  const size_t at = out.size();
+  out.resize(at + PayloadBytes(fingerprints.size(), rate));
+  split_block_bloom::Insert(fingerprints, std::span(out).subspan(at));
+}
+
+}  // namespace seen

@@ -5,18 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "filter/snapshot_format.h"
 #include "model/fingerprint.h"
 
 namespace seen::split_block_bloom {
 
 inline constexpr size_t kBlockBytes = 32;  // eight 32-bit words, little-endian
-
-/// Below this a rate means nothing: two fingerprints collide at 2.3e-10 a pair. Asked for less, this is
-/// taken.
-inline constexpr double kRateMin = 1e-9;
-inline constexpr double kRateMax = 0.5;
 
 /// The share of unseen fingerprints that a filter of `blocks` (> 0) holding `count` answers "seen" to: exact,
 /// with the load of a block Binomial(count, 1/blocks).
@@ -43,3 +41,48 @@ void MightContainEach(std::string_view blocks, std::span<const Fingerprint> fing
                       std::span<uint8_t> answers, Kernel kernel = BestKernel());
 
 }  // namespace seen::split_block_bloom
+
+namespace seen {
+
+/// A payload of kind 1. Points into it. Any thread.
+class SplitBlockBloomView {
+ public:
+  /// kMalformed: not whole blocks, at least one.
+  static Result<SplitBlockBloomView> Parse(std::string_view payload);
+  bool MightContain(Fingerprint fingerprint) const {
+    return split_block_bloom::MightContain(blocks_, fingerprint);
+  }
+  /// As split_block_bloom::MightContainEach.
+  void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const {
+    split_block_bloom::MightContainEach(blocks_, fingerprints, answers);
+  }
+
+ private:
+  explicit SplitBlockBloomView(std::string_view blocks) : blocks_(blocks) {}
+  std::string_view blocks_;
+};
+
+/// Takes items as they come; nothing can be removed. More than it is sized for raise its rate. One thread.
+class SplitBlockBloomFilter {
+ public:
+  /// Empty, sized for `count` items at `rate` in (0, kRateMax].
+  SplitBlockBloomFilter(size_t count, double rate);
+  void Insert(Fingerprint fingerprint) { split_block_bloom::Insert({&fingerprint, 1}, bytes_); }
+  bool MightContain(Fingerprint fingerprint) const {
+    return split_block_bloom::MightContain(bytes_, fingerprint);
+  }
+  /// Holds what either held. kInvalidArgument: `other` has another number of blocks; nothing has changed.
+  Status Merge(const SplitBlockBloomFilter& other);
+  /// Appends the payload.
+  void Serialise(std::string& out) const { out += bytes_; }
+
+  static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes; else a little more at times
+  static size_t PayloadBytes(size_t count, double rate);
+  /// Appends a payload of `fingerprints`, unique, in any order.
+  static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace seen

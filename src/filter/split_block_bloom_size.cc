@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
 #include <cmath>
 
 #include "base/check.h"
+#include "filter/size_memo.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen::split_block_bloom {
@@ -30,27 +29,7 @@ uint32_t ComputeBlocks(size_t count, double rate) {
   return enough;
 }
 
-/// The answers at one rate. A daemon has one rate a filter: few in all, and set at the start.
-struct RateMemo {
-  static constexpr size_t kCounts = 16'384;             // 64 KiB, touched only as far as counts are met
-  std::atomic<uint64_t> rate_bits{0};                   // 0: free. No rate has these bits, zero being none.
-  std::array<std::atomic<uint32_t>, kCounts> blocks{};  // 0: not known yet
-};
-constexpr size_t kRates = 8;
-constinit std::array<RateMemo, kRates> rate_memos;
-
-/// The memo for `rate`; null when all are taken by others. They are never given up, so a reader needs no
-/// lock.
-RateMemo* MemoOf(double rate) {
-  const auto bits = std::bit_cast<uint64_t>(rate);
-  for (RateMemo& memo : rate_memos) {
-    uint64_t found = memo.rate_bits.load(std::memory_order_relaxed);
-    if (found == 0 && memo.rate_bits.compare_exchange_strong(found, bits, std::memory_order_relaxed))
-      return &memo;
-    if (found == bits) return &memo;
-  }
-  return nullptr;
-}
+constinit SizeMemo<8, 16'384> blocks_memo;
 
 }  // namespace
 
@@ -75,15 +54,7 @@ uint32_t BlocksFor(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
   Check(count <= kCountMax, "too many items for one filter");
   rate = std::max(rate, kRateMin);
-  RateMemo* memo = count < RateMemo::kCounts ? MemoOf(rate) : nullptr;
-  if (memo == nullptr) return ComputeBlocks(count, rate);
-  uint32_t blocks = memo->blocks[count].load(std::memory_order_relaxed);
-  if (blocks == 0) {
-    // Two threads may both compute it: the same number.
-    blocks = ComputeBlocks(count, rate);
-    memo->blocks[count].store(blocks, std::memory_order_relaxed);
-  }
-  return blocks;
+  return blocks_memo.Get(count, rate, [&] { return ComputeBlocks(count, rate); });
 }
 
 }  // namespace seen::split_block_bloom

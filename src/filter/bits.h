@@ -1,0 +1,85 @@
+#pragma once
+// Little-endian integers and strings of bits in a payload: bit `at` is bit at % 8 of byte at / 8.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace seen {
+
+template <typename T>
+T LittleEndian(T value) {
+  if constexpr (std::endian::native == std::endian::big) {
+    if constexpr (sizeof(T) == 8) return static_cast<T>(__builtin_bswap64(static_cast<uint64_t>(value)));
+    if constexpr (sizeof(T) == 4) return static_cast<T>(__builtin_bswap32(static_cast<uint32_t>(value)));
+    if constexpr (sizeof(T) == 2) return static_cast<T>(__builtin_bswap16(static_cast<uint16_t>(value)));
+  }
+  return value;
+}
+
+/// `bytes` must hold `at + sizeof(T)` bytes, here and below.
+template <typename T>
+T GetInteger(std::string_view bytes, size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  return LittleEndian(value);
+}
+
+template <typename T>
+void PutInteger(std::span<char> bytes, size_t at, T value) {
+  value = LittleEndian(value);
+  std::memcpy(bytes.data() + at, &value, sizeof(value));
+}
+
+template <typename T>
+void AppendInteger(std::string& bytes, T value) {
+  value = LittleEndian(value);
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+/// How many bytes `bits` bits take.
+inline uint64_t BytesOfBits(uint64_t bits) { return bits / 8 + (bits % 8 != 0 ? 1 : 0); }
+
+inline uint32_t LowBits(uint32_t width) {  // 0 to 32
+  return static_cast<uint32_t>((uint64_t{1} << width) - 1);
+}
+
+/// The `width` (0 to 32) bits from bit `at` on; all of them lie within `bytes`. Reads no byte beyond.
+inline uint32_t GetBits(std::string_view bytes, uint64_t at, uint32_t width) {
+  const size_t first = at / 8;
+  uint64_t word = 0;
+  if (first + sizeof(word) <= bytes.size()) {
+    word = GetInteger<uint64_t>(bytes, first);
+  } else {
+    for (size_t i = first; i < bytes.size(); ++i)
+      word |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * (i - first));
+  }
+  return static_cast<uint32_t>(word >> (at % 8)) & LowBits(width);
+}
+
+/// `value` is below 2^width.
+inline void PutBits(std::span<char> bytes, uint64_t at, uint32_t width, uint32_t value) {
+  const size_t first = at / 8;
+  const uint32_t shift = at % 8;
+  const uint64_t mask = uint64_t{LowBits(width)} << shift;
+  const uint64_t bits = uint64_t{value} << shift;
+  if (first + sizeof(uint64_t) <= bytes.size()) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + first, sizeof(word));
+    word = LittleEndian((LittleEndian(word) & ~mask) | bits);
+    std::memcpy(bytes.data() + first, &word, sizeof(word));
+    return;
+  }
+  for (size_t i = first; i < bytes.size() && (mask >> (8 * (i - first))) != 0; ++i) {
+    const auto byte_mask = static_cast<uint8_t>(mask >> (8 * (i - first)));
+    const auto byte_bits = static_cast<uint8_t>(bits >> (8 * (i - first)));
+    bytes[i] = static_cast<char>((static_cast<uint8_t>(bytes[i]) & ~byte_mask) | byte_bits);
+  }
+}
+
+}  // namespace seen
