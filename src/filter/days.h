@@ -1,0 +1,19 @@
+#pragma once
+// Items by the day they count for, for the kinds of filters that say more than which items are in.
+
+#include <cstdint>
+#include <span>
+
+#include "model/day.h"
+#include "model/fingerprint.h"
+
+namespace seen {
+
+/// Points to the fingerprints, which are unique and ascending.
+struct DayOfItems {
+  Day day;
+  uint32_t first_second = 0, last_second = 0;  // since 1970; nothing of it is earlier or later
+  std::span<const Fingerprint> fingerprints;
+};
+
+}  // namespace seen
