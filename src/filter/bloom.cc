@@ -1,0 +1,110 @@
+#include "filter/bloom.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "filter/bloom_probes.h"
+
+namespace seen {
+namespace {
+
+using bloom::kProbesMax;
+
+uint32_t PlacesIn(size_t bytes) { return static_cast<uint32_t>(8 * bytes); }
+
+void Set(std::span<const Fingerprint> fingerprints, uint32_t probes, std::span<char> bits) {
+  const uint32_t places = PlacesIn(bits.size());
+  for (const Fingerprint fingerprint : fingerprints) {
+    const uint64_t hash = HashOf(fingerprint);
+    for (uint32_t probe = 0; probe < probes; ++probe) {
+      const uint32_t place = bloom::Place(hash, probe, places);
+      bits[place / 8] = static_cast<char>(static_cast<uint8_t>(bits[place / 8]) | 1U << (place % 8));
+    }
+  }
+}
+
+/// Without a branch on what is found: all probes are under way at once, and none is mispredicted.
+inline uint32_t AllSet(std::string_view bits, uint32_t places, uint32_t probes, uint64_t hash) {
+  uint32_t all = 1;
+  for (uint32_t probe = 0; probe < probes; ++probe) {
+    const uint32_t place = bloom::Place(hash, probe, places);
+    all &= static_cast<uint32_t>(static_cast<uint8_t>(bits[place / 8])) >> (place % 8);
+  }
+  return all;
+}
+
+/// For one number of probes, so that the compiler unrolls them.
+template <size_t kProbes>
+void TestEach(std::string_view bits, std::span<const Fingerprint> fingerprints, uint8_t* answers) {
+  const uint32_t places = PlacesIn(bits.size());
+  for (size_t i = 0; i < fingerprints.size(); ++i)
+    answers[i] = static_cast<uint8_t>(AllSet(bits, places, kProbes, HashOf(fingerprints[i])));
+}
+
+constexpr auto kTestEach = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
+  return std::array{&TestEach<kIndex + 1>...};
+}
+(std::make_index_sequence<kProbesMax>());
+
+}  // namespace
+
+Result<BloomView> BloomView::Parse(std::string_view payload) {
+  if (payload.size() < 2 || payload.size() > size_t{bloom::kPlaceBytesMax} + 1) {
+    return Fail(Code::kMalformed,
+                "payload: " + std::to_string(payload.size()) + " bytes; a Bloom filter has 2 to 536870912");
+  }
+  const uint32_t probes = static_cast<uint8_t>(payload[0]);
+  if (probes < 1 || probes > kProbesMax) {
+    return Fail(Code::kMalformed,
+                "payload: k is " + std::to_string(probes) + "; a Bloom filter sets 1 to 32 bits an item");
+  }
+  return BloomView(probes, payload.substr(1));
+}
+
+bool BloomView::MightContain(Fingerprint fingerprint) const {
+  return AllSet(bits_, PlacesIn(bits_.size()), probes_, HashOf(fingerprint)) != 0;
+}
+
+void BloomView::MightContainEach(std::span<const Fingerprint> fingerprints,
+                                 std::span<uint8_t> answers) const {
+  Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  kTestEach[probes_ - 1](bits_, fingerprints, answers.data());
+}
+
+BloomFilter::BloomFilter(size_t count, double rate) {
+  const bloom::Size size = bloom::SizeFor(count, rate, 8);
+  probes_ = size.probes;
+  bits_.resize(size.place_bytes);
+}
+
+void BloomFilter::Insert(Fingerprint fingerprint) { Set({&fingerprint, 1}, probes_, bits_); }
+
+Status BloomFilter::Merge(const BloomFilter& other) {
+  if (probes_ != other.probes_ || bits_.size() != other.bits_.size()) {
+    return Fail(Code::kInvalidArgument,
+                "merge: " + std::to_string(other.probes_) + " probes of " +
+                    std::to_string(PlacesIn(other.bits_.size())) + " bits into " + std::to_string(probes_) +
+                    " of " + std::to_string(PlacesIn(bits_.size())) + "; both must have as many");
+  }
+  for (size_t i = 0; i < bits_.size(); ++i) bits_[i] = static_cast<char>(bits_[i] | other.bits_[i]);
+  return {};
+}
+
+void BloomFilter::Serialise(std::string& out) const {
+  out += static_cast<char>(probes_);
+  out += bits_;
+}
+
+size_t BloomFilter::PayloadBytes(size_t count, double rate) {
+  return 1 + size_t{bloom::SizeFor(count, rate, 8).place_bytes};
+}
+
+void BloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+  const bloom::Size size = bloom::SizeFor(fingerprints.size(), rate, 8);
+  out += static_cast<char>(size.probes);
+  const size_t at = out.size();
+  out.resize(at + size.place_bytes);
+  Set(fingerprints, size.probes, std::span(out).subspan(at));
+}
+
+}  // namespace seen
