@@ -1,0 +1,69 @@
+"""The header that all kinds share: schemas/snapshot.md, "Bytes" and "What to refuse"."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import xxhash
+
+from .errors import MalformedSnapshotError, UnsupportedSnapshotError
+from .hashing import MASK_32
+from .kinds import FilterKind
+
+MAGIC = b"SEEN"
+VERSION = 1
+HASH = 1
+FIELDS = struct.Struct("<4sBBBBIIqiiqdII")
+HEADER_BYTES_MAX = 4096
+CHECKSUM_AT = 52
+
+
+class Header(NamedTuple):
+    kind: FilterKind
+    header_bytes: int
+    item_count: int
+    as_of_ms: int
+    horizon_day: int
+    partition: int
+    input_offset: int
+    false_positive_rate: float
+
+
+def read_header(data: bytes) -> Header:
+    """Checks all but the payload, in the specification's order, so that the message is the right one."""
+    if data[:4] != MAGIC:
+        raise MalformedSnapshotError(f"not a snapshot: begins with {data[:4]!r}, not {MAGIC!r}")
+    if len(data) < FIELDS.size:
+        raise MalformedSnapshotError(f"snapshot: cut off: {len(data)} bytes; the header alone has {FIELDS.size}")
+    (_, version, form, hash_kind, flags, header_bytes, item_count, as_of_ms, horizon_day, partition, input_offset,
+     rate, payload_bytes, checksum) = FIELDS.unpack_from(data)
+    if version != VERSION:
+        raise UnsupportedSnapshotError(f"snapshot: version {version}; this reader knows {VERSION}: update seen-client")
+    if not FIELDS.size <= header_bytes <= HEADER_BYTES_MAX or header_bytes % 8:
+        raise MalformedSnapshotError(
+            f"snapshot: header_bytes is {header_bytes}; it is {FIELDS.size} to {HEADER_BYTES_MAX}, a multiple of 8")
+    if len(data) != header_bytes + payload_bytes:
+        raise MalformedSnapshotError(
+            f"snapshot: {len(data)} bytes; header_bytes {header_bytes} and payload_bytes {payload_bytes} make "
+            f"{header_bytes + payload_bytes}")
+    computed = checksum_of(data)
+    if checksum != computed:
+        raise MalformedSnapshotError(f"snapshot: damaged: checksum {checksum:08x}, by its bytes {computed:08x}")
+    if form not in FilterKind.__members__.values():
+        raise UnsupportedSnapshotError(
+            f"snapshot: format {form}; this reader knows 1 to {max(FilterKind)}: update seen-client")
+    if hash_kind != HASH:
+        raise UnsupportedSnapshotError(f"snapshot: hash {hash_kind}; this reader knows {HASH}: update seen-client")
+    if flags:
+        raise UnsupportedSnapshotError(f"snapshot: flags {flags:#04x}; this reader knows none: update seen-client")
+    if not 0 < rate <= 0.5:
+        raise MalformedSnapshotError(f"snapshot: false_positive_rate is {rate}; it is above 0, and at most 0.5")
+    return Header(FilterKind(form), header_bytes, item_count, as_of_ms, horizon_day, partition, input_offset, rate)
+
+
+def checksum_of(data: bytes) -> int:
+    """Over all bytes but the checksum's own four."""
+    state = xxhash.xxh64(data[:CHECKSUM_AT])
+    state.update(memoryview(data)[FIELDS.size:])
+    return state.intdigest() & MASK_32

@@ -1,0 +1,73 @@
+"""The golden files of schemas/snapshot.md: whatever tests/golden/snapshot/index.json names."""
+
+import json
+import pathlib
+import struct
+
+import numpy as np
+import pytest
+import xxhash
+
+from seen_client import Snapshot, SnapshotError, fingerprint
+from seen_client.hashing import hash_of, hashes_of
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[3] / "tests" / "golden" / "snapshot"
+INDEX = json.loads((GOLDEN / "index.json").read_text(encoding="utf-8"))
+METADATA = ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate")
+
+
+def by_file(entries):
+    return pytest.mark.parametrize("entry", entries, ids=[entry["file"] for entry in entries])
+
+
+@pytest.mark.parametrize("row", INDEX["hashes"], ids=[ascii(row["id"]) for row in INDEX["hashes"]])
+def test_ids_are_hashed_as_everywhere(row):
+    assert xxhash.xxh64_hexdigest(row["id"].encode()) == row["xxh64_of_id"]
+    assert fingerprint(row["id"]) == row["fingerprint"]
+    assert f"{hash_of(row['fingerprint']):016x}" == row["xxh64_of_fingerprint"]
+    assert f"{hashes_of(np.array([row['fingerprint']], np.uint32))[0]:016x}" == row["xxh64_of_fingerprint"]
+
+
+@by_file(INDEX["snapshots"])
+def test_an_accepted_file_answers_as_the_index_says(entry):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    assert snapshot.kind.name.lower() == entry["format"]
+    assert {name: getattr(snapshot, name) for name in METADATA} == {name: entry[name] for name in METADATA}
+    assert [item for item in entry["seen"] if not snapshot.might_contain(item)] == []
+    assert [item for item in entry["unseen"] if snapshot.might_contain(item)] == []
+    assert snapshot.unseen(entry["seen"] + entry["unseen"]) == entry["unseen"]
+    assert snapshot.as_of.tzinfo is not None and snapshot.horizon
+
+
+@by_file([entry for entry in INDEX["snapshots"] if "recall_size" in entry])
+def test_how_many_to_recall(entry):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    assert {want: snapshot.recall_size(int(want)) for want in entry["recall_size"]} == entry["recall_size"]
+
+
+@pytest.fixture(scope="module")
+def random_prints():
+    return [fingerprint(xxhash.xxh64_intdigest(struct.pack("<I", i))) for i in range(100_000)]
+
+
+@by_file([entry for entry in INDEX["snapshots"] if "random" in entry])
+def test_random_ids(entry, random_prints):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    prints = random_prints[:entry["random"]["count"]]
+    assert len(prints) == entry["random"]["count"]
+    answers = snapshot.might_contain_fingerprints(prints)
+    assert np.count_nonzero(answers) == entry["random"]["might_contain"]
+    assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == entry["random"]["xxh64_of_answers"]
+    some = prints[:1_000]
+    assert [snapshot.might_contain_fingerprint(p) for p in some] == answers[:1_000].tolist()
+
+
+@by_file(INDEX["refused"])
+def test_a_refused_file_is_refused(entry):
+    with pytest.raises(SnapshotError):
+        Snapshot((GOLDEN / entry["file"]).read_bytes())
+
+
+def test_every_file_is_in_the_index():
+    named = {entry["file"] for entry in INDEX["snapshots"] + INDEX["refused"]}
+    assert {path.name for path in GOLDEN.glob("*.bin")} == named
