@@ -1,0 +1,56 @@
+package seen
+
+import (
+	"errors"
+	"testing"
+)
+
+// FuzzParse: any bytes give a snapshot that answers, or a *ParseError.
+//
+//	go test -fuzz FuzzParse
+func FuzzParse(f *testing.F) {
+	index := readGoldenIndex(f)
+	for _, row := range index.Snapshots {
+		f.Add(readGolden(f, row.File))
+	}
+	for _, row := range index.Refused {
+		f.Add(readGolden(f, row.File))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { tryParse(t, data) })
+}
+
+// FuzzPayload: likewise, of payloads in an envelope whose checksum is right.
+func FuzzPayload(f *testing.F) {
+	for _, kind := range allKinds {
+		for _, n := range []int{0, 1, 30} {
+			f.Add(byte(kind), encode(f, kind, n))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind byte, payload []byte) { tryParse(t, envelope(Kind(kind), 10, payload)) })
+}
+
+func tryParse(t *testing.T, data []byte) {
+	s, err := Parse(data)
+	var parse *ParseError
+	switch {
+	case err == nil:
+		use(t, s)
+	case !errors.As(err, &parse) || parse.Field == "" || parse.Problem == "" || s != nil:
+		t.Errorf("%v %v", s, err)
+	}
+}
+
+// FuzzWatermark: any key and value are taken in, or refused.
+func FuzzWatermark(f *testing.F) {
+	f.Add([]byte("3"), watermark(1, 0))
+	f.Add([]byte("-1"), []byte(`{"version":1}`))
+	f.Add([]byte(""), []byte(`[`))
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		var marks Watermarks
+		var parse *ParseError
+		if err := marks.Apply(key, value); err != nil && !errors.As(err, &parse) {
+			t.Error(err)
+		}
+		marks.AsOf(Empty(3))
+	})
+}

@@ -1,0 +1,178 @@
+package seen
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+const goldenDir = "../../tests/golden/snapshot"
+
+// goldenSnapshot is a row of index.json; what a row doesn't have isn't checked.
+type goldenSnapshot struct {
+	File              string
+	Format            string
+	HeaderBytes       int     `json:"header_bytes"`
+	ItemCount         int64   `json:"item_count"`
+	AsOfMs            int64   `json:"as_of_ms"`
+	HorizonDay        int32   `json:"horizon_day"`
+	Partition         int32   `json:"partition"`
+	InputOffset       int64   `json:"input_offset"`
+	FalsePositiveRate float64 `json:"false_positive_rate"`
+	PayloadBytes      int     `json:"payload_bytes"`
+	Seen, Unseen      []string
+	RecallSize        map[string]int `json:"recall_size"`
+	Random            *struct {
+		Count          int
+		MightContain   int    `json:"might_contain"`
+		XXH64OfAnswers string `json:"xxh64_of_answers"`
+	}
+}
+
+type goldenIndex struct {
+	Hashes []struct {
+		ID          string
+		OfID        string `json:"xxh64_of_id"`
+		Fingerprint uint32
+		OfPrint     string `json:"xxh64_of_fingerprint"`
+	}
+	Snapshots []goldenSnapshot
+	Refused   []struct{ File, Why string }
+}
+
+func readGoldenIndex(t testing.TB) (index goldenIndex) {
+	t.Helper()
+	if err := json.Unmarshal(readGolden(t, "index.json"), &index); err != nil {
+		t.Fatal(err)
+	}
+	if len(index.Hashes) == 0 || len(index.Snapshots) == 0 || len(index.Refused) == 0 {
+		t.Fatal("index.json lists nothing")
+	}
+	return index
+}
+
+func readGolden(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(goldenDir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestHashesAreThoseOfTheSpecification(t *testing.T) {
+	for _, want := range readGoldenIndex(t).Hashes {
+		f := FingerprintOf(want.ID)
+		if got := fmt.Sprintf("%016x", xxhash.Sum64String(want.ID)); got != want.OfID {
+			t.Errorf("XXH64 of %q is %s, not %s", want.ID, got, want.OfID)
+		}
+		if f != Fingerprint(want.Fingerprint) {
+			t.Errorf("fingerprint of %q is %d, not %d", want.ID, f, want.Fingerprint)
+		}
+		if got := fmt.Sprintf("%016x", f.hash()); got != want.OfPrint {
+			t.Errorf("hash of the fingerprint of %q is %s, not %s", want.ID, got, want.OfPrint)
+		}
+	}
+}
+
+func TestGoldenSnapshots(t *testing.T) {
+	for _, want := range readGoldenIndex(t).Snapshots {
+		want := want
+		t.Run(want.File, func(t *testing.T) {
+			t.Parallel()
+			s, err := Parse(readGolden(t, want.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkMetadata(t, s, want)
+			checkAnswers(t, s, want)
+			for text, size := range want.RecallSize {
+				if wanted, err := strconv.Atoi(text); err != nil || s.RecallSize(wanted) != size {
+					t.Errorf("RecallSize(%s) is %d, not %d", text, s.RecallSize(wanted), size)
+				}
+			}
+			if want.Random != nil {
+				checkRandomAnswers(t, s, want)
+			}
+		})
+	}
+}
+
+func checkMetadata(t *testing.T, s *Snapshot, want goldenSnapshot) {
+	t.Helper()
+	got := goldenSnapshot{
+		Format: s.Kind().String(), ItemCount: s.ItemCount(), AsOfMs: s.AsOf().UnixMilli(), HorizonDay: int32(s.Horizon()),
+		Partition: s.Partition(), InputOffset: s.InputOffset(), FalsePositiveRate: s.FalsePositiveRate(),
+		PayloadBytes: s.PayloadBytes(),
+	}
+	want = goldenSnapshot{
+		Format: want.Format, ItemCount: want.ItemCount, AsOfMs: want.AsOfMs, HorizonDay: want.HorizonDay,
+		Partition: want.Partition, InputOffset: want.InputOffset, FalsePositiveRate: want.FalsePositiveRate,
+		PayloadBytes: want.PayloadBytes,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("metadata\n%+v, not\n%+v", got, want)
+	}
+}
+
+func checkAnswers(t *testing.T, s *Snapshot, want goldenSnapshot) {
+	t.Helper()
+	for _, id := range want.Seen {
+		if !s.MightContain(id) {
+			t.Errorf("%q was seen", id)
+		}
+		if number, err := strconv.ParseInt(id, 10, 64); err == nil && strconv.FormatInt(number, 10) == id && !s.MightContainInt(number) {
+			t.Errorf("the integer %d was seen", number)
+		}
+	}
+	for _, id := range want.Unseen {
+		if s.MightContain(id) {
+			t.Errorf("%q was not seen, and is no false positive", id)
+		}
+	}
+	both := append(append([]string{}, want.Seen...), want.Unseen...)
+	if got := s.Unseen(both); fmt.Sprint(got) != fmt.Sprint(want.Unseen) {
+		t.Errorf("Unseen gives %d items, not the %d", len(got), len(want.Unseen))
+	}
+}
+
+func checkRandomAnswers(t *testing.T, s *Snapshot, want goldenSnapshot) {
+	t.Helper()
+	answers, yes := make([]byte, want.Random.Count), 0
+	for i := range answers {
+		var number [4]byte
+		binary.LittleEndian.PutUint32(number[:], uint32(i))
+		id := xxhash.Sum64(number[:])
+		might := s.MightContain(strconv.FormatUint(id, 10))
+		if might {
+			answers[i] = 1
+			yes++
+		}
+		if might != s.MightContainFingerprint(FingerprintOfUint(id)) {
+			t.Fatalf("%d as a string and as an integer differ", id)
+		}
+	}
+	if hash := fmt.Sprintf("%016x", xxhash.Sum64(answers)); yes != want.Random.MightContain || hash != want.Random.XXH64OfAnswers {
+		t.Errorf("%d of %d random ids, answers %s; not %d, %s", yes, want.Random.Count, hash, want.Random.MightContain,
+			want.Random.XXH64OfAnswers)
+	}
+}
+
+func TestGoldenRefused(t *testing.T) {
+	for _, row := range readGoldenIndex(t).Refused {
+		_, err := Parse(readGolden(t, row.File))
+		var parse *ParseError
+		if !errors.As(err, &parse) || errors.Is(err, ErrMalformed) == errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s (%s): %v", row.File, row.Why, err)
+			continue
+		}
+		t.Logf("%s (%s): %v", row.File, row.Why, err)
+	}
+}

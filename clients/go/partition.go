@@ -1,0 +1,30 @@
+package seen
+
+import "encoding/binary"
+
+// PartitionOf is the partition that Java's Kafka clients, and seend where `input.partitioner` is murmur2, put a key in:
+// that of the user's events and snapshots. `partitions` is how many the topic has, at least 1.
+func PartitionOf(key []byte, partitions int32) int32 {
+	return int32(murmur2(key)&0x7fffffff) % partitions
+}
+
+// murmur2 is MurmurHash2 (Austin Appleby, in the public domain) with the seed of Kafka's clients.
+func murmur2(data []byte) uint32 {
+	const (
+		seed       = 0x9747b28c
+		multiplier = 0x5bd1e995
+	)
+	h := seed ^ uint32(len(data))
+	for ; len(data) >= 4; data = data[4:] {
+		k := binary.LittleEndian.Uint32(data) * multiplier
+		h = h*multiplier ^ (k^k>>24)*multiplier
+	}
+	for i := len(data) - 1; i >= 0; i-- {
+		h ^= uint32(data[i]) << (8 * i)
+		if i == 0 {
+			h *= multiplier
+		}
+	}
+	h = (h ^ h>>13) * multiplier
+	return h ^ h>>15
+}
