@@ -1,0 +1,84 @@
+package io.seen.client;
+
+import com.dynatrace.hash4j.hashing.ByteAccess;
+import com.dynatrace.hash4j.hashing.HashStream64;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The envelope's fields, checked in the order that schemas/snapshot.md gives. */
+final class Header {
+  private static final int MAGIC = 0x4E454553; // "SEEN"
+  private static final int VERSION = 1;
+  private static final int HASH_XXH64 = 1;
+  private static final int BYTES_MIN = 56;
+  private static final int BYTES_MAX = 4096;
+  private static final int CHECKSUM_AT = 52;
+  private static final double RATE_MAX = 0.5;
+  private static final ByteAccess<ByteBuffer> ACCESS = ByteAccess.forByteBuffer(ByteOrder.LITTLE_ENDIAN);
+
+  final Kind kind;
+  final int bytes;
+  final long itemCount;
+  final long asOfMs;
+  final int horizonDay;
+  final int partition;
+  final long inputOffset;
+  final double falsePositiveRate;
+
+  /** {@code snapshot}: from position 0 to its limit, little-endian. */
+  Header(ByteBuffer snapshot) throws RefusedException {
+    int size = snapshot.limit();
+    if (size < 4 || snapshot.getInt(0) != MAGIC) {
+      throw new MalformedException(
+          "snapshot: " + (size == 0 ? "no bytes; a tombstone is a null value" : "does not start with \"SEEN\""));
+    }
+    if (size < BYTES_MIN) {
+      throw new MalformedException("snapshot: cut off: " + size + " bytes; the header alone has " + BYTES_MIN);
+    }
+    refuseUnlessKnown("version", snapshot.get(4) & 0xFF, VERSION);
+    long headerBytes = snapshot.getInt(8) & 0xFFFFFFFFL;
+    if (headerBytes < BYTES_MIN || headerBytes > BYTES_MAX || headerBytes % 8 != 0) {
+      throw new MalformedException(
+          "snapshot: header_bytes " + headerBytes + "; a multiple of 8 in 56..4096 is allowed");
+    }
+    long told = headerBytes + (snapshot.getInt(48) & 0xFFFFFFFFL);
+    if (size != told) {
+      throw new MalformedException("snapshot: " + size + " bytes; its header says " + told);
+    }
+    if (snapshot.getInt(CHECKSUM_AT) != (int) checksum(snapshot)) {
+      throw new MalformedException("snapshot: the checksum does not match: damaged on the way");
+    }
+    kind = Kind.ofFormat(snapshot.get(5) & 0xFF);
+    refuseUnlessKnown("hash", snapshot.get(6) & 0xFF, HASH_XXH64);
+    refuseUnlessKnown("flags", snapshot.get(7) & 0xFF, 0);
+    falsePositiveRate = snapshot.getDouble(40);
+    if (!(falsePositiveRate > 0 && falsePositiveRate <= RATE_MAX)) {
+      throw new MalformedException(
+          "snapshot: false_positive_rate " + falsePositiveRate + "; above 0 and at most 0.5 is allowed");
+    }
+    bytes = (int) headerBytes;
+    itemCount = snapshot.getInt(12) & 0xFFFFFFFFL;
+    asOfMs = snapshot.getLong(16);
+    horizonDay = snapshot.getInt(24);
+    partition = snapshot.getInt(28);
+    inputOffset = snapshot.getLong(32);
+  }
+
+  private static void refuseUnlessKnown(String field, int value, int known) throws UnknownFormatException {
+    if (value != known) {
+      throw new UnknownFormatException("snapshot: " + field + " " + value + "; this reader knows " + known);
+    }
+  }
+
+  private static long checksum(ByteBuffer snapshot) {
+    int size = snapshot.limit();
+    int from = CHECKSUM_AT + Integer.BYTES;
+    HashStream64 stream = Fingerprints.XXH64.hashStream();
+    if (snapshot.hasArray()) {
+      int start = snapshot.arrayOffset();
+      stream.putBytes(snapshot.array(), start, CHECKSUM_AT);
+      return stream.putBytes(snapshot.array(), start + from, size - from).getAsLong();
+    }
+    return stream.putBytes(snapshot, 0, CHECKSUM_AT, ACCESS).putBytes(snapshot, from, size - from, ACCESS).getAsLong();
+  }
+}

@@ -1,0 +1,41 @@
+package io.seen.client;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Random;
+
+/** Snapshots made for tests. */
+final class Envelopes {
+  static final int HEADER_BYTES = 56;
+  static final long AS_OF_MS = 1_763_700_000_123L;
+  static final int PARTITION = 3;
+
+  private Envelopes() {}
+
+  static byte[] of(Kind kind, int[] prints) {
+    return around(kind.format(), Payloads.of(kind, prints), prints.length);
+  }
+
+  static byte[] around(int format, byte[] payload, int itemCount) {
+    ByteBuffer bytes = Payloads.little(HEADER_BYTES + payload.length);
+    bytes.putInt(0x4E454553).put((byte) 1).put((byte) format).put((byte) 1).put((byte) 0);
+    bytes.putInt(HEADER_BYTES).putInt(itemCount).putLong(AS_OF_MS).putInt(Payloads.DAY).putInt(PARTITION);
+    bytes.putLong(123_456_789L).putDouble(0.01).putInt(payload.length).putInt(0).put(payload);
+    return signed(bytes.array());
+  }
+
+  /** With the checksum made right; all else as it is. */
+  static byte[] signed(byte[] snapshot) {
+    byte[] checked = new byte[snapshot.length - 4];
+    System.arraycopy(snapshot, 0, checked, 0, 52);
+    System.arraycopy(snapshot, 56, checked, 52, snapshot.length - 56);
+    int checksum = (int) Fingerprints.XXH64.hashBytesToLong(checked, 0, checked.length);
+    ByteBuffer.wrap(snapshot).order(ByteOrder.LITTLE_ENDIAN).putInt(52, checksum);
+    return snapshot;
+  }
+
+  /** Different prints, always the same for a seed. */
+  static int[] prints(int count, long seed) {
+    return new Random(seed).ints().distinct().limit(count).toArray();
+  }
+}

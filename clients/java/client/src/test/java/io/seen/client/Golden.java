@@ -1,0 +1,64 @@
+package io.seen.client;
+
+import com.dynatrace.hash4j.hashing.Hashing;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/** tests/golden/snapshot of the project. */
+final class Golden {
+  private static final Path DIRECTORY = Path.of(System.getProperty("seen.golden"));
+
+  private Golden() {}
+
+  static JsonNode index() throws IOException {
+    return new ObjectMapper().readTree(DIRECTORY.resolve("index.json").toFile());
+  }
+
+  static Stream<File> files(String list) throws IOException {
+    return StreamSupport.stream(index().get(list).spliterator(), false).map(File::new);
+  }
+
+  static List<String> strings(JsonNode array) {
+    List<String> strings = new ArrayList<>();
+    array.forEach(element -> strings.add(element.asText()));
+    return strings;
+  }
+
+  /** The {@code number}th of the random ids that all readers are asked. */
+  static String randomId(int number) {
+    byte[] bytes = Payloads.little(4).putInt(number).array();
+    return Long.toUnsignedString(Hashing.xxh64().hashBytesToLong(bytes));
+  }
+
+  static final class File {
+    private final JsonNode entry;
+
+    File(JsonNode entry) {
+      this.entry = entry;
+    }
+
+    String name() {
+      return entry.get("file").asText();
+    }
+
+    JsonNode entry(String member) {
+      return entry.path(member);
+    }
+
+    byte[] bytes() throws IOException {
+      return Files.readAllBytes(DIRECTORY.resolve(name()));
+    }
+
+    @Override
+    public String toString() {
+      return name();
+    }
+  }
+}

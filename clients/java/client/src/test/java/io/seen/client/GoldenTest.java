@@ -1,0 +1,119 @@
+package io.seen.client;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.dynatrace.hash4j.hashing.Hashing;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The files that every reader is tested with. */
+class GoldenTest {
+
+  static Stream<Golden.File> snapshots() throws IOException {
+    return Golden.files("snapshots");
+  }
+
+  static Stream<Golden.File> refused() throws IOException {
+    return Golden.files("refused");
+  }
+
+  static Stream<JsonNode> hashes() throws IOException {
+    List<JsonNode> all = new ArrayList<>();
+    Golden.index().get("hashes").forEach(all::add);
+    return all.stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("snapshots")
+  void answersAreRight(Golden.File file) throws Exception {
+    Snapshot snapshot = Snapshot.parse(file.bytes());
+    assertAll(Golden.strings(file.entry("seen")).stream().map(id -> () -> assertTrue(snapshot.mightContain(id), id)));
+    List<String> unseen = Golden.strings(file.entry("unseen"));
+    assertAll(unseen.stream().map(id -> () -> assertFalse(snapshot.mightContain(id), id)));
+    assertEquals(unseen, snapshot.unseen(unseen));
+    assertTrue(snapshot.unseen(Golden.strings(file.entry("seen"))).isEmpty());
+  }
+
+  @ParameterizedTest
+  @MethodSource("snapshots")
+  void metadataIsRight(Golden.File file) throws Exception {
+    Snapshot snapshot = Snapshot.parse(ByteBuffer.wrap(file.bytes()));
+    assertEquals(file.entry("format").asText(), snapshot.kind().configurationName());
+    assertEquals(file.entry("item_count").asLong(), snapshot.itemCount());
+    assertEquals(Instant.ofEpochMilli(file.entry("as_of_ms").asLong()), snapshot.asOf());
+    assertEquals(LocalDate.ofEpochDay(file.entry("horizon_day").asLong()), snapshot.horizon());
+    assertEquals(file.entry("partition").asInt(), snapshot.partition());
+    assertEquals(file.entry("input_offset").asLong(), snapshot.inputOffset());
+    assertEquals(file.entry("false_positive_rate").asDouble(), snapshot.falsePositiveRate());
+    file.entry("recall_size").fields().forEachRemaining(
+        size -> assertEquals(size.getValue().asLong(), snapshot.recallSize(Integer.parseInt(size.getKey()))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("snapshots")
+  void answersOfRandomIdsAreThoseOfEveryReader(Golden.File file) throws Exception {
+    JsonNode random = file.entry("random");
+    Snapshot snapshot = Snapshot.parse(file.bytes());
+    byte[] answers = new byte[random.path("count").asInt(0)];
+    int yes = 0;
+    for (int i = 0; i < answers.length; ++i) {
+      answers[i] = (byte) (snapshot.mightContain(Golden.randomId(i)) ? 1 : 0);
+      yes += answers[i];
+    }
+    if (answers.length > 0) {
+      assertEquals(random.get("might_contain").asInt(), yes);
+      long hash = Hashing.xxh64().hashBytesToLong(answers);
+      assertEquals(random.get("xxh64_of_answers").asText(), String.format("%016x", hash));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("snapshots")
+  void readOnlyAndDirectBuffersAreRead(Golden.File file) throws Exception {
+    byte[] bytes = file.bytes();
+    ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length + 5);
+    direct.position(3).put(bytes).flip().position(3);
+    for (ByteBuffer buffer : List.of(direct, ByteBuffer.wrap(bytes).asReadOnlyBuffer())) {
+      int position = buffer.position();
+      Snapshot snapshot = Snapshot.parse(buffer);
+      assertEquals(position, buffer.position());
+      for (String id : Golden.strings(file.entry("seen"))) {
+        assertTrue(snapshot.mightContain(id), id);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("refused")
+  void whatIsWrongIsRefused(Golden.File file) throws IOException {
+    byte[] bytes = file.bytes();
+    RefusedException refusal = assertThrows(RefusedException.class, () -> Snapshot.parse(bytes));
+    if (List.of("refused_version.bin", "refused_hash.bin", "refused_flags.bin").contains(file.name())) {
+      assertTrue(refusal instanceof UnknownFormatException, refusal.getMessage());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("hashes")
+  void idsAreHashedAsEverywhere(JsonNode row) {
+    String id = row.get("id").asText();
+    int fingerprint = Fingerprints.of(id);
+    assertEquals(row.get("fingerprint").asLong(), Integer.toUnsignedLong(fingerprint));
+    assertEquals(row.get("xxh64_of_fingerprint").asText(), String.format("%016x", Fingerprints.hash(fingerprint)));
+    if (id.matches("-?[1-9][0-9]{0,17}")) {
+      assertEquals(fingerprint, Fingerprints.of(Long.parseLong(id)));
+    }
+  }
+}

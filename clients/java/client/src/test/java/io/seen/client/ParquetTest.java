@@ -1,0 +1,44 @@
+package io.seen.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter;
+import org.apache.parquet.column.values.bloomfilter.BloomFilter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Parquet's own reader of split-block Bloom filters answers as this one, over an INT32 column of fingerprints. */
+class ParquetTest {
+  private static final int RANDOM_IDS = 100_000;
+
+  static Stream<Golden.File> splitBlock() throws IOException {
+    return Golden.files("snapshots").filter(file -> file.entry("format").asText().equals("split_block_bloom"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("splitBlock")
+  void parquetAnswersTheSameOfEveryId(Golden.File file) throws Exception {
+    byte[] bytes = file.bytes();
+    Snapshot snapshot = Snapshot.parse(bytes);
+    byte[] payload = Arrays.copyOfRange(bytes, file.entry("header_bytes").asInt(), bytes.length);
+    BloomFilter parquet = new BlockSplitBloomFilter(payload);
+    List<String> ids = new ArrayList<>(Golden.strings(file.entry("seen")));
+    for (String id : ids) {
+      assertTrue(parquet.findHash(parquet.hash(Fingerprints.of(id))), id);
+    }
+    ids.addAll(Golden.strings(file.entry("unseen")));
+    for (int i = 0; i < RANDOM_IDS; ++i) {
+      ids.add(Golden.randomId(i));
+    }
+    for (String id : ids) {
+      boolean answer = parquet.findHash(parquet.hash(Fingerprints.of(id)));
+      assertEquals(answer, snapshot.mightContain(id), id);
+    }
+  }
+}
