@@ -1,0 +1,218 @@
+#include "filter/binary_fuse.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/check.h"
+#include "filter/binary_fuse_shapes.h"
+#include "filter/size_memo.h"
+#include "filter/snapshot_format.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kSeedAt = 1, kSegmentsAt = 2, kFieldBytes = 6;
+constexpr uint32_t kLengthLog2Max = 18;
+constexpr size_t kCountMax = size_t{1} << 26;
+
+tl::unexpected<Error> Malformed(std::string what) {
+  return Fail(Code::kMalformed, "payload: binary fuse filter: " + std::move(what));
+}
+
+// The order in which items can be given their entries: each item is at one place at least where no later one
+// is.
+class Peeling {
+ public:
+  struct Item {
+    uint64_t x;
+    uint8_t own;  // which of its three places is its own
+  };
+
+  explicit Peeling(std::span<const Fingerprint> fingerprints) {
+    hashes_.reserve(fingerprints.size());
+    for (const Fingerprint fingerprint : fingerprints) hashes_.push_back(HashOf(fingerprint));
+    peeled_.resize(hashes_.size());
+    if (hashes_.size() > kInCache) mixed_.resize(hashes_.size());
+  }
+
+  // False: no such order.
+  bool Try(BinaryFuseShape shape, uint8_t seed_number) {
+    cells_.assign(shape.Entries(), {});
+    hashes_.size() > kInCache ? FillInOrder(shape, seed_number) : Fill(shape, seed_number);
+    return Peel(shape);
+  }
+  // Of a Try that was true. First the items that come last.
+  std::span<const Item> peeled() const { return peeled_; }
+
+ private:
+  // The items at a place.
+  struct Cell {
+    uint64_t xors = 0;   // of their x: of a single one it is that one
+    uint32_t tally = 0;  // four for each; the low two bits are the xor of which of their places it is
+  };
+  static constexpr size_t kInCache = 30'000;  // items
+
+  void Add(uint64_t x, BinaryFuseShape shape) {
+    const BinaryFusePlaces places(x, shape);
+    AddTo(cells_[places.first], x, 0);
+    AddTo(cells_[places.second], x, 1);
+    AddTo(cells_[places.third], x, 2);
+  }
+  static void AddTo(Cell& cell, uint64_t x, uint32_t which) {
+    cell.xors ^= x;
+    cell.tally = (cell.tally + 4) ^ which;
+  }
+  void Fill(BinaryFuseShape shape, uint8_t seed_number) {
+    for (const uint64_t hash : hashes_) Add(BinaryFusePlaces::Mix(hash, seed_number), shape);
+  }
+  // The same by ascending regions of the array, each of which fits the cache.
+  void FillInOrder(BinaryFuseShape shape, uint8_t seed_number) {
+    constexpr uint32_t kRegionBits = 8;
+    std::array<uint32_t, (1u << kRegionBits) + 1> ends{};
+    const auto region = [](uint64_t x) { return x >> (64 - kRegionBits); };
+    for (const uint64_t hash : hashes_) ++ends[region(BinaryFusePlaces::Mix(hash, seed_number)) + 1];
+    for (size_t i = 1; i < ends.size(); ++i) ends[i] += ends[i - 1];
+    for (const uint64_t hash : hashes_) {
+      const uint64_t x = BinaryFusePlaces::Mix(hash, seed_number);
+      mixed_[ends[region(x)]++] = x;
+    }
+    for (const uint64_t x : mixed_) Add(x, shape);
+  }
+  // Takes an item away that is alone at some place, until none is. Lemire and Graf, algorithm 1.
+  bool Peel(BinaryFuseShape shape) {
+    alone_.clear();
+    for (uint32_t place = 0; place < cells_.size(); ++place) {
+      if (cells_[place].tally >> 2 == 1) alone_.push_back(place);
+    }
+    size_t taken = 0;
+    while (!alone_.empty()) {
+      const Cell cell = cells_[alone_.back()];
+      alone_.pop_back();
+      if (cell.tally >> 2 != 1) continue;  // taken from another of its places meanwhile
+      const BinaryFusePlaces places(cell.xors, shape);
+      const uint32_t own = cell.tally & 3;
+      peeled_[taken++] = {places.x, static_cast<uint8_t>(own)};
+      TakeFrom(places.first, places.x, 0);
+      TakeFrom(places.second, places.x, 1);
+      TakeFrom(places.third, places.x, 2);
+    }
+    return taken == peeled_.size();
+  }
+  void TakeFrom(uint32_t place, uint64_t x, uint32_t which) {
+    Cell& cell = cells_[place];
+    cell.xors ^= x;
+    cell.tally = (cell.tally - 4) ^ which;
+    if (cell.tally >> 2 == 1) alone_.push_back(place);
+  }
+
+  std::vector<uint64_t> hashes_;
+  std::vector<uint64_t> mixed_;
+  std::vector<Cell> cells_;
+  std::vector<uint32_t> alone_;
+  std::vector<Item> peeled_;
+};
+
+void CheckArguments(size_t count, double rate, double own_rate) {
+  Check(rate >= own_rate && rate <= kRateMax,
+        "a binary fuse filter has its own rate; less can't be asked of it");
+  Check(count <= kCountMax, "too many items for one filter");
+}
+
+constinit SizeMemo<1, 16'384> entries_memo;
+
+// Entries that are the xor of an item's three, for all of them.
+template <typename Entry>
+void PutEntries(std::span<const Peeling::Item> peeled, BinaryFuseShape shape, std::span<char> entries) {
+  const auto at = [&](uint32_t place) {
+    return GetInteger<Entry>({entries.data(), entries.size()}, size_t{place} * sizeof(Entry));
+  };
+  for (size_t i = peeled.size(); i-- > 0;) {
+    const BinaryFusePlaces places(peeled[i].x, shape);
+    const std::array<uint32_t, 3> all = {places.first, places.second, places.third};
+    // Its own place is still zero.
+    const auto entry =
+        static_cast<Entry>(places.Entry() ^ at(places.first) ^ at(places.second) ^ at(places.third));
+    PutInteger(entries, size_t{all[peeled[i].own]} * sizeof(Entry), entry);
+  }
+}
+
+}  // namespace
+
+template <typename Entry>
+Result<BinaryFuseView<Entry>> BinaryFuseView<Entry>::Parse(std::string_view payload) {
+  if (payload.size() < kFieldBytes) {
+    return Malformed(std::to_string(payload.size()) + " bytes; the fields alone take 6");
+  }
+  BinaryFuseView view;
+  view.shape_ = {.segments = GetInteger<uint32_t>(payload, kSegmentsAt),
+                 .length_log2 = static_cast<uint8_t>(payload[0])};
+  view.seed_number_ = static_cast<uint8_t>(payload[kSeedAt]);
+  view.entries_ = payload.substr(kFieldBytes);
+  if (view.shape_.length_log2 > kLengthLog2Max) {
+    return Malformed("length_log2 is " + std::to_string(view.shape_.length_log2) + "; 18 at most");
+  }
+  if (view.shape_.Starts() >> 32 != 0) {
+    return Malformed("segments * length is " + std::to_string(view.shape_.Starts()) +
+                     "; it must be below 2^32");
+  }
+  if (view.entries_.size() != view.shape_.Entries() * sizeof(Entry)) {
+    return Malformed(std::to_string(view.entries_.size()) + " bytes of entries; by its fields it has " +
+                     std::to_string(view.shape_.Entries() * sizeof(Entry)));
+  }
+  return view;
+}
+
+template <typename Entry>
+void BinaryFuseView<Entry>::MightContainEach(std::span<const Fingerprint> fingerprints,
+                                             std::span<uint8_t> answers) const {
+  Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  if (shape_.segments == 0) {
+    std::fill(answers.begin(), answers.end(), uint8_t{0});
+    return;
+  }
+  const BinaryFuseView view = *this;  // in registers: the answers could be anything's bytes
+  for (size_t i = 0; i < fingerprints.size(); ++i) answers[i] = view.Test(HashOf(fingerprints[i])) ? 1 : 0;
+}
+
+template <typename Entry>
+size_t BinaryFuse<Entry>::PayloadBytes(size_t count, double rate) {
+  CheckArguments(count, rate, kRate);
+  if (count == 0) return kFieldBytes;
+  return kFieldBytes + sizeof(Entry) * entries_memo.Get(count, kRateMax, [&] {
+    return static_cast<uint32_t>(BinaryFuseShapes(count).shape().Entries());
+  });
+}
+
+template <typename Entry>
+void BinaryFuse<Entry>::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+  CheckArguments(fingerprints.size(), rate, kRate);
+  const size_t at = out.size();
+  if (fingerprints.empty()) {
+    out.resize(at + kFieldBytes);
+    return;
+  }
+  Peeling peeling(fingerprints);
+  for (BinaryFuseShapes shapes(fingerprints.size());; shapes.Next()) {
+    const BinaryFuseShape shape = shapes.shape();
+    Check(shape.Entries() <= 16 * fingerprints.size() + 1024,
+          "no binary fuse filter: repeated fingerprints?");
+    for (uint32_t seed = 0; seed < shapes.seeds(); ++seed) {
+      if (!peeling.Try(shape, static_cast<uint8_t>(seed))) continue;
+      out.resize(at + kFieldBytes + shape.Entries() * sizeof(Entry));
+      const auto payload = std::span(out).subspan(at);
+      PutInteger(payload, 0, static_cast<uint8_t>(shape.length_log2));
+      PutInteger(payload, kSeedAt, static_cast<uint8_t>(seed));
+      PutInteger(payload, kSegmentsAt, shape.segments);
+      PutEntries<Entry>(peeling.peeled(), shape, payload.subspan(kFieldBytes));
+      return;
+    }
+  }
+}
+
+template class BinaryFuseView<uint8_t>;
+template class BinaryFuseView<uint16_t>;
+template class BinaryFuse<uint8_t>;
+template class BinaryFuse<uint16_t>;
+
+}  // namespace seen

@@ -1,0 +1,28 @@
+#pragma once
+// Which shapes a binary fuse filter tries, from the smallest that has a fair chance on.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filter/binary_fuse.h"
+
+namespace seen {
+
+/// One shape after another for `count` (> 0) items, each with the number of seeds to try it with. They grow
+/// without end, by at least one segment each.
+class BinaryFuseShapes {
+ public:
+  explicit BinaryFuseShapes(size_t count);
+  BinaryFuseShape shape() const { return shape_; }
+  uint32_t seeds() const { return seeds_; }  // 1 to 256
+  void Next();
+
+ private:
+  void TakeSmall(uint64_t entries);
+
+  size_t count_;
+  uint32_t seeds_;
+  BinaryFuseShape shape_;
+};
+
+}  // namespace seen
