@@ -44,10 +44,12 @@ FilterConfig ToFilter(const ConfigJson& json) {
   filter.kinds = ToKinds(json.at("kinds"));
   const ConfigJson& snapshot = json.at("snapshot");
   if (snapshot.is_null()) return filter;
-  Check(snapshot.at("format") == "split_block_bloom", "a snapshot format of the table has its value");
-  filter.snapshot = SnapshotConfig{snapshot.at("topic").get<std::string>(), SnapshotFormat::kSplitBlockBloom,
-                                   snapshot.at("false_positive_rate").get<double>(),
-                                   std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())};
+  const auto format = ParseSnapshotFormat(snapshot.at("format").get<std::string>());
+  Check(format.has_value(), "a snapshot format of the table has its value");
+  filter.snapshot = SnapshotConfig{
+      snapshot.at("topic").get<std::string>(),
+      {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
+      std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())};
   return filter;
 }
 
@@ -96,6 +98,10 @@ Config ToConfig(const ConfigJson& json) {
                         std::chrono::seconds(unexposed.at("grace_s").get<int64_t>())};
   }
 
+  const ConfigJson& watermarks = json.at("watermarks");
+  if (!watermarks.at("topic").is_null())
+    config.watermarks = WatermarksConfig{watermarks.at("topic").get<std::string>()};
+
   const ConfigJson& store = json.at("store");
   config.store.directory = store.at("directory").get<std::string>();
   config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
@@ -112,6 +118,24 @@ Config ToConfig(const ConfigJson& json) {
   config.log.level = ParseLogLevel(log.at("level").get<std::string>());
   config.log.format = log.at("format") == "json" ? log::Format::kJson : log::Format::kText;
   return config;
+}
+
+/// Whether format, rate and size of a filter's snapshot go together.
+void CheckShapeOf(const ConfigJson& filter, const std::string& path, Errors& errors) {
+  const std::string format_name = TextAt(filter, "/snapshot/format");
+  const auto format = ParseSnapshotFormat(format_name);
+  const ConfigJson::json_pointer rate("/snapshot/false_positive_rate");
+  if (!format || !filter.contains(rate) || !filter.at(rate).is_number()) return;
+  const SnapshotShape shape{*format, filter.at(rate).get<double>(),
+                            TextAt(filter, "/snapshot/size") == "power_of_two"};
+  if (Status possible = CheckShape(shape); !possible) {
+    errors.push_back({path + ".snapshot.false_positive_rate", possible.error().message});
+  }
+  if (shape.power_of_two && *format != SnapshotFormat::kSplitBlockBloom) {
+    errors.push_back({path + ".snapshot.size",
+                      fmt::format("\"power_of_two\": is for \"split_block_bloom\", not for {}; leave it out",
+                                  ShowValue(format_name))});
+  }
 }
 
 /// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
@@ -134,6 +158,8 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
   };
   claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
               "unexposed items need a topic of their own");
+  claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
+              "watermarks need a topic of their own, or null to write none");
   claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
               "dead letters need a topic of their own");
   const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
@@ -165,6 +191,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
                        "an item's newest exposure only; count within a window by \"exposed_at\"",
                        ShowValue(filter["exposures_min"]))});
     }
+    CheckShapeOf(filter, path, errors);
     claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
                 "give each filter its own, or \"snapshot\": null to publish nothing");
   }
@@ -227,6 +254,12 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
     }
   }
   return tl::unexpected(std::move(errors));
+}
+
+bool WritesWatermarks(const Config& config) {
+  return config.watermarks &&
+         std::any_of(config.filters.begin(), config.filters.end(),
+                     [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
 }
 
 std::string RekeyingGroup(const Config& config) { return config.kafka.group_id + "-rekey"; }

@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "decode/event_format.h"
-#include "filter/snapshot.h"
+#include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
 #include "model/partitioner.h"
 
@@ -40,8 +40,7 @@ struct InputConfig {
 
 struct SnapshotConfig {
   std::string topic;
-  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
-  double false_positive_rate = 0;  // (0, 0.5]
+  SnapshotShape shape;
   std::chrono::milliseconds debounce{0};
 };
 
@@ -69,6 +68,10 @@ struct UnexposedConfig {
   std::chrono::seconds grace{0};
 };
 
+struct WatermarksConfig {
+  std::string topic;
+};
+
 struct StoreConfig {
   std::string directory;  // as given; may be relative
   uint64_t memory_bytes = 0;
@@ -92,8 +95,9 @@ struct LogConfig {
 struct Config {
   KafkaConfig kafka;
   InputConfig input;
-  std::vector<FilterConfig> filters;         // at least one
-  std::optional<UnexposedConfig> unexposed;  // nullopt: nobody is told
+  std::vector<FilterConfig> filters;           // at least one
+  std::optional<UnexposedConfig> unexposed;    // nullopt: nobody is told
+  std::optional<WatermarksConfig> watermarks;  // nullopt: readers aren't told how far the stream has come
   StoreConfig store;
   HttpConfig http;
   LogConfig log;
@@ -117,6 +121,9 @@ struct ConfigOptions {
 tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});
+
+/// Whether there is anything to tell readers of snapshots, and a topic for it.
+bool WritesWatermarks(const Config& config);
 
 /// The consumer group over input.source_topic.
 std::string RekeyingGroup(const Config& config);

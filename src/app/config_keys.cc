@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "filter/snapshot_format.h"
+
 namespace seen {
 namespace {
 
@@ -26,7 +28,7 @@ constexpr TextRule kListenAddress = {
 
 constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_created_at"};
 constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
-constexpr std::array<std::string_view, 1> kFormats = {"split_block_bloom"};
+constexpr std::array<std::string_view, 2> kSizes = {"fewest", "power_of_two"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
@@ -271,8 +273,18 @@ constexpr ConfigKey kKeys[] = {
     {.path = "filters[].snapshot.format",
      .type = kChoice,
      .default_json = R"("split_block_bloom")",
-     .choices = kFormats,
-     .meaning = "Kind of filter; byte by byte in schemas/snapshot.md."},
+     .choices = kSnapshotFormatNames,
+     .meaning =
+         "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
+         "each user the one of the fewest bytes. A change makes all users' filters anew, a day's sweep "
+         "long; `seenctl publish --all` at once."},
+    {.path = "filters[].snapshot.size",
+     .type = kChoice,
+     .default_json = R"("fewest")",
+     .choices = kSizes,
+     .meaning =
+         "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that take no "
+         "other (Arrow C++, Velox, ClickHouse); up to twice the bytes."},
     {.path = "filters[].snapshot.false_positive_rate",
      .type = kNumber,
      .default_json = "0.01",
@@ -304,6 +316,18 @@ constexpr ConfigKey kKeys[] = {
      .maximum = 86'400,
      .meaning = "How much longer than served_ttl_s (the longest of the filters') an exposure is waited for, "
                 "by the events' Kafka timestamps."},
+
+    {.path = "watermarks",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "How far the stream has come, for readers of the snapshots' topics."},
+    {.path = "watermarks.topic",
+     .default_json = R"("seen-watermarks")",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning =
+         "Topic with a record a second of each partition, compacted; by it a reader tells a stale topic from "
+         "a quiet one. null: none is written. Nothing is written where no filter publishes."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",

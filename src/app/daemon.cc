@@ -157,6 +157,7 @@ Status Daemon::StartLocally() {
       if (filter.snapshot) topics[filter.snapshot->topic] = config_.kafka.embedded_partitions;
     }
     if (config_.unexposed) topics[config_.unexposed->topic] = config_.kafka.embedded_partitions;
+    if (WritesWatermarks(config_)) topics[config_.watermarks->topic] = 1;
     auto broker = EmbeddedBroker::Start(topics);
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
@@ -220,6 +221,11 @@ Status Daemon::Connect() {
   if (config_.unexposed) {
     snapshots.topics[static_cast<FilterIndex>(config_.filters.size())] = config_.unexposed->topic;
   }
+  std::optional<FilterIndex> watermarks;
+  if (WritesWatermarks(config_)) {
+    watermarks = static_cast<FilterIndex>(config_.filters.size() + 1);
+    snapshots.topics[*watermarks] = config_.watermarks->topic;
+  }
   if (!snapshots.topics.empty()) {
     auto producer = SnapshotProducer::Open(snapshots);
     if (!producer) return Fail(producer.error());
@@ -256,8 +262,9 @@ Status Daemon::Connect() {
   queries_.SetPartitions(partitions_.get(), topics->partitions);
   shown_partitions_.store(partitions_.get());
   shown_consumer_.store(consumer_.get());
-  pipeline_ = std::make_unique<Pipeline>(*partitions_, *consumer_, snapshots_.get(), metrics_, clock_,
-                                         consumer.workers, [this](const Error& error) { Refused(error); });
+  pipeline_ = std::make_unique<Pipeline>(
+      *partitions_, *consumer_, Pipeline::Publication{snapshots_.get(), watermarks}, metrics_, clock_,
+      consumer.workers, [this](const Error& error) { Refused(error); });
   if (!config_.input.source_topic) return {};
 
   Rekeying::Options rekeying;

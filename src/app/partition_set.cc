@@ -151,8 +151,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
       policy.kinds.push_back({kind.name, NumberOf(config, kinds, kind.name), kind.window_days});
     }
     if (filter.snapshot) {
-      policy.snapshot = {filter.snapshot->false_positive_rate, filter.snapshot->debounce,
-                         filter.snapshot->format};
+      policy.snapshot = {filter.snapshot->shape, filter.snapshot->debounce};
     }
     flow_options.filters.push_back(std::move(policy));
   }

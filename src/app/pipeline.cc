@@ -143,14 +143,15 @@ class Pipeline::Worker final : public WorkerHandler {
   const int number_;
 };
 
-Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProducer* snapshots,
+Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, const Publication& publication,
                    Reporter& reporter, const Clock& clock, int workers, OnRefused on_refused)
     : partitions_(partitions),
       consumer_(consumer),
-      snapshots_(snapshots),
+      snapshots_(publication.snapshots),
       reporter_(reporter),
       clock_(clock),
       on_refused_(std::move(on_refused)) {
+  if (publication.watermarks) watermarks_.emplace(*publication.watermarks);
   for (int number = 0; number < workers; ++number) {
     workers_.emplace_back([this, number] {
       NameThread("worker-" + std::to_string(number));
@@ -294,6 +295,7 @@ bool Pipeline::PublishOnce() {
       }
     }
   }
+  if (watermarks_) watermarks_->Step(partitions_, *snapshots_, clock_);
   const auto acknowledge = [&](uint64_t ticket, bool delivered) {
     // Of a partition that was closed meanwhile: its marks tell the next owner.
     const auto found = by_tag.find(ticket >> 32 << 32);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/partition_set.h"
+#include "app/watermark_beat.h"
 #include "kafka/consumer.h"
 #include "kafka/snapshot_producer.h"
 
@@ -19,7 +20,11 @@ class Pipeline {
  public:
   /// `on_refused`: a worker found what the daemon must not go on with. Called from any of the threads.
   using OnRefused = std::function<void(const Error&)>;
-  Pipeline(PartitionSet& partitions, Consumer& consumer, SnapshotProducer* snapshots, Reporter& reporter,
+  struct Publication {
+    SnapshotProducer* snapshots = nullptr;  // nullptr: no filter publishes
+    std::optional<FilterIndex> watermarks;  // their topic's number there; nullopt: none are written
+  };
+  Pipeline(PartitionSet& partitions, Consumer& consumer, const Publication& publication, Reporter& reporter,
            const Clock& clock, int workers, OnRefused on_refused);
   ~Pipeline();  // Stop
   Pipeline(const Pipeline&) = delete;
@@ -40,7 +45,8 @@ class Pipeline {
 
   PartitionSet& partitions_;
   Consumer& consumer_;
-  SnapshotProducer* snapshots_;  // nullptr: no filter publishes
+  SnapshotProducer* snapshots_;              // nullptr: no filter publishes
+  std::optional<WatermarkBeat> watermarks_;  // the publisher's
   Reporter& reporter_;
   const Clock& clock_;
   const OnRefused on_refused_;

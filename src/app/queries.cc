@@ -6,11 +6,6 @@
 #include "app/queries_segments.h"
 
 namespace seen {
-namespace {
-// Where a snapshot isn't published it is still served.
-constexpr double kDefaultFalsePositiveRate = 0.01;
-}  // namespace
-
 Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
     : config_(config), clock_(clock), status_(std::move(status)) {}
 
@@ -47,16 +42,22 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   return place;
 }
 
-Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_view user_id) const {
+Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_view user_id,
+                                         const SnapshotQuestion& question) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   const auto& snapshot = config_.filters[place->filter_index].snapshot;
+  SnapshotShape shape = snapshot ? snapshot->shape : SnapshotShape();  // not published, it is still served
+  if (question.format) shape.format = *question.format;
+  if (question.false_positive_rate) shape.false_positive_rate = *question.false_positive_rate;
+  if (Status possible = CheckShape(shape); !possible) {
+    return Fail(possible.error().code, "fpr: " + possible.error().message);
+  }
   SnapshotAnswer answer;
   answer.as_of = place->open->flow->GetAsOf();
   std::string known_id;
-  const Status rendered = place->open->flow->RenderUser(
-      place->filter_index, place->user, snapshot ? snapshot->false_positive_rate : kDefaultFalsePositiveRate,
-      known_id, answer.bytes);
+  const Status rendered =
+      place->open->flow->RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
   if (!rendered) return Fail(rendered.error());
   return answer;
 }

@@ -19,7 +19,8 @@ class Queries final : public QueryPort {
   /// this or be replaced by nullptr.
   void SetPartitions(PartitionSet* partitions, int32_t partition_count);
 
-  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override;
+  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
+                                  const SnapshotQuestion& question) const override;
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                               const CandidateList& candidates,
                               std::span<const std::string_view> also_seen) const override;

@@ -98,6 +98,13 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   for (const FilterConfig& filter : config.filters) {
     if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
   }
+  if (WritesWatermarks(config)) {
+    // Rolled often, so that compaction keeps up with a record a second.
+    topics.push_back(
+        {config.watermarks->topic,
+         1,
+         {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
+  }
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {

@@ -1,5 +1,6 @@
 #include "filter/snapshot.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -7,7 +8,7 @@
 
 #include "base/check.h"
 #include "filter/bits.h"
-#include "filter/split_block_bloom.h"
+#include "filter/render_payload.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -39,31 +40,39 @@ tl::unexpected<Error> Malformed(std::string what) {
 
 }  // namespace
 
-void RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints, std::string& bytes) {
-  Check(meta.format == SnapshotFormat::kSplitBlockBloom, "no such snapshot format");
-  const size_t payload_bytes = split_block_bloom::kBlockBytes *
-                               split_block_bloom::BlocksFor(fingerprints.size(), meta.false_positive_rate);
+void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
+                    std::string& bytes) {
+  const size_t count = items.fingerprints.size();
+  const double rate = shape.false_positive_rate;
+  const SnapshotFormat format = shape.format == SnapshotFormat::kAuto ? FormatFor(count, rate) : shape.format;
+  bytes.assign(kHeaderBytes, '\0');
+  RenderPayload({format, rate, shape.power_of_two}, items, bytes);
+  const size_t payload_bytes = bytes.size() - kHeaderBytes;
   Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
-  bytes.assign(kHeaderBytes + payload_bytes, '\0');
+  const std::span<char> header(bytes);
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  PutInteger(std::span(bytes), kVersionAt, kVersion);
-  PutInteger(std::span(bytes), kFormatAt, static_cast<uint8_t>(meta.format));
-  PutInteger(std::span(bytes), kHashAt, kHashXxh64);
-  PutInteger(std::span(bytes), kHeaderBytesAt, static_cast<uint32_t>(kHeaderBytes));
-  PutInteger(std::span(bytes), kItemCountAt, static_cast<uint32_t>(fingerprints.size()));
-  PutInteger(std::span(bytes), kAsOfAt, meta.as_of.value);
-  PutInteger(std::span(bytes), kHorizonAt, meta.horizon.since_epoch);
-  PutInteger(std::span(bytes), kPartitionAt, meta.partition);
-  PutInteger(std::span(bytes), kInputOffsetAt, meta.input_offset);
-  PutInteger(std::span(bytes), kRateAt, std::bit_cast<uint64_t>(meta.false_positive_rate));
-  PutInteger(std::span(bytes), kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
-  split_block_bloom::Insert(fingerprints, std::span(bytes).subspan(kHeaderBytes));
-  PutInteger(std::span(bytes), kChecksumAt, ChecksumOf(bytes));
+  PutInteger(header, kVersionAt, kVersion);
+  PutInteger(header, kFormatAt, static_cast<uint8_t>(format));
+  PutInteger(header, kHashAt, kHashXxh64);
+  PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(kHeaderBytes));
+  PutInteger(header, kItemCountAt, static_cast<uint32_t>(count));
+  PutInteger(header, kAsOfAt, meta.as_of.value);
+  PutInteger(header, kHorizonAt, meta.horizon.since_epoch);
+  PutInteger(header, kPartitionAt, meta.partition);
+  PutInteger(header, kInputOffsetAt, meta.input_offset);
+  PutInteger(header, kRateAt, std::bit_cast<uint64_t>(rate));
+  PutInteger(header, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
+  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
 }
 
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints) {
+  std::vector<Fingerprint> sorted(fingerprints.begin(), fingerprints.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto start = static_cast<uint32_t>(std::max<int64_t>(0, meta.horizon.since_epoch * kSecondsPerDay));
+  const DayOfItems day{meta.horizon, start, start + static_cast<uint32_t>(kSecondsPerDay - 1), sorted};
   std::string bytes;
-  RenderSnapshot(meta, fingerprints, bytes);
+  RenderSnapshot({meta.format, meta.false_positive_rate, false}, meta,
+                 {fingerprints, std::span(&day, sorted.empty() ? 0 : 1)}, bytes);
   return bytes;
 }
 
@@ -93,39 +102,38 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
     return Malformed("the checksum does not match");
 
   const auto format = GetInteger<uint8_t>(bytes, kFormatAt);
-  if (format != static_cast<uint8_t>(SnapshotFormat::kSplitBlockBloom)) {
-    return Malformed("format " + std::to_string(format) + " is unknown");
+  if (format == 0 || format >= kSnapshotFormatCount) {
+    return Malformed("format " + std::to_string(format) + " is unknown: update this reader");
   }
   const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
   if (hash != kHashXxh64) return Malformed("hash " + std::to_string(hash) + " is unknown");
   const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
   if (flags != 0) return Malformed("flags " + std::to_string(flags) + " are unknown");
-  if (payload_bytes == 0 || payload_bytes % split_block_bloom::kBlockBytes != 0) {
-    return Malformed("payload_bytes " + std::to_string(payload_bytes) +
-                     "; blocks of 32 bytes, at least one, are allowed");
-  }
   const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
   if (!(rate > 0 && rate <= kRateMax)) return Malformed("false_positive_rate is not in (0, 0.5]");
 
-  SnapshotView view;
-  view.meta_.format = SnapshotFormat::kSplitBlockBloom;
-  view.meta_.item_count = GetInteger<uint32_t>(bytes, kItemCountAt);
-  view.meta_.as_of = {GetInteger<int64_t>(bytes, kAsOfAt)};
-  view.meta_.horizon = {GetInteger<int32_t>(bytes, kHorizonAt)};
-  view.meta_.partition = GetInteger<int32_t>(bytes, kPartitionAt);
-  view.meta_.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
-  view.meta_.false_positive_rate = rate;
-  view.payload_ = bytes.substr(header_bytes);
-  return view;
+  const std::string_view payload = bytes.substr(header_bytes);
+  auto view = ParseView(static_cast<SnapshotFormat>(format), payload);
+  if (!view) return Malformed(view.error().message);
+
+  SnapshotMeta meta;
+  meta.format = static_cast<SnapshotFormat>(format);
+  meta.item_count = GetInteger<uint32_t>(bytes, kItemCountAt);
+  meta.as_of = {GetInteger<int64_t>(bytes, kAsOfAt)};
+  meta.horizon = {GetInteger<int32_t>(bytes, kHorizonAt)};
+  meta.partition = GetInteger<int32_t>(bytes, kPartitionAt);
+  meta.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
+  meta.false_positive_rate = rate;
+  return SnapshotView(meta, payload, std::move(*view));
 }
 
 bool SnapshotView::MightContain(Fingerprint fingerprint) const {
-  return split_block_bloom::MightContain(payload_, fingerprint);
+  return std::visit([&](const auto& view) { return view.MightContain(fingerprint); }, view_);
 }
 
 void SnapshotView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                     std::span<uint8_t> answers) const {
-  split_block_bloom::MightContainEach(payload_, fingerprints, answers);
+  std::visit([&](const auto& view) { view.MightContainEach(fingerprints, answers); }, view_);
 }
 
 }  // namespace seen

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "filter/any_view.h"
+#include "filter/render_payload.h"
 #include "filter/snapshot_format.h"
 #include "model/day.h"
 #include "model/fingerprint.h"
@@ -25,10 +27,12 @@ struct SnapshotMeta {
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
-/// Renders filter and envelope into `bytes`, whose memory is used again. `fingerprints`: unique, in any
-/// order. `meta.item_count` is set from them. The rate must lie in (0, 0.5] (checked). Pure, any thread,
-/// O(n).
-void RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints, std::string& bytes);
+/// Renders filter and envelope into `bytes`, whose memory is used again. Format, count and rate of `meta` are
+/// set from `shape`, which must be possible (CheckShape), and `items`. Pure, any thread; O(n), but that some
+/// kinds sort.
+void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
+                    std::string& bytes);
+/// Of the format and at the rate of `meta`. Where days are needed, all items count for the horizon's.
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints);
 
 /// A snapshot's bytes, checked. Points into them.
@@ -38,6 +42,7 @@ class SnapshotView {
   static Result<SnapshotView> Parse(std::string_view bytes);
   const SnapshotMeta& meta() const { return meta_; }
   std::string_view payload() const { return payload_; }
+  const AnyView& view() const { return view_; }  // for what a kind alone can say
   bool MightContain(Fingerprint fingerprint) const;
   bool MightContain(std::string_view item_id) const { return MightContain(FingerprintOf(item_id)); }
   /// `answers[i]` is 1 if `fingerprints[i]` may have been seen, else 0. The spans are of one length
@@ -45,8 +50,12 @@ class SnapshotView {
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
  private:
+  SnapshotView(const SnapshotMeta& meta, std::string_view payload, AnyView view)
+      : meta_(meta), payload_(payload), view_(std::move(view)) {}
+
   SnapshotMeta meta_;
   std::string_view payload_;
+  AnyView view_;
 };
 
 }  // namespace seen

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace seen {
 
 /// kAuto stands in no snapshot: FormatFor chooses.
@@ -24,6 +26,41 @@ enum class SnapshotFormat : uint8_t {
   kDayChain = 10,
   kFingerprints = 11,
 };
+
+inline constexpr size_t kSnapshotFormatCount = 12;
+
+/// By number.
+inline constexpr std::array<std::string_view, kSnapshotFormatCount> kSnapshotFormatNames = {
+    "auto",   "split_block_bloom", "bloom",         "counting_bloom", "d_left",    "quotient",
+    "cuckoo", "indexed_cuckoo",    "binary_fuse_8", "binary_fuse_16", "day_chain", "fingerprints"};
+
+constexpr std::string_view SnapshotFormatName(SnapshotFormat format) {
+  return kSnapshotFormatNames[static_cast<size_t>(format)];
+}
+std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view name);
+
+/// What a filter is to be rendered as.
+struct SnapshotShape {
+  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
+  double false_positive_rate = 0.01;  // (0, kRateMax]
+  bool power_of_two = false;          // of blocks, where the format is kSplitBlockBloom; else no matter
+  friend bool operator==(const SnapshotShape&, const SnapshotShape&) = default;
+};
+
+/// The least rate that can be asked of a format: that of a binary fuse filter is fixed, others go by any.
+double LeastRate(SnapshotFormat format);
+
+/// kInvalidArgument, naming rate and remedy, unless the format can have it.
+Status CheckShape(const SnapshotShape& shape);
+
+/// What kAuto stands for: of `count` items at the rate the format of the fewest bytes, of those without days.
+/// Any thread; a look-up for counts met before at one of the first few rates of the process.
+SnapshotFormat FormatFor(size_t count, double false_positive_rate);
+
+/// Whether a filter of this format says more than which items are in, and needs their days for it.
+constexpr bool NeedsDays(SnapshotFormat format) {
+  return format == SnapshotFormat::kDayChain || format == SnapshotFormat::kIndexedCuckoo;
+}
 
 /// A rate lies in (0, kRateMax]. Below kRateMin it means nothing: two fingerprints collide at 2.3e-10 a pair.
 /// Asked for less, kRateMin is taken.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "filter/snapshot.h"
+#include "filter/snapshot_format.h"
 #include "flow/store_port.h"
 #include "model/day.h"
 #include "model/delta.h"
@@ -24,9 +24,8 @@ using FilterMask = uint16_t;
 inline constexpr size_t kFiltersMax = 16;
 
 struct SnapshotPolicy {
-  double false_positive_rate = 0.01;
+  SnapshotShape shape;
   std::chrono::milliseconds debounce{1000};
-  SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
 };
 
 /// A kind of the configuration's own, with a window of its own.
@@ -79,6 +78,8 @@ struct FilterPolicy {
   /// Whether what counts changed with the days between two answers, nothing else having happened. May err
   /// towards true.
   bool WindowsCut(std::string_view encoded_delta, Day before, Day now) const;
+  /// By how many days some kind of event is remembered longer than exposures are.
+  int32_t LongestExcessDays() const;
   /// Changes whenever the snapshots of the same states become others.
   uint64_t RenderingHash() const;
 };

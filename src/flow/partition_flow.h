@@ -105,11 +105,11 @@ class PartitionFlow {
   Status ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
   /// Any thread. Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
-  Status RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
+  Status RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
                     std::string& user_id, std::string& bytes) const;
 
-  /// Publisher thread: the same for a group at once, at the rates of the filters' policies. Of users who have
-  /// seen nothing `bytes` is empty: a tombstone.
+  /// Publisher thread: the same for a group at once, in the shapes of the filters' policies. Of users who
+  /// have seen nothing `bytes` is empty: a tombstone.
   Status RenderUsers(std::span<PublishFlow::Rendering> group) const;
   /// Publisher thread: a little of what is due by time alone. Not while the partition is behind.
   Status Republish();
@@ -190,7 +190,9 @@ class PartitionFlow {
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);
   void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
-  SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const;
+  SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
+  Status Render(const SnapshotShape& shape, const SnapshotMeta& meta, size_t filter_index, SeenReader& reader,
+                std::string& bytes) const;
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   Status WriteMarks(const std::vector<const Tail::UserSlot*>& users, CheckpointWriter& writer,
                     CheckpointReport& report);

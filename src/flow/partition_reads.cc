@@ -1,5 +1,6 @@
 // What readers of a partition see: any thread, beside the worker.
 #include "filter/snapshot.h"
+#include "flow/items_by_day.h"
 #include "flow/partition_flow.h"
 #include "model/change.h"
 
@@ -54,14 +55,30 @@ void PartitionFlow::NoteRead(size_t filter_index, const UserKey& user, const See
   heavy_users_.Note(filter_index, user, reader.user_id(), reader.kept_items(), reader.met_daily_limit());
 }
 
-SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index, double false_positive_rate) const {
+SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index) const {
   SnapshotMeta meta;
   meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
   meta.input_offset = next_offset();
   meta.horizon = options_.filters[filter_index].AnswerHorizon(wall_now);
   meta.partition = options_.partition;
-  meta.false_positive_rate = false_positive_rate;
   return meta;
+}
+
+Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& meta, size_t filter_index,
+                             SeenReader& reader, std::string& bytes) const {
+  SnapshotItems items{reader.seen().values(), {}};
+  thread_local ItemsByDay by_day;
+  if (NeedsDays(shape.format)) {
+    // A reader of a day chain drops days by the window of exposures: what stays longer counts as if of a
+    // later day, rather too long than too short.
+    const int32_t later =
+        shape.format == SnapshotFormat::kDayChain ? options_.filters[filter_index].LongestExcessDays() : 0;
+    const auto ends = reader.Ends();
+    if (!ends) return Fail(ends.error());
+    items.days = by_day.Group(*ends, later);
+  }
+  RenderSnapshot(shape, meta, items, bytes);
+  return {};
 }
 
 Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const {
@@ -86,7 +103,7 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   for (size_t i = 0; i < group.size(); ++i) {
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
-    reads[i] = {MetaAt(wall_now, group[i].filter_index, filter.snapshot->false_positive_rate), {}, 0, 0};
+    reads[i] = {MetaAt(wall_now, group[i].filter_index), {}, 0, 0};
   }
   const Tails tails = GetTails();  // before the store: see ReadUser
   for (const auto& tail : {tails.frozen, tails.active}) {
@@ -122,7 +139,12 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
       }
       continue;
     }
-    RenderSnapshot(read.meta, reader.seen().values(), group[i].bytes);
+    const FilterPolicy& filter = options_.filters[group[i].filter_index];
+    if (Status done =
+            Render(filter.snapshot->shape, read.meta, group[i].filter_index, reader, group[i].bytes);
+        !done) {
+      return done;
+    }
   }
   return {};
 }
@@ -140,18 +162,17 @@ std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters
   return user_id;
 }
 
-Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, double false_positive_rate,
+Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
                                  std::string& user_id, std::string& bytes) const {
   thread_local SeenReader reader;
   const TimeMs wall_now = clock_.WallNow();
-  const SnapshotMeta meta = MetaAt(wall_now, filter_index, false_positive_rate);
+  const SnapshotMeta meta = MetaAt(wall_now, filter_index);
   if (Status read = ReadSeen(filter_index, user, options_.filters[filter_index].AnswerAt(wall_now), reader);
       !read) {
     return read;
   }
   user_id = reader.user_id();
-  RenderSnapshot(meta, reader.seen().values(), bytes);
-  return {};
+  return Render(shape, meta, filter_index, reader, bytes);
 }
 
 int64_t PartitionFlow::LagMessages() const {

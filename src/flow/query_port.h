@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "filter/snapshot_format.h"
 #include "flow/status.h"
 
 namespace seen {
@@ -19,6 +20,12 @@ namespace seen {
 struct AsOf {
   TimeMs partition_time;
   int64_t lag_messages = 0;
+};
+
+/// Of another kind, or at another rate, than the configuration has; nullopt: as there.
+struct SnapshotQuestion {
+  std::optional<SnapshotFormat> format;
+  std::optional<double> false_positive_rate;  // (0, kRateMax]
 };
 
 struct SnapshotAnswer {
@@ -118,7 +125,9 @@ struct WhyAnswer {
 class QueryPort {
  public:
   virtual ~QueryPort() = default;
-  virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const = 0;
+  /// kInvalidArgument as well: no filter of that kind has that rate.
+  virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
+                                          const SnapshotQuestion& question) const = 0;
   /// `also_seen`: item ids that count as seen besides the stored ones (this request's own pages).
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                                       const CandidateList& candidates,

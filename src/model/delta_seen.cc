@@ -215,13 +215,25 @@ bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   return true;
 }
 
-bool SeenReader::Holds(Fingerprint fingerprint, uint32_t created_second) {
-  if (!ends_are_known_) {
-    ends_are_known_ = true;
-    ends_.clear();
-    Delta composed;
-    if (Compose(composed)) ends_ = CountedEnds(composed, limits_);
+void SeenReader::FindEnds() {
+  if (ends_are_known_) return;
+  ends_are_known_ = true;
+  ends_.clear();
+  Delta composed;
+  if (Compose(composed)) ends_ = CountedEnds(composed, limits_);
+}
+
+Result<std::span<const CountedEnd>> SeenReader::Ends() {
+  FindEnds();
+  if (ends_.size() != seen_.size()) {
+    return Fail(Code::kCorrupt, "delta: " + std::to_string(seen_.size()) + " items, but ends of " +
+                                    std::to_string(ends_.size()));
   }
+  return ends_;
+}
+
+bool SeenReader::Holds(Fingerprint fingerprint, uint32_t created_second) {
+  FindEnds();
   const auto end = std::lower_bound(
       ends_.begin(), ends_.end(), fingerprint,
       [](const CountedEnd& candidate, Fingerprint wanted) { return candidate.fingerprint < wanted; });

@@ -111,6 +111,9 @@ class SeenReader {
   /// be in seen(). False: it is a stranger's, if the item was created then. What was given to Read must still
   /// be there. The first call costs about as much as Read did.
   bool Holds(Fingerprint fingerprint, uint32_t created_second);
+  /// Of each fingerprint in seen() the newest end of what holds it, by fingerprint. As Holds. kCorrupt: the
+  /// state isn't what Read took it for.
+  Result<std::span<const CountedEnd>> Ends();
 
  private:
   bool ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain);
@@ -118,6 +121,7 @@ class SeenReader {
   static OtherPart PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits);
   bool ReadComposed(const AnswerLimits& limits);
   bool Compose(Delta& composed) const;
+  void FindEnds();
 
   DeltaView view_;
   std::vector<RiceCode> codes_;

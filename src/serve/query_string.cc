@@ -9,6 +9,11 @@
 
 namespace seen {
 
+std::string_view QueryOf(std::string_view target) {
+  const size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+}
+
 Result<std::map<std::string, std::string, std::less<>>> ParseQuery(std::string_view query,
                                                                    std::span<const std::string_view> known) {
   std::map<std::string, std::string, std::less<>> values;
@@ -37,6 +42,15 @@ Result<int64_t> ParseNumber(std::string_view name, std::string_view text, int64_
     return value;
   return Fail(Code::kInvalidArgument, fmt::format("{}: \"{}\" isn't a whole number in {}..{}", name,
                                                   text.substr(0, 64), least, most));
+}
+
+Result<double> ParseDecimal(std::string_view name, std::string_view text, double above, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && value > above && value <= most)
+    return value;
+  return Fail(Code::kInvalidArgument, fmt::format("{}: \"{}\" isn't a number above {} and at most {}", name,
+                                                  text.substr(0, 64), above, most));
 }
 
 }  // namespace seen

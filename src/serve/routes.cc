@@ -11,6 +11,7 @@
 #include "serve/problem.h"
 #include "serve/query_string.h"
 #include "serve/removed_body.h"
+#include "serve/snapshot_question.h"
 #include "serve/status_json.h"
 #include "serve/unseen_body.h"
 
@@ -151,7 +152,9 @@ Result<UserPath> DecodeUserPath(std::span<const std::string_view> segments) {
 }
 
 HttpResponse Snapshot(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  auto answer = queries.Snapshot(path.filter, path.user_id);
+  const auto question = ReadSnapshotQuestion(request.target);
+  if (!question) return Problem(question.error(), request.target);
+  auto answer = queries.Snapshot(path.filter, path.user_id, *question);
   if (!answer) return Problem(answer.error(), request.target);
   return AboutUser(answer->as_of, "application/octet-stream", std::move(answer->bytes));
 }
@@ -177,11 +180,6 @@ HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
   HttpResponse response = Answer(kJson, "{\"partitions\":" + std::to_string(*partitions) + "}\n");
   response.status = 202;
   return response;
-}
-
-std::string_view QueryOf(std::string_view target) {
-  const size_t mark = target.find('?');
-  return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
 }
 
 Status CheckItem(std::string_view item) {

@@ -9,17 +9,6 @@
 #include "tools/progress.h"
 
 namespace seen {
-namespace {
-
-std::string_view FormatName(SnapshotFormat format) {
-  switch (format) {
-    case SnapshotFormat::kSplitBlockBloom:
-      return "split_block_bloom";
-  }
-  return "unknown";
-}
-
-}  // namespace
 
 Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
                                                 std::span<const std::string> test_ids) {
@@ -27,7 +16,7 @@ Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
   if (!snapshot) return Fail(snapshot.error());
   const SnapshotMeta& meta = snapshot->meta();
   nlohmann::ordered_json about = {
-      {"format", FormatName(meta.format)},
+      {"format", SnapshotFormatName(meta.format)},
       {"items", meta.item_count},
       {"false_positive_rate", meta.false_positive_rate},
       {"horizon", DayText(meta.horizon)},

@@ -29,8 +29,10 @@ World::World(uint64_t seed, Disk& disk, WorldShape shape)
 
 // Each rule in some of the worlds, beside others and alone.
 void World::ChooseFilters(uint64_t seed) {
-  FilterPolicy month{0, "month", 30, 10'000, {}, SnapshotPolicy{0.01, std::chrono::milliseconds(1000)}};
-  FilterPolicy days{1, "days", 2, 10'000, {}, SnapshotPolicy{0.05, std::chrono::milliseconds(200)}};
+  FilterPolicy month{0, "month", 30, 10'000, {}, SnapshotPolicy{}};
+  FilterPolicy days{1,  "days",
+                    2,  10'000,
+                    {}, SnapshotPolicy{{SnapshotFormat::kAuto, 0.05}, std::chrono::milliseconds(200)}};
   FilterPolicy quiet{2, "quiet", 7, 12, {}, std::nullopt};
   filters_ = {month, days, quiet};
   rules_.resize(filters_.size());

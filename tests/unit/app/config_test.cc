@@ -82,8 +82,10 @@ TEST(Config, NeedsNothingButTheBrokers) {
   EXPECT_EQ(config->filters[0].items_per_day_max, 50'000u);
   ASSERT_TRUE(config->filters[0].snapshot);
   EXPECT_EQ(config->filters[0].snapshot->topic, "seen-filters");
-  EXPECT_EQ(config->filters[0].snapshot->format, SnapshotFormat::kSplitBlockBloom);
-  EXPECT_EQ(config->filters[0].snapshot->false_positive_rate, 0.01);
+  EXPECT_EQ(config->filters[0].snapshot->shape,
+            (SnapshotShape{SnapshotFormat::kSplitBlockBloom, 0.01, /*power_of_two=*/false}));
+  ASSERT_TRUE(config->watermarks);
+  EXPECT_EQ(config->watermarks->topic, "seen-watermarks");
   EXPECT_EQ(config->filters[0].snapshot->debounce, std::chrono::milliseconds(1000));
   EXPECT_EQ(config->store.directory, "/var/lib/seend");
   EXPECT_EQ(config->store.memory_bytes, uint64_t{1} << 30);
@@ -127,7 +129,7 @@ TEST(Config, TakesEveryKeyIntoItsField) {
   EXPECT_EQ(config->filters[0].items_per_day_max, 9u);
   ASSERT_TRUE(config->filters[0].snapshot);
   EXPECT_EQ(config->filters[0].snapshot->topic, "s");
-  EXPECT_EQ(config->filters[0].snapshot->false_positive_rate, 0.25);
+  EXPECT_EQ(config->filters[0].snapshot->shape.false_positive_rate, 0.25);
   EXPECT_EQ(config->filters[0].snapshot->debounce, std::chrono::milliseconds(12));
   EXPECT_EQ(config->filters[1].name, "video");
   EXPECT_FALSE(config->filters[1].snapshot);
@@ -210,7 +212,11 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"filters[0].name",
        {"a", "home_feed-2", std::string(64, 'n')},
        {"", "Home", "a.b", std::string(65, 'n'), "a b"}},
-      {"filters[0].snapshot.format", {"split_block_bloom"}, {"", "bloom"}},
+      {"filters[0].snapshot.format",
+       {"auto", "split_block_bloom", "bloom", "day_chain", "fingerprints"},
+       {"", "Bloom", "split-block-bloom", "1"}},
+      {"filters[0].snapshot.size", {"fewest", "power_of_two"}, {"", "exact"}},
+      {"watermarks.topic", topics_good, topics_bad},
       {"store.directory",
        {"/", ".", "state dir", "/数据", std::string(1024, 'd')},
        {"", std::string(1025, 'd')}},
@@ -310,6 +316,15 @@ struct TogetherCase {
 
 TEST(Config, HoldsTheRulesBetweenKeys) {
   const TogetherCase cases[] = {
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"format":"binary_fuse_8","false_positive_rate":0.001}}]})",
+       "filters[0].snapshot.false_positive_rate: 0.001 is below the rate of \"binary_fuse_8\", which is "
+       "always "
+       "0.00390625; ask for at least that, or for another format"},
+      {R"({"kafka":{"brokers":"a:1"},"filters":[{"snapshot":{"format":"cuckoo","size":"power_of_two"}}]})",
+       "filters[0].snapshot.size: \"power_of_two\": is for \"split_block_bloom\", not for \"cuckoo\"; leave "
+       "it out"},
+      {R"({"kafka":{"brokers":"a:1"},"watermarks":{"topic":"seen-filters"}})",
+       "filters[0].snapshot.topic: \"seen-filters\": is the topic of watermarks.topic as well"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"window_by":"item_created_at","exposures_min":2}]})",
        "filters[0].exposures_min: 2: can't be above 1 where window_by is"},
       {R"({"kafka":{"brokers":"a:1"},"filters":[{"kinds":{"served":{"window_days":1}}}]})",

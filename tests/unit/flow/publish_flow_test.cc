@@ -29,7 +29,7 @@ class PublishFlowTest : public testing::Test {
  protected:
   static constexpr milliseconds kDebounce{1000};
   PublishFlowTest()
-      : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{0.01, kDebounce}}}, 10'000, reporter) {
+      : flow({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, 10'000, reporter) {
     flow.Scanned({}, 1, now);  // the scan of a start, which found nothing
   }
   static UserKey Key(char name) { return UserKeyOf(std::string(1, name)); }

@@ -22,8 +22,12 @@ class FakeQuery : public QueryPort {
   mutable std::string exposures_asked;
   mutable std::string item_asked;
 
-  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id) const override {
+  mutable SnapshotQuestion shape_asked;
+
+  Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
+                                  const SnapshotQuestion& question) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    shape_asked = question;
     return SnapshotAnswer{kAsOf, std::string("SEEN\0\xff\r\n", 8)};
   }
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,

@@ -67,12 +67,39 @@ TEST_F(RoutesTest, GiveASnapshotsBytesAsTheyAre) {
   }
 }
 
+TEST_F(RoutesTest, AskForASnapshotOfAnotherKindOrRate) {
+  const std::string path = "/v1/filters/home/users/u1";
+  EXPECT_EQ(Ask("GET", path).status, 200U);
+  EXPECT_FALSE(query_.shape_asked.format);
+  EXPECT_FALSE(query_.shape_asked.false_positive_rate);
+  EXPECT_EQ(Ask("GET", path + "?format=cuckoo&fpr=1e-3").status, 200U);
+  EXPECT_EQ(query_.shape_asked.format, SnapshotFormat::kCuckoo);
+  EXPECT_EQ(query_.shape_asked.false_positive_rate, 0.001);
+  EXPECT_EQ(Ask("GET", path + "?format=auto").status, 200U);
+  EXPECT_EQ(query_.shape_asked.format, SnapshotFormat::kAuto);
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"?format=blom", "format: \\\"blom\\\" is unknown; there are: auto, split_block_bloom"},
+      {"?format=", "format: "},
+      {"?fpr=0", "fpr: \\\"0\\\" isn't a number above 0 and at most 0.5"},
+      {"?fpr=0.6", "fpr: "},
+      {"?fpr=nan", "fpr: "},
+      {"?fpr=1%25", "fpr: "},
+      {"?fpr=0.1&fpr=0.2", "fpr: given twice"},
+      {"?rate=0.1", "query: "},
+  };
+  for (const auto& [query, message] : wrong) {
+    const HttpResponse response = Ask("GET", path + query);
+    EXPECT_EQ(response.status, 400U) << query;
+    EXPECT_NE(response.body.find(message), std::string::npos) << query << ": " << response.body;
+  }
+}
+
 TEST_F(RoutesTest, DecodeUserIds) {
   const std::string longest(512, 'x');
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"u1", "u1"},         {"a%2Fb", "a/b"},   {"a%2Fb%2Funseen", "a/b/unseen"},
       {"%E7%94%A8", "用"},  {"100%25", "100%"}, {"a+b", "a+b"},
-      {"a%20b?x=1", "a b"}, {longest, longest}, {"a%3Fb", "a?b"},
+      {"a%20b?fpr=0.1", "a b"}, {longest, longest}, {"a%3Fb", "a?b"},
       {"unseen", "unseen"}, {"%2e%2E", ".."},
   };
   for (const auto& [encoded, user_id] : cases) {

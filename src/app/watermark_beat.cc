@@ -1,0 +1,42 @@
+#include "app/watermark_beat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace seen {
+namespace {
+constexpr std::chrono::seconds kEvery{1};
+}  // namespace
+
+std::string WatermarkText(const PartitionStatus& status, TimeMs now) {
+  return fmt::format(
+      R"({{"version":1,"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
+      R"("unpublished_users":{},"heartbeat_ms":{}}})",
+      status.partition, status.partition_time.value, status.next_offset, status.lag_messages,
+      status.marks_outstanding, now.value);
+}
+
+void WatermarkBeat::Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock) {
+  const Instant now = clock.Now();
+  if (last_ != Instant{} && now - last_ < kEvery) return;
+  last_ = now;
+  for (const PartitionPointer& open : partitions.All()) {
+    if (open->stopped.load(std::memory_order_acquire)) continue;
+    PartitionFlow& flow = *open->flow;
+    PartitionStatus status;
+    status.partition = open->partition;
+    // The lag first: a record that comes in between may be counted as read, not as never there.
+    status.lag_messages = flow.LagMessages();
+    if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
+    status.next_offset = flow.next_offset();
+    status.partition_time = flow.GetAsOf().partition_time;
+    status.marks_outstanding = flow.publish().Outstanding();
+    const std::string key = std::to_string(open->partition);
+    const std::string value = WatermarkText(status, clock.WallNow());
+    OutgoingSnapshot record{topic_, key, value, kTicket};
+    sink.TrySend({&record, 1});
+  }
+}
+
+}  // namespace seen

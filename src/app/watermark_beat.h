@@ -1,0 +1,30 @@
+#pragma once
+// Tells readers of the snapshot topics how far the stream has come, once a second a partition, so that they
+// can tell a stale topic from a quiet one. Records: schemas/snapshot.md, "Watermarks".
+
+#include <chrono>
+#include <string>
+
+#include "app/partition_set.h"
+
+namespace seen {
+
+/// A partition's record.
+std::string WatermarkText(const PartitionStatus& status, TimeMs now);
+
+/// The publisher's thread. A beat that can't be sent is left out: the next one says more.
+class WatermarkBeat {
+ public:
+  /// `topic`: its number at the sink. Its acknowledgements come with `kTicket`.
+  explicit WatermarkBeat(FilterIndex topic) : topic_(topic) {}
+  static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
+
+  /// Queues a record for each partition that is open and not stopped, if it is time again.
+  void Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock);
+
+ private:
+  const FilterIndex topic_;
+  Instant last_{};
+};
+
+}  // namespace seen

@@ -1,0 +1,25 @@
+#include "filter/any_view.h"
+
+namespace seen {
+namespace {
+
+template <typename View>
+Result<AnyView> ParseAs(std::string_view payload) {
+  auto view = View::Parse(payload);
+  if (!view) return Fail(view.error());
+  return AnyView(std::move(*view));
+}
+
+}  // namespace
+
+Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
+  switch (format) {
+    case SnapshotFormat::kSplitBlockBloom:
+      return ParseAs<SplitBlockBloomView>(payload);
+    default:
+      break;
+  }
+  return Fail(Code::kMalformed, "format " + std::to_string(static_cast<int>(format)) + " is unknown");
+}
+
+}  // namespace seen

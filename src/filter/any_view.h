@@ -1,0 +1,19 @@
+#pragma once
+// A payload of any kind, checked.
+
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "filter/snapshot_format.h"
+#include "filter/split_block_bloom.h"
+
+namespace seen {
+
+/// Points into the payload. Any thread.
+using AnyView = std::variant<SplitBlockBloomView>;
+
+/// kMalformed: what is wrong with it as a payload of `format`, which isn't kAuto.
+Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload);
+
+}  // namespace seen
