@@ -50,7 +50,7 @@ def test_any_buffer_can_be_read_and_changing_it_later_changes_nothing(kind):
     raw = bytearray(GOOD)
     snapshot = Snapshot(kind(raw))
     raw[60:] = bytes(len(raw) - 60)
-    assert snapshot.might_contain("n1")
+    assert snapshot.might_contain("n1") and snapshot.nbytes == len(raw)
 
 
 @pytest.mark.parametrize("what", [None, 7, "SEEN"])
@@ -122,7 +122,7 @@ def test_the_empty_snapshot_lets_everything_through():
     assert not empty.might_contain_many(["a"]).any() and empty.details("a") == []
     assert empty.with_also_seen(["a"]).unseen(["a", "b"]) == ["b"]
     assert empty.recall_size(100) == 100 and empty.with_also_seen(["a"]).recall_size(100) == 101
-    assert (empty.item_count, empty.partition, empty.as_of_ms) == (0, 2, 1_000)
+    assert (empty.item_count, empty.partition, empty.as_of_ms, empty.nbytes) == (0, 2, 1_000, 0)
 
 
 def test_times_are_in_utc_and_those_beyond_the_calendar_are_the_nearest():

@@ -39,13 +39,14 @@ class Snapshot:
     two kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch was asked for.
     """
 
-    __slots__ = ("_also_seen", "_filter", "_header")
+    __slots__ = ("_also_seen", "_filter", "_header", "_nbytes")
 
     def __init__(self, data: Bytes) -> None:
         """Reads and checks the bytes of a record or of an HTTP answer. SnapshotError if they are to be refused."""
         if not isinstance(data, bytes):
             data = bytes(memoryview(data))  # which refuses an int: bytes(7) would be seven zeros
         header = read_header(data)
+        self._nbytes = len(data)
         self._header: Header = header
         self._filter: Filter | None = FILTERS[header.kind](data, header.header_bytes)
         self._also_seen: frozenset[str] = frozenset()
@@ -56,13 +57,14 @@ class Snapshot:
         snapshot = cls.__new__(cls)
         snapshot._header = Header(FilterKind.FINGERPRINTS, 0, 0, as_of_ms, 0, partition, 0, 0.0)
         snapshot._filter = None
+        snapshot._nbytes = 0
         snapshot._also_seen = frozenset()
         return snapshot
 
     def with_also_seen(self, ids: Iterable[ItemId]) -> Snapshot:
         """The same, but that these count as seen too: this request's earlier pages, for instance. Shares the filter."""
         snapshot = type(self).__new__(type(self))
-        snapshot._header, snapshot._filter = self._header, self._filter
+        snapshot._header, snapshot._filter, snapshot._nbytes = self._header, self._filter, self._nbytes
         snapshot._also_seen = self._also_seen.union(map(id_text, _items(ids)))
         return snapshot
 
@@ -109,6 +111,11 @@ class Snapshot:
     @property
     def false_positive_rate(self) -> float:
         return self._header.false_positive_rate
+
+    @property
+    def nbytes(self) -> int:
+        """The length of the bytes it was read from, which it keeps."""
+        return self._nbytes
 
     def __repr__(self) -> str:
         return (f"<Snapshot {self.kind.name.lower()}: {self.item_count} items as of {self.as_of.isoformat()}, "
