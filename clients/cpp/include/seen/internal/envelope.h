@@ -1,0 +1,126 @@
+#pragma once
+// The header that every snapshot starts with, and the checks that are the same for all kinds.
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "seen/hash.h"
+#include "seen/internal/bytes.h"
+#include "seen/result.h"
+
+namespace seen::client {
+
+/// The kinds of filters.
+enum class Format : std::uint8_t {
+  kSplitBlockBloom = 1,
+  kBloom,
+  kCountingBloom,
+  kDLeft,
+  kQuotient,
+  kCuckoo,
+  kIndexedCuckoo,
+  kBinaryFuse8,
+  kBinaryFuse16,
+  kDayChain,
+  kFingerprints,
+};
+
+/// As the daemon's configuration names them.
+constexpr std::string_view NameOf(Format format) {
+  constexpr std::string_view kNames[] = {"split_block_bloom", "bloom",     "counting_bloom", "d_left",
+                                         "quotient",          "cuckoo",    "indexed_cuckoo", "binary_fuse_8",
+                                         "binary_fuse_16",    "day_chain", "fingerprints"};
+  return kNames[static_cast<std::size_t>(format) - 1];
+}
+
+namespace internal {
+
+struct Envelope {
+  Format format = Format::kFingerprints;
+  std::uint32_t item_count = 0;
+  std::int64_t as_of_ms = 0;
+  std::int32_t horizon_day = 0;
+  std::int32_t partition = 0;
+  std::int64_t input_offset = 0;
+  double false_positive_rate = 0;
+  std::string_view payload;
+};
+
+inline constexpr std::size_t kHeaderBytes = 56;
+inline constexpr std::size_t kHeaderBytesMax = 4096;
+inline constexpr std::size_t kChecksumAt = 52;
+
+/// Of all bytes but the checksum's own; there must be kHeaderBytes.
+inline std::uint32_t ChecksumOf(std::string_view bytes) {
+  XXH64_state_t state;
+  XXH64_reset(&state, 0);
+  XXH64_update(&state, bytes.data(), kChecksumAt);
+  XXH64_update(&state, bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes);
+  return Low(XXH64_digest(&state));
+}
+
+inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
+  const auto refuse = [](ErrorCode code, std::string what) {
+    return Parsed<Envelope>(code, std::move(what));
+  };
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned>(ByteAt(bytes.data(), at)); };
+  if (bytes.size() < 4 || bytes.substr(0, 4) != "SEEN") {
+    return refuse(ErrorCode::kNotASnapshot, bytes.empty()
+                                                ? "not a snapshot: no bytes (a tombstone is a null value)"
+                                                : "not a snapshot: it doesn't start with SEEN");
+  }
+  if (bytes.size() < kHeaderBytes) {
+    return refuse(ErrorCode::kCutOff, "cut off: " + std::to_string(bytes.size()) + " bytes, a header has 56");
+  }
+  if (byte(4) != 1) {
+    return refuse(ErrorCode::kUnknownVersion,
+                  "version is " + std::to_string(byte(4)) + ", this reader knows 1: update the reader");
+  }
+  const std::uint64_t header_bytes = LoadU32(bytes.data() + 8);
+  if (header_bytes < kHeaderBytes || header_bytes > kHeaderBytesMax || header_bytes % 8 != 0) {
+    return refuse(ErrorCode::kBadHeader, "header_bytes is " + std::to_string(header_bytes) +
+                                             ", must be a multiple of 8 from 56 to 4096");
+  }
+  const std::uint64_t payload_bytes = LoadU32(bytes.data() + 48);
+  if (bytes.size() != header_bytes + payload_bytes) {
+    return refuse(ErrorCode::kWrongLength, "the length is " + std::to_string(bytes.size()) +
+                                               ", header_bytes and payload_bytes make " +
+                                               std::to_string(header_bytes + payload_bytes));
+  }
+  if (ChecksumOf(bytes) != LoadU32(bytes.data() + kChecksumAt)) {
+    return refuse(ErrorCode::kWrongChecksum, "checksum doesn't match: the bytes were changed on the way");
+  }
+  if (byte(5) < 1 || byte(5) > static_cast<unsigned>(Format::kFingerprints)) {
+    return refuse(ErrorCode::kUnknownFormat,
+                  "format is " + std::to_string(byte(5)) + ", this reader knows 1 to 11: update the reader");
+  }
+  if (byte(6) != 1) {
+    return refuse(ErrorCode::kUnknownHash,
+                  "hash is " + std::to_string(byte(6)) + ", this reader knows 1: update the reader");
+  }
+  if (byte(7) != 0) {
+    return refuse(ErrorCode::kUnknownFlags,
+                  "flags is " + std::to_string(byte(7)) + ", this reader knows 0: update the reader");
+  }
+  Envelope envelope;
+  envelope.format = static_cast<Format>(byte(5));
+  envelope.item_count = LoadU32(bytes.data() + 12);
+  envelope.as_of_ms = static_cast<std::int64_t>(LoadU64(bytes.data() + 16));
+  envelope.horizon_day = static_cast<std::int32_t>(LoadU32(bytes.data() + 24));
+  envelope.partition = static_cast<std::int32_t>(LoadU32(bytes.data() + 28));
+  envelope.input_offset = static_cast<std::int64_t>(LoadU64(bytes.data() + 32));
+  const std::uint64_t rate_bits = LoadU64(bytes.data() + 40);
+  std::memcpy(&envelope.false_positive_rate, &rate_bits, sizeof(rate_bits));
+  if (!(envelope.false_positive_rate > 0 && envelope.false_positive_rate <= 0.5)) {
+    return refuse(
+        ErrorCode::kBadRate,
+        "false_positive_rate is " + std::to_string(envelope.false_positive_rate) + ", must be in (0, 0.5]");
+  }
+  envelope.payload = bytes.substr(static_cast<std::size_t>(header_bytes));
+  return envelope;
+}
+
+}  // namespace internal
+}  // namespace seen::client

@@ -1,0 +1,130 @@
+#pragma once
+// Stale, or just quiet? What the topic of watermarks says about how far the stream has come.
+// schemas/snapshot.md.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "seen/internal/json_integers.h"
+#include "seen/result.h"
+#include "seen/snapshot.h"
+#include "seen/time.h"
+
+namespace seen::client {
+
+/// `now` minus `as_of`, but not below 0; the greatest duration where it would not fit.
+inline TimeMs::duration StaleBy(TimeMs as_of, TimeMs now) {
+  if (now <= as_of) return TimeMs::duration::zero();
+  const std::int64_t from = as_of.time_since_epoch().count();
+  const std::int64_t to = now.time_since_epoch().count();
+  if (from < 0 && to > std::numeric_limits<std::int64_t>::max() + from) return TimeMs::duration::max();
+  return TimeMs::duration(to - from);
+}
+
+/// One record of the topic, about one partition of the input.
+struct Watermark {
+  std::int32_t partition = 0;
+  TimeMs partition_time{};             // the greatest Kafka timestamp read from it
+  std::int64_t next_offset = 0;        // every record below it has been read
+  std::int64_t lag_messages = 0;       // to read
+  std::int64_t unpublished_users = 0;  // whose snapshot is still to be sent, or acknowledged
+  TimeMs heartbeat{};                  // when it was written
+
+  /// From the record's value. Whoever has a JSON library of their own may fill the members instead.
+  static Parsed<Watermark> Parse(std::string_view json);
+
+  /// The partition has been read up to there.
+  TimeMs AsOf() const { return lag_messages == 0 ? heartbeat : std::min(partition_time, heartbeat); }
+  TimeMs::duration StaleBy(TimeMs now) const { return client::StaleBy(AsOf(), now); }
+};
+
+inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
+  struct Field {
+    std::string_view name;
+    bool found;
+    std::int64_t value;
+  };
+  Field fields[] = {{"version", false, 0},     {"partition", false, 0},    {"partition_time_ms", false, 0},
+                    {"next_offset", false, 0}, {"lag_messages", false, 0}, {"unpublished_users", false, 0},
+                    {"heartbeat_ms", false, 0}};
+  const auto set = [&fields](std::string_view name, bool found, std::int64_t value) {
+    for (Field& field : fields) {
+      if (field.name == name) field = {field.name, found, value};
+    }
+  };
+  const bool object = internal::JsonIntegers(json).ForEach(
+      [&](std::string_view name, std::int64_t value) { set(name, true, value); },
+      [&](std::string_view name) { set(name, false, 0); });
+  if (!object) return {ErrorCode::kBadWatermark, "watermark: not a JSON object"};
+  if (fields[0].found && fields[0].value != 1) {
+    return {ErrorCode::kUnknownVersion, "watermark: version is " + std::to_string(fields[0].value) +
+                                            ", this reader knows 1: update the reader"};
+  }
+  for (const Field& field : fields) {
+    if (field.found) continue;
+    return {ErrorCode::kBadWatermark,
+            "watermark: " + std::string(field.name) + " is missing or no 64-bit integer"};
+  }
+  const std::int64_t partition = fields[1].value;
+  if (partition < 0 || partition > std::numeric_limits<std::int32_t>::max()) {
+    return {ErrorCode::kBadWatermark,
+            "watermark: partition is " + std::to_string(partition) + ", must be from 0 to 2^31 - 1"};
+  }
+  const auto time = [](const Field& field) { return TimeMs(TimeMs::duration(field.value)); };
+  Watermark watermark;
+  watermark.partition = static_cast<std::int32_t>(partition);
+  watermark.partition_time = time(fields[2]);
+  watermark.next_offset = fields[3].value;
+  watermark.lag_messages = fields[4].value;
+  watermark.unpublished_users = fields[5].value;
+  watermark.heartbeat = time(fields[6]);
+  return watermark;
+}
+
+/// The last watermark of each partition. What it says of a snapshot holds for a reader that has taken the
+/// snapshots published before the watermark: give it one only once the partition of snapshots has been read
+/// to its end since. One thread at a time.
+class Watermarks {
+ public:
+  void Set(const Watermark& watermark) { last_[watermark.partition] = watermark; }
+  void Forget(std::int32_t partition) { last_.erase(partition); }
+  std::size_t size() const { return last_.size(); }
+
+  const Watermark* Of(std::int32_t partition) const {
+    const auto found = last_.find(partition);
+    return found == last_.end() ? nullptr : &found->second;
+  }
+
+  /// A snapshot is as fresh as the later of its own time and its partition's last watermark.
+  TimeMs AsOf(const Snapshot& snapshot) const {
+    const Watermark* last = Of(snapshot.partition());
+    return last == nullptr ? snapshot.as_of() : std::max(last->AsOf(), snapshot.as_of());
+  }
+  TimeMs::duration StaleBy(const Snapshot& snapshot, TimeMs now) const {
+    return client::StaleBy(AsOf(snapshot), now);
+  }
+
+  /// How fresh "no snapshot of this user: nothing seen" is, where the user's partition isn't known: as the
+  /// stalest of the `partitions` of the input. nullopt: not all of them have a watermark.
+  std::optional<TimeMs> AsOfAll(std::int32_t partitions) const {
+    std::optional<TimeMs> stalest;
+    for (std::int32_t partition = 0; partition < partitions; ++partition) {
+      const Watermark* last = Of(partition);
+      if (last == nullptr) return std::nullopt;
+      stalest = stalest ? std::min(*stalest, last->AsOf()) : last->AsOf();
+    }
+    return stalest;
+  }
+
+ private:
+  std::map<std::int32_t, Watermark> last_;
+};
+
+}  // namespace seen::client

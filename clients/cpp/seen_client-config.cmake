@@ -1,0 +1,8 @@
+include("${CMAKE_CURRENT_LIST_DIR}/seen_client-targets.cmake")
+find_path(SEEN_CLIENT_XXHASH_INCLUDE_DIR xxhash.h)
+if(NOT SEEN_CLIENT_XXHASH_INCLUDE_DIR)
+  set(seen_client_FOUND FALSE)
+  set(seen_client_NOT_FOUND_MESSAGE "xxhash.h isn't found: install xxHash's headers (Debian: libxxhash-dev)")
+elseif(NOT SEEN_CLIENT_XXHASH_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set_property(TARGET seen::client APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${SEEN_CLIENT_XXHASH_INCLUDE_DIR}")
+endif()

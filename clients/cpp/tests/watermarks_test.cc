@@ -1,0 +1,119 @@
+#include "seen/watermarks.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "encoders.h"
+
+namespace seen::client {
+namespace {
+
+constexpr const char* kRecord =
+    R"({"version":1,"partition":3,"partition_time_ms":1000,"next_offset":17,"lag_messages":0,)"
+    R"("unpublished_users":2,"heartbeat_ms":5000})";
+
+TimeMs At(std::int64_t ms) { return TimeMs(TimeMs::duration(ms)); }
+
+std::string ErrorOf(std::string_view json) {
+  const auto watermark = Watermark::Parse(json);
+  return watermark ? "" : watermark.error().message;
+}
+
+TEST(Watermark, IsReadFromItsRecord) {
+  const auto watermark = Watermark::Parse(kRecord);
+  ASSERT_TRUE(watermark) << watermark.error().message;
+  EXPECT_EQ(watermark->partition, 3);
+  EXPECT_EQ(watermark->partition_time, At(1000));
+  EXPECT_EQ(watermark->next_offset, 17);
+  EXPECT_EQ(watermark->lag_messages, 0);
+  EXPECT_EQ(watermark->unpublished_users, 2);
+  EXPECT_EQ(watermark->heartbeat, At(5000));
+}
+
+TEST(Watermark, SkipsMembersItDoesNotKnow) {
+  const auto watermark = Watermark::Parse(
+      " {\"a\" : {\"partition\":[9,{\"b\":\"}\\\"\"}],\"c\":{}},\n\"version\": 1,\"d\":[],\"partition\":2,"
+      "\"partition_time_ms\":-5,\"next_offset\":0,\"lag_messages\":7,\"e\":null,\"f\":1.5e3,\"unpublished_"
+      "users\":0,"
+      "\"heartbeat_ms\":9223372036854775807, \"g\":true} ");
+  ASSERT_TRUE(watermark) << watermark.error().message;
+  EXPECT_EQ(watermark->partition, 2);
+  EXPECT_EQ(watermark->AsOf(), At(-5));
+}
+
+TEST(Watermark, RefusesWhatItCannotMakeSenseOf) {
+  for (const char* wrong : {"", "7", "[]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":\"b}",
+                            "{\"a\":1} x", "{\"a\":{\"b\":1]}", "{\"a\":\"\\"}) {
+    EXPECT_EQ(ErrorOf(wrong), "watermark: not a JSON object") << wrong;
+  }
+  EXPECT_EQ(ErrorOf("{\"a\":" + std::string(100000, '[')), "watermark: not a JSON object") << "too deep";
+  std::string other = kRecord;
+  EXPECT_EQ(ErrorOf(other.replace(other.find(":1,") + 1, 1, "2")),
+            "watermark: version is 2, this reader knows 1: update the reader");
+  for (const char* value : {"5000.0", "\"5000\"", "null", "9223372036854775808", "+1", "5e3"}) {
+    other = kRecord;
+    EXPECT_EQ(ErrorOf(other.replace(other.find("5000"), 4, value)),
+              "watermark: heartbeat_ms is missing or no 64-bit integer")
+        << value;
+  }
+  other = kRecord;
+  EXPECT_EQ(ErrorOf(other.replace(other.find("next_offset"), 4, "last")),
+            "watermark: next_offset is missing or no 64-bit integer");
+  other = kRecord;
+  EXPECT_EQ(ErrorOf(other.replace(other.find(":3,"), 2, ":-1")),
+            "watermark: partition is -1, must be from 0 to 2^31 - 1");
+}
+
+TEST(Watermark, IsOfItsHeartbeatOnceNothingIsLeftToRead) {
+  Watermark watermark;
+  watermark.partition_time = At(1000);
+  watermark.heartbeat = At(5000);
+  EXPECT_EQ(watermark.AsOf(), At(5000));
+  EXPECT_EQ(watermark.StaleBy(At(5700)), TimeMs::duration(700));
+  EXPECT_EQ(watermark.StaleBy(At(4000)), TimeMs::duration(0));
+  watermark.lag_messages = 1;
+  EXPECT_EQ(watermark.AsOf(), At(1000));
+  watermark.partition_time = At(9000);  // a producer's clock that runs ahead
+  EXPECT_EQ(watermark.AsOf(), At(5000));
+  watermark.partition_time = TimeMs::min();
+  EXPECT_EQ(watermark.StaleBy(At(4000)), TimeMs::duration::max());
+}
+
+TEST(Watermarks, TellStaleFromQuiet) {
+  const auto snapshot = Snapshot::ParseCopy(test::SnapshotOf(Format::kBloom, {}));  // of partition 3
+  ASSERT_TRUE(snapshot);
+  const TimeMs own = snapshot->as_of();
+  const auto later = [own](int ms) { return own + TimeMs::duration(ms); };
+  Watermarks watermarks;
+  EXPECT_EQ(watermarks.AsOf(*snapshot), own);
+  EXPECT_EQ(watermarks.StaleBy(*snapshot, later(60000)), TimeMs::duration(60000));
+  Watermark watermark;
+  watermark.partition = 2;
+  watermark.heartbeat = later(59000);
+  watermarks.Set(watermark);
+  EXPECT_EQ(watermarks.AsOf(*snapshot), own) << "another partition's says nothing of it";
+  watermark.partition = 3;
+  watermarks.Set(watermark);
+  EXPECT_EQ(watermarks.StaleBy(*snapshot, later(60000)), TimeMs::duration(1000));
+  watermark.heartbeat = later(-1000);
+  watermarks.Set(watermark);
+  EXPECT_EQ(watermarks.AsOf(*snapshot), own) << "the later of the two";
+  watermarks.Forget(3);
+  EXPECT_EQ(watermarks.Of(3), nullptr);
+}
+
+TEST(Watermarks, NothingSeenIsAsFreshAsTheStalestPartition) {
+  Watermarks watermarks;
+  Watermark watermark;
+  watermark.heartbeat = At(5000);
+  watermarks.Set(watermark);
+  EXPECT_FALSE(watermarks.AsOfAll(2).has_value());
+  watermark.partition = 1;
+  watermark.heartbeat = At(4000);
+  watermarks.Set(watermark);
+  EXPECT_EQ(watermarks.AsOfAll(2), At(4000));
+}
+
+}  // namespace
+}  // namespace seen::client
