@@ -25,11 +25,15 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 JOBS = len(os.sched_getaffinity(0))
-PARTS = ["rules", "unit", "simulation", "asan-ubsan", "tsan", "system"]
-PRESETS = {part: part if part in ("asan-ubsan", "tsan") else "release" for part in PARTS if part != "rules"}
-LIMIT_S = {"build": 1800, "binary": 900, "rules": 60, "system": 2400}
+PARTS = ["rules", "unit", "simulation", "asan-ubsan", "tsan", "clients", "system"]
+BUILT_BY_NONE = ("rules", "clients")
+PRESETS = {part: part if part in ("asan-ubsan", "tsan") else "release" for part in PARTS if part not in BUILT_BY_NONE}
+LIMIT_S = {"build": 1800, "binary": 900, "rules": 60, "clients": 900, "system": 2400}
+CLIENTS_AT_ONCE = 2
 OUTPUT_LINES_MAX = 200
+PYTHON = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 PYTEST_OUTCOME = re.compile(r"tests/\S+::.* (PASSED|FAILED|SKIPPED|ERROR)\b")
+GO_OUTCOME = re.compile(r"^--- (PASS|FAIL|SKIP): ", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -48,13 +52,17 @@ class Counts:
         return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
-def run(command, log, limit_s, environment=None, on_line=None):
+def run(command, log, limit_s, environment=None, on_line=None, folder=ROOT):
     """Runs a command with its output in `log`; returns its status, None if it was ended at the time limit."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as output:
-        process = subprocess.Popen(
-            [str(c) for c in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
-            stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}, start_new_session=True)
+        try:
+            process = subprocess.Popen(
+                [str(c) for c in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}, start_new_session=True)
+        except OSError as error:
+            output.write(f"{error}\n".encode())
+            return 127
     deadline = time.monotonic() + limit_s
     try:
         with open(log, encoding="utf-8", errors="replace") as lines:
@@ -208,6 +216,67 @@ def sanitized(preset, words):
     return counts
 
 
+def clients(words):
+    """The readers in other languages, by their own languages' tests; one whose folder isn't there is left out."""
+    tests = [test for name, test in (("java", client_java), ("go", client_go), ("python", client_python))
+             if (ROOT / "clients" / name).is_dir()]
+    counts = Counts()
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS_AT_ONCE) as pool:
+        for outcome in pool.map(lambda test: test(words), tests):
+            counts.add(outcome)
+    return counts
+
+
+def client_python(words):
+    log, result = LOGS / "clients-python.log", LOGS / "clients-python.xml"
+    result.unlink(missing_ok=True)
+    command = [python_with("numpy, pytest, xxhash"), "-m", "pytest", "-v", "-p", "no:cacheprovider",
+               f"--junitxml={result}"]
+    if words:
+        command += ["-k", words]
+    start = time.monotonic()
+    status = run(command, log, LIMIT_S["clients"], PYTHON, folder=ROOT / "clients" / "python")
+    counts = pytest_counts(result, status, words)
+    return report("clients/python", counts, time.monotonic() - start, log)
+
+
+def client_go(words):
+    """Each module under clients/go. -count=1: Go's cache of results doesn't know of the golden files."""
+    counts = Counts()
+    for module in sorted(path.parent for path in (ROOT / "clients" / "go").glob("**/go.mod")):
+        name = str(module.relative_to(ROOT))
+        log, start = LOGS / f"{name.replace('/', '-')}.log", time.monotonic()
+        counts_here = Counts()
+        if run(["go", "vet", "./..."], log, LIMIT_S["clients"], folder=module) != 0:
+            counts_here.failed = 1
+        else:
+            command = ["go", "test", "-count=1", "-v", *(["-run", words] if words else []), "./..."]
+            status = run(command, log, LIMIT_S["clients"], folder=module)
+            outcomes = GO_OUTCOME.findall(log.read_text(encoding="utf-8", errors="replace"))
+            counts_here = Counts(outcomes.count("PASS"), outcomes.count("FAIL"), outcomes.count("SKIP"))
+            if status != 0 and counts_here.failed == 0:
+                counts_here.failed = 1
+        counts.add(report(name, counts_here, time.monotonic() - start, log))
+    return counts
+
+
+def client_java(words):
+    folder, log = ROOT / "clients" / "java", LOGS / "clients-java.log"
+    reports = "**/target/surefire-reports/TEST-*.xml"
+    for old in folder.glob(reports):
+        old.unlink()
+    command = ["mvn", "-q", "-B", "test"]
+    if words:
+        command += [f"-Dtest=*{words}*,*#*{words}*", "-Dsurefire.failIfNoSpecifiedTests=false"]
+    start, counts = time.monotonic(), Counts()
+    status = run(command, log, LIMIT_S["clients"], folder=folder)
+    for result in folder.glob(reports):
+        counts.add(count_junit(result))
+    if status != 0 and counts.failed == 0:
+        counts.failed = 1
+    return report("clients/java", counts, time.monotonic() - start, log)
+
+
 def system(words):
     """The real binaries with real clients, by pytest."""
     folder = ROOT / "tests" / "system"
@@ -215,7 +284,7 @@ def system(words):
         return Counts()
     log, result = LOGS / "system.log", LOGS / "system.xml"
     result.unlink(missing_ok=True)
-    command = [system_python(), "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15"]
+    command = [python_with("confluent_kafka, pytest"), "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15"]
     command += [f"--junitxml={result}", folder]
     if words:
         command += ["-k", words]
@@ -225,26 +294,30 @@ def system(words):
             say(f"       {line.rstrip()}")
 
     start = time.monotonic()
-    environment = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    status = run(command, log, LIMIT_S["system"], environment, progress)
-    counts = count_pytest(result)
-    no_test_matched = 5
-    if status != 0 and counts.failed == 0 and not (words and status == no_test_matched):
-        counts.failed = 1
+    status = run(command, log, LIMIT_S["system"], PYTHON, progress)
+    counts = pytest_counts(result, status, words)
     return report("system", counts, time.monotonic() - start, log)
 
 
-def system_python():
-    """An interpreter for which the distribution's Kafka client is installed."""
+def python_with(modules):
+    """An interpreter for which the distribution's packages of these are installed."""
     for python in (sys.executable, "/usr/bin/python3"):
-        command = [python, "-c", "import confluent_kafka, pytest"]
+        command = [python, "-c", f"import {modules}"]
         probe = subprocess.run(command, capture_output=True, check=False)
         if probe.returncode == 0:
             return python
     return sys.executable
 
 
-def count_pytest(result):
+def pytest_counts(result, status, words):
+    counts, no_test_matched = count_junit(result), 5
+    if status != 0 and counts.failed == 0 and not (words and status == no_test_matched):
+        counts.failed = 1
+    return counts
+
+
+def count_junit(result):
+    """pytest's report, or one of Maven's."""
     counts = Counts()
     try:
         cases = list(xml.etree.ElementTree.parse(result).iter("testcase"))
@@ -280,6 +353,7 @@ def main():
         "simulation": lambda words: google_tests("release", binaries_of("release", True), words),
         "asan-ubsan": lambda words: sanitized("asan-ubsan", words),
         "tsan": lambda words: sanitized("tsan", words),
+        "clients": clients,
         "system": system,
     }
     for part in chosen:
