@@ -16,6 +16,16 @@ Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
   switch (format) {
     case SnapshotFormat::kSplitBlockBloom:
       return ParseAs<SplitBlockBloomView>(payload);
+    case SnapshotFormat::kBloom:
+      return ParseAs<BloomView>(payload);
+    case SnapshotFormat::kCountingBloom:
+      return ParseAs<CountingBloomView>(payload);
+    case SnapshotFormat::kBinaryFuse8:
+      return ParseAs<BinaryFuse8View>(payload);
+    case SnapshotFormat::kBinaryFuse16:
+      return ParseAs<BinaryFuse16View>(payload);
+    case SnapshotFormat::kFingerprints:
+      return ParseAs<ExactFingerprintsView>(payload);
     default:
       break;
   }

@@ -5,13 +5,18 @@
 #include <variant>
 
 #include "base/result.h"
+#include "filter/binary_fuse.h"
+#include "filter/bloom.h"
+#include "filter/counting_bloom.h"
+#include "filter/exact_fingerprints.h"
 #include "filter/snapshot_format.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen {
 
 /// Points into the payload. Any thread.
-using AnyView = std::variant<SplitBlockBloomView>;
+using AnyView = std::variant<SplitBlockBloomView, BloomView, CountingBloomView, BinaryFuse8View,
+                             BinaryFuse16View, ExactFingerprintsView>;
 
 /// kMalformed: what is wrong with it as a payload of `format`, which isn't kAuto.
 Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload);

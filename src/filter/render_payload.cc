@@ -3,6 +3,10 @@
 #include <bit>
 
 #include "base/check.h"
+#include "filter/binary_fuse.h"
+#include "filter/bloom.h"
+#include "filter/counting_bloom.h"
+#include "filter/exact_fingerprints.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen {
@@ -20,9 +24,20 @@ void RenderSplitBlockBloom(const SnapshotShape& shape, std::span<const Fingerpri
 }  // namespace
 
 void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::string& out) {
+  const double rate = shape.false_positive_rate;
   switch (shape.format) {
     case SnapshotFormat::kSplitBlockBloom:
       return RenderSplitBlockBloom(shape, items.fingerprints, out);
+    case SnapshotFormat::kBloom:
+      return BloomFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kCountingBloom:
+      return CountingBloomFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kBinaryFuse8:
+      return BinaryFuse8::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kBinaryFuse16:
+      return BinaryFuse16::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kFingerprints:
+      return ExactFingerprintsFilter::Render(items.fingerprints, rate, out);
     default:
       break;
   }

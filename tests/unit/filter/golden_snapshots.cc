@@ -14,12 +14,6 @@ namespace {
 
 using namespace std::string_literals;
 
-std::vector<std::string> Numbered(std::string_view prefix, int first, int count) {
-  std::vector<std::string> ids;
-  for (int i = first; i < first + count; ++i) ids.push_back(std::string(prefix) + std::to_string(i));
-  return ids;
-}
-
 GoldenSnapshot Made(std::string file, std::string note, std::vector<std::string> ids,
                     const std::vector<std::string>& candidates, SnapshotMeta meta) {
   std::set<Fingerprint> sorted;
@@ -30,7 +24,7 @@ GoldenSnapshot Made(std::string file, std::string note, std::vector<std::string>
   for (const std::string& id : candidates) {
     if (!reference::MightContain(std::string_view(bytes).substr(56), FingerprintOf(id))) unseen.push_back(id);
   }
-  return {std::move(file), std::move(note), std::move(bytes), std::move(ids), std::move(unseen)};
+  return {std::move(file), std::move(note), std::move(bytes), std::move(ids), std::move(unseen), {}};
 }
 
 SnapshotMeta Meta(double rate = 0.01) {
@@ -57,91 +51,36 @@ GoldenSnapshot LongerHeader() {
   return snapshot;
 }
 
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      quoted += "\\u00";
-      quoted += kHex[static_cast<size_t>(c) >> 4];
-      quoted += kHex[static_cast<size_t>(c) & 15];
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
-std::string Hex(uint64_t value) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 15];
-  return Quoted(text);
-}
-
-std::string List(const std::vector<std::string>& ids) {
-  std::string list = "[";
-  for (const std::string& id : ids) list += (list.size() > 1 ? "," : "") + Quoted(id);
-  return list + "]";
-}
-
-/// `name` is the member's, `value` is JSON.
-void AddMember(std::string& object, std::string_view name, const std::string& value) {
-  object += object.empty() ? "    {" : ",\n     ";
-  object += Quoted(name) + ": " + value;
-}
-
-std::string Entry(const GoldenSnapshot& snapshot) {
-  const auto view = SnapshotView::Parse(snapshot.bytes);
-  if (!view) return "    {" + Quoted("unreadable") + ": " + Quoted(view.error().message) + "}";
-  const SnapshotMeta& meta = view->meta();
-  std::string entry;
-  AddMember(entry, "file", Quoted(snapshot.file));
-  AddMember(entry, "note", Quoted(snapshot.note));
-  AddMember(entry, "format", "\"split_block_bloom\"");
-  AddMember(entry, "header_bytes", std::to_string(snapshot.bytes.size() - view->payload().size()));
-  AddMember(entry, "item_count", std::to_string(meta.item_count));
-  AddMember(entry, "as_of_ms", std::to_string(meta.as_of.value));
-  AddMember(entry, "horizon_day", std::to_string(meta.horizon.since_epoch));
-  AddMember(entry, "partition", std::to_string(meta.partition));
-  AddMember(entry, "input_offset", std::to_string(meta.input_offset));
-  AddMember(entry, "false_positive_rate", meta.false_positive_rate == 0.01 ? "0.01" : "0.001");
-  AddMember(entry, "payload_bytes", std::to_string(view->payload().size()));
-  AddMember(entry, "checksum", std::to_string(reference::Checksum(snapshot.bytes)));
-  AddMember(entry, "seen", List(snapshot.seen));
-  AddMember(entry, "unseen", List(snapshot.unseen));
-  return entry + "}";
-}
-
-std::string Hashes() {
-  std::string lines;
-  for (const std::string& id : {"n1"s, "42"s, "-7"s, "曝光"s, "e\u0301"s, "a\0b"s, std::string(40, 'x')}) {
-    const Fingerprint fingerprint = FingerprintOf(id);
-    lines += (lines.empty() ? "" : ",\n") + ("    {\"id\": " + Quoted(id)) +
-             ", \"xxh64_of_id\": " + Hex(reference::Xxh64(id)) +
-             ", \"fingerprint\": " + std::to_string(fingerprint.value) +
-             ", \"xxh64_of_fingerprint\": " + Hex(reference::HashOf(fingerprint)) + "}";
-  }
-  return lines;
-}
-
 }  // namespace
 
-std::vector<GoldenSnapshot> Snapshots() {
-  const auto integers = std::vector<std::string>{"0",
-                                                 "1",
-                                                 "-1",
-                                                 "42",
-                                                 "-7",
-                                                 "2147483648",
-                                                 "4294967296",
-                                                 "9007199254740993",
-                                                 "9223372036854775807",
-                                                 "-9223372036854775808",
-                                                 "18446744073709551615"};
-  const auto unicode = std::vector<std::string>{
-      "曝光",   "用户-1", "café", "cafe\u0301", "ß",     "SS",   "🎬",     "👩‍👩‍👧",
-      "\u200b", "привет", "שלום", "n 1",        "\"\\/", "a\tb", "a\0b"s, "\u007f"};
+std::vector<std::string> IntegerIds() {
+  return {"0",
+          "1",
+          "-1",
+          "42",
+          "-7",
+          "2147483648",
+          "4294967296",
+          "9007199254740993",
+          "9223372036854775807",
+          "-9223372036854775808",
+          "18446744073709551615"};
+}
+
+std::vector<std::string> UnicodeIds() {
+  return {"曝光",   "用户-1", "café", "cafe\u0301", "ß",     "SS",   "🎬",     "👩‍👩‍👧",
+          "\u200b", "привет", "שלום", "n 1",        "\"\\/", "a\tb", "a\0b"s, "\u007f"};
+}
+
+std::vector<std::string> Numbered(std::string_view prefix, int first, int count) {
+  std::vector<std::string> ids;
+  for (int i = first; i < first + count; ++i) ids.push_back(std::string(prefix) + std::to_string(i));
+  return ids;
+}
+
+std::vector<GoldenSnapshot> SplitBlockBloomSnapshots() {
+  const auto integers = IntegerIds();
+  const auto unicode = UnicodeIds();
   std::vector<std::string> not_unicode = Numbered("曝光-", 1, 100);
   for (const char* id : {"ss", "Café", "a", "b", "用户-2", "曝"}) not_unicode.emplace_back(id);
   std::vector<std::string> not_integers = Numbered("", 1000, 100);
@@ -166,6 +105,12 @@ std::vector<GoldenSnapshot> Snapshots() {
   };
 }
 
+std::vector<GoldenSnapshot> Snapshots() {
+  std::vector<GoldenSnapshot> snapshots = SplitBlockBloomSnapshots();
+  for (GoldenSnapshot& snapshot : SnapshotsOfOtherKinds()) snapshots.push_back(std::move(snapshot));
+  return snapshots;
+}
+
 std::vector<RefusedSnapshot> Refused() {
   const std::string good = Made("", "", Numbered("n", 1, 40), {}, Meta()).bytes;
   std::string flipped = good;
@@ -174,7 +119,7 @@ std::vector<RefusedSnapshot> Refused() {
       {"refused_empty.bin", "no bytes at all (a tombstone is a null value, not a snapshot)", ""},
       {"refused_magic.bin", "the first four bytes are not SEEN", Patched(good, 0, 'X')},
       {"refused_version.bin", "version 2", Patched(good, 4, uint8_t{2})},
-      {"refused_format.bin", "an unknown format", Patched(good, 5, uint8_t{9})},
+      {"refused_format.bin", "an unknown format", Patched(good, 5, uint8_t{255})},
       {"refused_hash.bin", "an unknown hash", Patched(good, 6, uint8_t{2})},
       {"refused_flags.bin", "an unknown flag", Patched(good, 7, uint8_t{1})},
       {"refused_header_bytes.bin", "header_bytes below 56", Patched(good, 8, uint32_t{48})},
@@ -191,23 +136,6 @@ std::vector<RefusedSnapshot> Refused() {
       {"refused_cut_header.bin", "only 40 bytes", good.substr(0, 40)},
       {"refused_longer.bin", "a byte too many", good + '\0'},
   };
-}
-
-std::string Index() {
-  std::string snapshots;
-  for (const GoldenSnapshot& snapshot : Snapshots()) {
-    snapshots += (snapshots.empty() ? "" : ",\n") + Entry(snapshot);
-  }
-  std::string refused;
-  for (const RefusedSnapshot& snapshot : Refused()) {
-    refused += (refused.empty() ? "" : ",\n") + ("    {\"file\": " + Quoted(snapshot.file)) +
-               ", \"why\": " + Quoted(snapshot.why) + "}";
-  }
-  return "{\n  \"about\": \"Snapshots every reader is tested with; schemas/snapshot.md says how they are "
-         "read. "
-         "Written by test_filter with SEEN_WRITE_GOLDEN=1.\",\n  \"hashes\": [\n" +
-         Hashes() + "\n  ],\n  \"snapshots\": [\n" + snapshots + "\n  ],\n  \"refused\": [\n" + refused +
-         "\n  ]\n}\n";
 }
 
 }  // namespace seen::golden
