@@ -1,0 +1,84 @@
+// Tail answers which items a user has not seen from a local cache of snapshots, which it keeps up to date by reading
+// their topic. It asks over HTTP where the cache has no such user, or is too old.
+//
+//	echo '{"user":"u1","items":["n1","n2"]}' | go run ./tail -brokers 127.0.0.1:9092 -http http://127.0.0.1:8080
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"os"
+	"strings"
+	"time"
+
+	"seen"
+	"seen/examples/internal/cache"
+	"seen/examples/internal/follow"
+	"seen/examples/internal/lines"
+	"seen/examples/internal/seenhttp"
+)
+
+func main() {
+	brokers := flag.String("brokers", "127.0.0.1:9092", "of Kafka, separated by commas")
+	snapshots := flag.String("snapshots", "seen-filters", "the topic of snapshots")
+	watermarks := flag.String("watermarks", "seen-watermarks", "the topic of watermarks")
+	base := flag.String("http", "http://127.0.0.1:8080", "where seend answers")
+	filter := flag.String("filter", "default", "which filter to ask over HTTP: that of the topic")
+	timeout := flag.Duration("timeout", 50*time.Millisecond, "how long to wait for an answer over HTTP")
+	usersMax := flag.Int("users-max", 1_000_000, "how many users to keep")
+	bytesMax := flag.Int64("bytes-max", 1<<30, "how many bytes to keep")
+	staleMax := flag.Duration("stale-max", 10*time.Second, "how old an answer of the cache may be")
+	flag.Parse()
+
+	users := cache.New(*usersMax, *bytesMax)
+	follower, err := follow.New(follow.Config{
+		Brokers: strings.Split(*brokers, ","), SnapshotTopic: *snapshots, WatermarkTopic: *watermarks}, users)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go follower.Run(ctx)
+
+	r := recommender{users, follower, seenhttp.New(*base, *filter, *timeout, 64), *staleMax}
+	err = lines.Serve(os.Stdin, os.Stdout, func(user string, items, alsoSeen []string) lines.Answer {
+		return r.unseen(ctx, user, items, alsoSeen)
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// recommender may be asked by any number of goroutines.
+type recommender struct {
+	users    *cache.Cache
+	follower *follow.Follower
+	http     *seenhttp.Client
+	staleMax time.Duration
+}
+
+func (r *recommender) unseen(ctx context.Context, user string, items, alsoSeen []string) lines.Answer {
+	snapshot, held := r.users.Get(user)
+	from, err := "cache", error(nil)
+	switch {
+	case !held:
+		// Nothing seen, or no room: seend tells the two apart, and the cache then has it.
+		from = "http"
+		snapshot, err = r.users.Fetch(user, func() (*seen.Snapshot, int, error) { return r.http.Snapshot(ctx, user) })
+		if err != nil {
+			snapshot, from = seen.Empty(-1), "request" // what this request itself knows, rather than no answer
+		}
+	case r.follower.StaleBy(snapshot, time.Now()) > r.staleMax:
+		var unseen []string
+		if unseen, err = r.http.Unseen(ctx, user, items, alsoSeen); err == nil {
+			return lines.Answer{Unseen: unseen, From: "http"}
+		}
+		from = "stale cache" // what was seen up to then, and what this request knows
+	}
+	answer := lines.Answer{Unseen: snapshot.AlsoSeen(alsoSeen...).Unseen(items), From: from}
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	return answer
+}

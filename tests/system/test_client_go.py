@@ -1,0 +1,137 @@
+"""clients/go: its own tests, and its examples against a real daemon and a real Kafka."""
+
+import json
+import subprocess
+
+import pytest
+
+from oracle import event
+from places import SOURCE, now_ms, wait_until
+
+CLIENT = SOURCE / "clients" / "go"
+EXAMPLES = CLIENT / "examples"
+CANDIDATES = ["a", "b", "c", "b", 7]
+
+
+def go(directory, *arguments):
+    done = subprocess.run(["go", *arguments], cwd=directory, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+
+
+@pytest.mark.parametrize("module", [CLIENT, EXAMPLES], ids=["library", "examples"])
+def test_it_passes_its_own_tests(module):
+    go(module, "vet", "./...")
+    go(module, "test", "./...")
+
+
+@pytest.fixture(scope="module")
+def binaries(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("go")
+    go(EXAMPLES, "build", "-o", str(directory), "./ask", "./tail")
+    return directory
+
+
+class Example:
+    """A running example: one JSON object a line in, one a line out."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, user, items=CANDIDATES, also_seen=()):
+        request = {"user": user, "items": items, "also_seen": list(also_seen)}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        return answer["from"], answer["unseen"]
+
+    def close(self):
+        try:
+            self.process.stdin.close()
+            assert self.process.wait(10) == 0
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def example(binaries):
+    running = []
+
+    def start(name, *arguments):
+        running.append(Example(binaries / name, *arguments))
+        return running[-1]
+    yield start
+    for one in running:
+        one.close()
+
+
+@pytest.fixture
+def seend(topics, daemon, topic_name):
+    """Users u0 to u19 and one of another alphabet have seen a, each and 7."""
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    see(topics, topic_name, [*(f"u{i}" for i in range(20)), "用户/1"], ["a", 7])
+    seend.wait_at_rest()
+    return seend
+
+
+def see(topics, topic, users, items):
+    topics.produce(topic, [(user, event(user, item, now_ms())) for user in users for item in items])
+
+
+def test_asking_over_http(seend, example):
+    ask = example("ask", "-http", f"http://{seend.address}", "-timeout", "5s")
+    assert ask.ask("u1") == ("http", ["b", "c"])
+    assert ask.ask("用户/1", also_seen=["c"]) == ("http", ["b"])
+    assert ask.ask("never") == ("http", ["a", "b", "c", "7"])
+    assert ask.ask("") == ("request", ["a", "b", "c", "7"]), "what seend refuses is shown"
+    seend.sigterm()
+    seend.wait_exit()
+    assert ask.ask("u1", also_seen=["c"]) == ("request", ["a", "b", "7"]), "rather shown again than failing"
+
+
+def test_tailing_the_topic(seend, example, topics, topic_name):
+    marks = topics.create(f"{topic_name}-marks", 1, cleanup_policy="compact")
+
+    def heartbeat():
+        """As the daemon's: nothing is left to read in either partition."""
+        topics.produce(marks, [(str(p), json.dumps({
+            "version": 1, "partition": p, "partition_time_ms": 1, "next_offset": 1, "lag_messages": 0,
+            "unpublished_users": 0, "heartbeat_ms": now_ms()})) for p in range(2)])
+        return True
+
+    arguments = ["-brokers", topics.bootstrap, "-snapshots", f"{topic_name}-filters", "-watermarks", marks,
+                 "-http", f"http://{seend.address}", "-timeout", "5s", "-stale-max"]
+    tail = example("tail", *arguments, "3s")
+    small = example("tail", *arguments, "1m", "-users-max", "3")
+
+    wait_until(lambda: heartbeat() and tail.ask("u1") == ("cache", ["b", "c"]), "it has read the topic", every_s=0.2)
+    assert tail.ask("用户/1", also_seen=["c"]) == ("cache", ["b"])
+
+    see(topics, topic_name, ["u1"], ["b"])
+    wait_until(lambda: heartbeat() and tail.ask("u1") == ("cache", ["c"]), "what is new comes by itself", every_s=0.2)
+
+    # A user who isn't there: seend says whether nothing was seen, and that is kept.
+    assert tail.ask("never") == ("http", ["a", "b", "c", "7"])
+    wait_until(lambda: heartbeat() and tail.ask("never") == ("cache", ["a", "b", "c", "7"]), "it is kept", every_s=0.2)
+    see(topics, topic_name, ["never"], ["c"])
+    wait_until(lambda: heartbeat() and tail.ask("never") == ("cache", ["a", "b", "7"]), "the topic's is later", every_s=0.2)
+
+    # Of 21 users 3 stay.
+    heartbeat()
+    wait_until(lambda: small.ask("u5") == ("cache", ["b", "c"]), "it has read the topic")
+    first = [small.ask(f"u{i}") for i in (6, 7, 8, 9)]
+    assert sum(source == "http" for source, _ in first) >= 1 and all(unseen == ["b", "c"] for _, unseen in first)
+    assert [small.ask(f"u{i}") for i in (7, 8, 9)] == [("cache", ["b", "c"])] * 3
+
+    # An erased user's record is a tombstone.
+    assert seend.http.request("DELETE", "/v1/users/u1").status == 202
+    wait_until(lambda: heartbeat() and tail.ask("u1")[1] == ["a", "b", "c", "7"], "u1 is forgotten", every_s=0.2)
+
+    # Without heartbeats it is too old to rely on, until there are some again.
+    wait_until(lambda: tail.ask("u2") == ("http", ["b", "c"]), "it asks seend", timeout_s=10)
+    seend.kill9()
+    assert tail.ask("u2", also_seen=["c"]) == ("stale cache", ["b"]), "what was known then is still right"
+    assert tail.ask("nobody", also_seen=["c"]) == ("request", ["a", "b", "7"])
+    wait_until(lambda: heartbeat() and tail.ask("u2") == ("cache", ["b", "c"]), "fresh again, without HTTP", every_s=0.2)
