@@ -1,0 +1,194 @@
+"""The Java examples: recall that holds snapshots, or asks over HTTP, and shows rather than fails."""
+
+import http.server
+import json
+import pathlib
+import queue
+import subprocess
+import threading
+import time
+
+import pytest
+
+from oracle import event
+from places import SOURCE, now_ms, wait_until
+
+JAVA = SOURCE / "clients" / "java"
+TARGET = JAVA / "examples" / "target"
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def class_path():
+    """The examples and what they stand on, built where a source is newer."""
+    sources = [path for path in JAVA.rglob("*") if path.suffix in (".java", ".xml") and "target" not in path.parts]
+    newest = max(path.stat().st_mtime for path in sources)
+    stamp = TARGET / "built-for-system-tests"
+    if not stamp.exists() or stamp.stat().st_mtime < newest:
+        subprocess.run(["mvn", "-q", "-B", "-f", JAVA / "pom.xml", "package", "-Dmaven.test.skip=true"], check=True,
+                       timeout=600, stdin=subprocess.DEVNULL)
+        stamp.touch()
+    return f"{TARGET}/*:{TARGET}/libs/*"
+
+
+class Example:
+    """One of them as a process, asked line by line."""
+
+    def __init__(self, class_path, name, log, flags):
+        command = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", class_path,
+                   f"io.seen.examples.{name}"]
+        self.log_path = log
+        with open(log, "wb") as errors:
+            self.process = subprocess.Popen(
+                [*command, *(word for flag, value in flags.items() for word in (f"--{flag}", str(value)))],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8")
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=lambda: [self.lines.put(line) for line in self.process.stdout])
+        self.reader.start()
+
+    def ask(self, line):
+        """(by what it was decided, the unseen)"""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        try:
+            by, unseen = self.lines.get(timeout=20).rstrip("\n").split("\t")
+        except queue.Empty:
+            raise AssertionError(f"no answer to {line!r}: {self.log()}") from None
+        return by, unseen.split()
+
+    def log(self):
+        return pathlib.Path(self.log_path).read_text(errors="replace")[-4000:]
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            return self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+        finally:
+            self.reader.join()
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def example(class_path, tmp_path):
+    made = []
+
+    def start(name, **flags):
+        log = tmp_path / f"example-{len(made)}.log"
+        made.append(Example(class_path, name, log, {k.replace("_", "-"): v for k, v in flags.items()}))
+        return made[-1]
+    yield start
+    for one in made:
+        if one.process.poll() is None:
+            one.close()
+
+
+def watermark(partition, heartbeat_ms, lag=0):
+    value = {"version": 1, "partition": partition, "partition_time_ms": heartbeat_ms, "next_offset": 5, "lag_messages": lag,
+             "unpublished_users": 0, "heartbeat_ms": heartbeat_ms, "of_a_later_daemon": {"is": ["skipped"]}}
+    return str(partition), json.dumps(value)
+
+
+def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, daemon, topic_name, example):
+    topics.create(topic_name, partitions=2)
+    topics.create(f"{topic_name}-marks", partitions=1, cleanup_policy="compact")
+    seend = daemon(topic_name).start()
+    then = now_ms() - HOUR_MS  # the stream has been quiet since
+    shown = [("u1", "n1"), ("u1", "42"), ("用户", "曝光")] + [(f"other-{i}", f"n{i}") for i in range(20)]
+    topics.produce(topic_name, [(u, event(u, i, then), {"timestamp": then}) for u, i in shown])
+    seend.wait_at_rest()
+
+    flags = {"brokers": topics.bootstrap, "snapshots": f"{topic_name}-filters", "watermarks": f"{topic_name}-marks",
+             "stale_ms": 60_000, "http": f"http://{seend.address}", "timeout_ms": 5_000}
+    held, one_user = example("TailExample", **flags), example("TailExample", **flags, users_max=1)
+
+    assert held.ask("u1 n1 n2 42 n2 n3 / n3") == ("http", ["n2"]), "an hour old, and nobody says why"
+    topics.produce(f"{topic_name}-marks", [watermark(0, now_ms()), watermark(1, now_ms())])
+    wait_until(lambda: held.ask("u1 n9")[0] == "snapshot", "the watermarks vouch for the cache", timeout_s=10)
+    assert held.ask("u1 n1 n2 42 n2 n3 / n3") == ("snapshot", ["n2"])
+    assert held.ask("用户 n1 曝光") == ("snapshot", ["n1"])
+    assert held.ask("nobody n1 n2 / n2") == ("snapshot", ["n1"]), "who isn't in a whole topic has seen nothing"
+
+    users = sorted({user for user, _ in shown})
+    by_user = wait_until(lambda: (by := [one_user.ask(f"{user} n777")[0] for user in users]).count("snapshot") and by,
+                         "the watermarks vouch for the one that is held", timeout_s=10)
+    assert sorted(by_user) == ["http"] * (len(users) - 1) + ["snapshot"]
+    assert one_user.ask("nobody n1") == ("http", ["n1"]), "a miss of a cache that left someone out says nothing"
+
+    # What happens next reaches the cache: a new snapshot, and a tombstone.
+    topics.produce(topic_name, [("u1", event("u1", "n2", now_ms()))])
+    wait_until(lambda: held.ask("u1 n2 n5") == ("snapshot", ["n5"]), "the next snapshot", timeout_s=10)
+    topics.produce(f"{topic_name}-filters", [("用户", None)])
+    wait_until(lambda: held.ask("用户 n1 曝光") == ("snapshot", ["n1", "曝光"]), "a tombstone forgets", timeout_s=10)
+    topics.produce(f"{topic_name}-filters", [("u1", b"damaged")])
+    wait_until(lambda: "does not start with" in held.log(), "what is refused is told", timeout_s=10)
+    assert held.ask("u1 n1 n5") == ("snapshot", ["n5"]), "and what was there before it is kept"
+
+    # The daemon dies: no more heartbeats.
+    topics.produce(f"{topic_name}-marks", [watermark(p, now_ms() - HOUR_MS, lag=3) for p in (0, 1)])
+    wait_until(lambda: held.ask("other-1 n1 n5") == ("http", ["n5"]), "too old: HTTP", timeout_s=10)
+    seend.stop()
+    assert held.ask("other-1 n1 n5 n6 / n6") == ("old snapshot", ["n5"])
+    assert one_user.ask("nobody n1 n5 n6 / n6") == ("own list", ["n1", "n5"])
+    assert held.close() == 0 and one_user.close() == 0
+
+
+def test_http_answers_and_showing_is_the_fallback(topics, daemon, topic_name, example):
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    asking = example("HttpExample", http=f"http://{seend.address}", timeout_ms=5_000)
+    topics.produce(topic_name, [(u, event(u, "n1", now_ms())) for u in ("u1", "用户/ 1")])
+    seend.wait_caught_up()
+    assert asking.ask("u1 n3 n1 n2 n3 / n2") == ("http", ["n3"])
+    assert asking.ask("u2 n1") == ("http", ["n1"])
+    seend.stop()
+    assert asking.ask("u1 n3 n1 n2 n3 / n2") == ("own list", ["n3", "n1"])
+    assert "shown without asking" in asking.log()
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Answers at once, but for the user `slow`; drops the connection after `last` has been answered."""
+    protocol_version = "HTTP/1.1"
+    connections = 0
+
+    def setup(self):
+        Slow.connections += 1
+        super().setup()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if "/slow/" in self.path:
+            time.sleep(0.5)
+        body = json.dumps({"unseen": ["n1"]}).encode()
+        self.send_response(503 if "/early/" in self.path else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = "/last/" in self.path
+
+    def log_message(self, *_):
+        pass
+
+
+def test_one_connection_serves_many_requests_and_none_waits_for_long(example):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        asking = example("HttpExample", http=f"http://127.0.0.1:{server.server_port}", timeout_ms=200)
+        wait_until(lambda: asking.ask("u1 n1 n2")[0] == "http", "the first takes longer: classes are loaded", timeout_s=10)
+        Slow.connections = 0
+        assert asking.ask("last n1 n2") == ("http", ["n1"])
+        for i in range(50):
+            assert asking.ask(f"u{i} n1 n2") == ("http", ["n1"])
+        assert Slow.connections <= 2, "kept alive, and opened again once closed"
+        assert asking.ask("early n1 n2 / n1") == ("own list", ["n2"]), "503: still catching up"
+        assert asking.ask("slow n1 n2 / n1") == ("own list", ["n2"]), "no answer in time"
+        assert "no answer within 200 ms" in asking.log()
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
