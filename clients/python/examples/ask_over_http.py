@@ -110,7 +110,7 @@ def answer_lines(lines: TextIO, ask: Callable[[str, list[ItemId], list[ItemId]],
 def http_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--http", default="http://127.0.0.1:8080", help="seend's address (default: %(default)s)")
     parser.add_argument("--filter", default="default", help="default: %(default)s")
-    parser.add_argument("--timeout-ms", type=int, default=200, help="for each wait on the network (default: %(default)s)")
+    parser.add_argument("--timeout-ms", type=int, default=200, help="of each wait (default: %(default)s)")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Small writers of all kinds, from schemas/snapshot.md alone: they spend bytes freely, and share no code with the reader."""
+"""Small writers of all kinds, from schemas/snapshot.md alone: no code of the reader, and bytes spent freely."""
 
 import random
 import struct

@@ -102,7 +102,9 @@ def close(seen):
 def test_a_connection_is_kept_and_one_that_was_closed_is_opened_again(kept, expected):
     def answer(path, question):
         assert path == "/v1/filters/default/users/u%2F1/unseen"
-        return 200, json.dumps({"unseen": [str(item) for item in question["items"] if item not in question["also_seen"]]}).encode()
+        unseen = [str(item) for item in question["items"] if item not in question["also_seen"]]
+        return 200, json.dumps({"unseen": unseen}).encode()
+
     with server(answer, kept) as (address, connections):
         seen = SeenHttp(address, timeout_s=5)
         for _ in range(6):

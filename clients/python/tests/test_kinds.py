@@ -205,6 +205,17 @@ def test_a_code_that_breaks_a_rule_is_refused(payload):
         Snapshot(seal(payload, 11))
 
 
+@pytest.mark.parametrize("items_a_step", [1, 7, 99, 100, 101])
+def test_decoding_step_by_step_gives_the_same(items_a_step, monkeypatch):
+    monkeypatch.setattr("seen_client.kinds.fingerprint_set.VALUES_A_STEP", items_a_step)
+    monkeypatch.setattr("seen_client.kinds.quotient.ITEMS_A_STEP", items_a_step)
+    for kind in ("fingerprints", "quotient"):
+        snapshot = Snapshot(snapshot_of(kind, ITEMS[:100]))
+        answers = snapshot.might_contain_many(ITEMS[:100] + FRESH[:2_000])
+        assert answers[:100].all() and np.count_nonzero(answers) < 160
+        assert [snapshot.might_contain(item) for item in FRESH[:500]] == answers[100:600].tolist()
+
+
 # --- fields of the other kinds
 
 @pytest.mark.parametrize("kind, payload, words", [

@@ -1,20 +1,24 @@
-"""Any bytes with a right checksum give an answer or SnapshotError: never another exception, a warning, much memory or time.
+"""Any bytes with a right checksum give an answer or SnapshotError: no other exception, warning, hang or hunger.
 
 Warnings are errors by the settings of pytest. SEEN_SEED replays other choices.
 """
 
+import contextlib
 import os
 import random
 import resource
 import struct
 import time
+import tracemalloc
+
+import pytest
 
 import encoders
-import pytest
 from seen_client import Snapshot, SnapshotError
 
 SEED = int(os.environ.get("SEEN_SEED", 20260101))
 ROUNDS = 300
+BYTES_A_BYTE_MAX = 150  # of memory, while a snapshot is read and decoded
 ITEMS = [f"n{i}" for i in range(200)]
 ASKED = [encoders.print_of(item) for item in ITEMS[:20]] + list(range(20)) + [2**32 - 1]
 NASTY = [0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFC0]
@@ -90,3 +94,20 @@ def test_mutated_headers():
         checksum = encoders.xxhash.xxh64_intdigest(bytes(data[:52] + data[56:])) & encoders.M32
         data[52:56] = struct.pack("<I", checksum)
         answers_or_refuses(bytes(data))
+
+
+@pytest.mark.parametrize("kind, payload", [
+    (5, struct.pack("<BII", 1, 64 * 3_800, 64 * 3_800) + (struct.pack("<H", 0) + b"\xff" * 24) * 3_800),
+    (11, struct.pack("<BI", 0, 800_000) + b"\xff" * 100_000),
+    (11, struct.pack("<BI", 31, 25_000) + b"\xff" * 100_000),
+])
+def test_the_densest_payloads_take_memory_in_proportion(kind, payload):
+    data = encoders.seal(payload, kind)
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(SnapshotError):
+            Snapshot(data).might_contain_fingerprints(ASKED)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < BYTES_A_BYTE_MAX * len(data)

@@ -13,11 +13,13 @@ NOW = 1763700000000
 
 def record(**changes):
     return json.dumps({"version": 1, "partition": 3, "partition_time_ms": NOW - 5_000, "next_offset": 9,
-                       "lag_messages": 0, "unpublished_users": 0, "heartbeat_ms": NOW - 400, "new": [1], **changes}).encode()
+                       "lag_messages": 0, "unpublished_users": 0, "heartbeat_ms": NOW - 400, "new": [1],
+                       **changes}).encode()
 
 
 @pytest.mark.parametrize("lag, partition_time_ms, as_of_ms", [
-    (0, NOW - 5_000, NOW - 400), (0, NOW + 5_000, NOW - 400), (7, NOW - 5_000, NOW - 5_000), (7, NOW + 5_000, NOW - 400)])
+    (0, NOW - 5_000, NOW - 400), (0, NOW + 5_000, NOW - 400), (7, NOW - 5_000, NOW - 5_000),
+    (7, NOW + 5_000, NOW - 400)])
 def test_with_nothing_to_read_the_heartbeat_counts_else_the_stream(lag, partition_time_ms, as_of_ms):
     watermark = Watermark.parse(record(lag_messages=lag, partition_time_ms=partition_time_ms))
     assert watermark.as_of_ms == as_of_ms and watermark.stale_by_ms(NOW) == NOW - as_of_ms
@@ -51,7 +53,8 @@ def test_times_far_out_are_no_error():
 
 
 @pytest.mark.parametrize("value, words", [
-    (b"", "no JSON"), (b"[1]", "no JSON object"), (b"\xff", "no JSON"), (b"[" * 60_000, "JSON"), (b"7" * 60_000, "JSON"),
+    (b"", "no JSON"), (b"[1]", "no JSON object"), (b"\xff", "no JSON"), (b"[" * 60_000, "JSON"),
+    (b"7" * 60_000, "JSON"),
     (b" " * 70_000, "at most"), (record(version=2), "version 2"), (record(version=None), "version None"),
     (record(version=True), "version True"), (record(heartbeat_ms="1"), "heartbeat_ms: not an integer"),
     (record(lag_messages=True), "lag_messages"), (record(next_offset=1.5), "next_offset"),

@@ -6,7 +6,7 @@ import datetime
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar, Union
+from typing import Any, NamedTuple, TypeVar, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from .envelope import Header, read_header
 from .hashing import MASK_32, Bools, ItemId, U32s, fingerprint, fingerprints, hash_of, hashes_of, id_text
 from .kinds import FILTERS, DayChain, Filter, FilterKind, IndexedCuckoo
 
-ItemT = TypeVar("ItemT", bound=ItemId)
+ItemT = TypeVar("ItemT", str, int)
 Bytes = Union[bytes, bytearray, memoryview]
 CREATED_SECOND_MAX = (1 << 62) - 1
 
@@ -35,8 +35,8 @@ class Detail(NamedTuple):
 class Snapshot:
     """Which items a user has seen, as of a time. "No" is certain; "yes" is wrong at about `false_positive_rate`.
 
-    Immutable; any number of threads may ask one. It keeps the bytes it was read from and a few hundred bytes more;
-    two kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch was asked for.
+    Immutable; any number of threads may ask one. It keeps the bytes it was read from and about a kilobyte more; two
+    kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch was asked for.
     """
 
     __slots__ = ("_also_seen", "_filter", "_header", "_nbytes")
@@ -160,8 +160,16 @@ class Snapshot:
 
     # --- many items
 
+    @overload
     def unseen(self, items: Iterable[ItemT], *, created_at_ms: Iterable[int | None] | None = None,
-               window_start: datetime.date | None = None) -> list[ItemT]:
+               window_start: datetime.date | None = None) -> list[ItemT]: ...
+
+    @overload
+    def unseen(self, items: Iterable[ItemId], *, created_at_ms: Iterable[int | None] | None = None,
+               window_start: datetime.date | None = None) -> list[ItemId]: ...
+
+    def unseen(self, items: Iterable[ItemId], *, created_at_ms: Iterable[int | None] | None = None,
+               window_start: datetime.date | None = None) -> list[Any]:
         """Those of the items that the user hasn't seen: in the order given, each once, 7 and "7" being the same.
 
         `created_at_ms`, where given, has one for each item; of an id that comes twice the latest counts. See
@@ -230,7 +238,7 @@ class Snapshot:
         return seen + math.ceil((want + 3 * math.sqrt(want * rate)) / (1 - rate))
 
 
-def _items(items: Iterable[ItemT]) -> list[ItemT]:
+def _items(items: Iterable[ItemId]) -> list[ItemId]:
     if isinstance(items, (str, bytes)):
         raise TypeError(f"a list of item ids is wanted, not the single {items!r}")
     return list(items)

@@ -43,7 +43,7 @@ class Watermark(NamedTuple):
 
     @property
     def as_of_ms(self) -> int:
-        """What happened up to then has been read: by the daemon's clock if nothing is left to read, else the stream's."""
+        """Up to when all has been read: by the daemon's clock if nothing is left to read, else by the stream's."""
         return self.heartbeat_ms if self.lag_messages == 0 else min(self.partition_time_ms, self.heartbeat_ms)
 
     @property

@@ -13,6 +13,7 @@ from .base import Filter, check_field, check_length, refuse
 
 NAME = "fingerprints"
 FIELDS_BYTES = 5
+VALUES_A_STEP = 1 << 12  # decoded at a time, so that memory stays near that of the values
 
 
 class FingerprintSet(Filter):
@@ -42,36 +43,39 @@ def _decode(data: bytes, start: int, k: int, count: int) -> U32s:
     if count > 8 * len(code) // (k + 1):
         raise refuse(NAME, f"{len(code)} bytes can't hold {count} values")
     bits = np.unpackbits(code, bitorder="little").tobytes()
-    ends = _ends_of_zeros(bits, k, count)
-    used = int(ends[-1]) + 1 + k if count else 0
-    if used > len(bits):
-        raise refuse(NAME, "the code ends within a value")
-    if len(code) != used + 7 >> 3 or bits.find(1, used) >= 0:
+    packed = BitString(data, start)
+    values = np.empty(count, np.uint32)
+    at = lowest = 0
+    for first in range(0, count, VALUES_A_STEP):
+        step = values[first:first + VALUES_A_STEP]
+        ends = _ends_of_zeros(bits, at, k, len(step))
+        high = np.diff(ends, prepend=at - k - 1).astype(np.uint64) - np.uint64(k + 1)
+        at = int(ends[-1]) + 1 + k
+        if at > len(bits):
+            raise refuse(NAME, "the code ends within a value")
+        if int(high.max()) >> (32 - k):
+            raise refuse(NAME, "a value lies beyond 32 bits")
+        gaps = high << np.uint64(k)
+        if k:
+            gaps |= packed.take((ends + 1).astype(np.uint64), k)
+        wide = np.cumsum(gaps) + np.arange(lowest, lowest + len(step), dtype=np.uint64)
+        if int(wide[-1]) >> 32:
+            raise refuse(NAME, "a value lies beyond 32 bits")
+        lowest = int(wide[-1]) + 1
+        step[:] = wide
+    if len(code) != at + 7 >> 3 or bits.find(1, at) >= 0:
         raise refuse(NAME, "more follows the last value")
-    if not count:
-        return np.zeros(0, np.uint32)
-    begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + (1 + k)])
-    high = (ends - begins).astype(np.uint64)
-    if int(high.max()) >> (32 - k):
-        raise refuse(NAME, "a value lies beyond 32 bits")
-    gaps = high << np.uint64(k)
-    if k:
-        gaps |= BitString(data, start).take((ends + 1).astype(np.uint64), k)
-    values = np.cumsum(gaps) + np.arange(count, dtype=np.uint64)
-    if int(values[-1]) >> 32:
-        raise refuse(NAME, "a value lies beyond 32 bits")
-    return values.astype(np.uint32)
+    return values
 
 
-def _ends_of_zeros(bits: bytes, k: int, count: int) -> npt.NDArray[np.int64]:
-    """For each value the place of the one that ends its zeros. `bits` has a byte for each bit."""
+def _ends_of_zeros(bits: bytes, at: int, k: int, count: int) -> npt.NDArray[np.int64]:
+    """For each value from bit `at` on the place of the one that ends its zeros. `bits` has a byte for each bit."""
     ends = np.empty(count, np.int64)
-    places = ends.data
-    find, at = bits.find, 0
+    places, find = ends.data, bits.find
     for i in range(count):
         end = find(1, at)
         if end < 0:
-            raise refuse(NAME, f"the code ends before value {i} of {count}")
+            raise refuse(NAME, "the code ends before its last value")
         places[i] = end
         at = end + 1 + k
     return ends

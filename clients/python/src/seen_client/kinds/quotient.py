@@ -16,6 +16,7 @@ FIELDS = struct.Struct("<BII")
 BLOCK = struct.Struct("<HQQ")
 SLOTS_MAX = (1 << 32) - 64
 RUN_SCANNED_MAX = 256
+ITEMS_A_STEP = 1 << 14
 
 Places = npt.NDArray[np.int64]
 
@@ -120,12 +121,16 @@ class Quotient(Filter):
 
     def _decode(self) -> U64s:
         _, occupied, ends = self._places(self._slots + 63 >> 6)
-        begins = np.maximum(occupied, np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[:len(ends)])
-        lengths = ends - begins + 1
-        before = np.cumsum(lengths) - lengths
-        slot = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(begins - before, lengths)
-        at = 8 * self._stride * (slot >> 6) + 8 * BLOCK.size + self._r * (slot & 63)
-        keys = np.repeat(occupied.astype(np.uint64) << SHIFT_32, lengths)
-        keys |= self._bits.take(at.astype(np.uint64), self._r)
+        begins = occupied.copy()
+        np.maximum(begins[1:], ends[:-1] + 1, out=begins[1:])
+        up_to = np.cumsum(ends - begins + 1)  # items of a run and all before it
+        keys: U64s = np.empty(int(up_to[-1]) if len(up_to) else 0, np.uint64)
+        for first in range(0, len(keys), ITEMS_A_STEP):
+            item = np.arange(first, min(len(keys), first + ITEMS_A_STEP), dtype=np.int64)
+            run = np.searchsorted(up_to, item, side="right")
+            slot = item + (ends[run] + 1 - up_to[run])
+            at = 8 * self._stride * (slot >> 6) + 8 * BLOCK.size + self._r * (slot & 63)
+            remainder = self._bits.take(at.astype(np.uint64), self._r)
+            keys[item] = (occupied[run].astype(np.uint64) << SHIFT_32) | remainder
         keys.sort()
         return keys
