@@ -98,14 +98,20 @@ func (f *Follower) refuse(record *kgo.Record, err error) {
 
 // check asks once a second how long the topic of snapshots is. What a watermark tells of has then been read, or not yet.
 func (f *Follower) check(ctx context.Context) {
-	admin := kadm.NewClient(f.client)
+	admin, failing := kadm.NewClient(f.client), false
 	for ctx.Err() == nil {
 		asked := time.Now()
 		within, cancel := context.WithTimeout(ctx, 5*checkEvery)
-		starts, startsErr := admin.ListStartOffsets(within, f.config.SnapshotTopic)
-		ends, endsErr := admin.ListEndOffsets(within, f.config.SnapshotTopic)
+		starts, err := admin.ListStartOffsets(within, f.config.SnapshotTopic)
+		var ends kadm.ListedOffsets
+		if err == nil {
+			ends, err = admin.ListEndOffsets(within, f.config.SnapshotTopic)
+		}
 		cancel()
-		if startsErr == nil && endsErr == nil {
+		if err != nil && !failing && ctx.Err() == nil {
+			log.Printf("the end of %s isn't known, so the cache counts as stale: %v", f.config.SnapshotTopic, err)
+		}
+		if failing = err != nil; !failing {
 			starts.Each(func(o kadm.ListedOffset) {
 				if o.Err == nil {
 					f.progress.read(o.Partition, o.Offset)
