@@ -1,0 +1,86 @@
+#pragma once
+// Where the items of a cuckoo filter may stand, and a reader of its packed buckets.
+// Source: Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", section
+// 3; two buckets that add up to a sum of the entry's, in place of their xor, for any number of buckets.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "filter/bits.h"
+#include "filter/fingerprint_hash.h"
+
+namespace seen {
+
+inline constexpr uint32_t kCuckooBucketPlaces = 4;
+
+struct CuckooShape {
+  uint32_t entry_bits = 2;  // 2 to 32
+  uint32_t buckets = 1;
+
+  uint64_t Places() const { return uint64_t{buckets} * kCuckooBucketPlaces; }
+  uint32_t EntryOf(uint64_t hash) const { return Range(LowerHalf(hash), LowBits(entry_bits)) + 1; }
+  uint32_t FirstOf(uint64_t hash) const { return Range(UpperHalf(hash), buckets); }
+  /// The other bucket of an entry that may stand in `bucket`; maybe the same.
+  uint32_t Other(uint32_t bucket, uint32_t entry) const {
+    const uint32_t sum = Range(entry * 0x9e3779b1u, buckets);
+    return sum - bucket + (sum < bucket ? buckets : 0);
+  }
+  friend bool operator==(const CuckooShape&, const CuckooShape&) = default;
+};
+
+/// Buckets of four fields of `width` bits, the low `entry_bits` of which are an entry. Reads nothing outside.
+class PackedBuckets {
+ public:
+  PackedBuckets() = default;
+  /// `bytes` holds `buckets` buckets, at least one; `width` is entry_bits to 64.
+  PackedBuckets(std::string_view bytes, uint32_t entry_bits, uint32_t width)
+      : bytes_(bytes), width_(width), entry_mask_(LowBits(entry_bits)), lanes_(LanesOf(width)) {
+    for (uint32_t i = 0; i < lanes_; ++i) ones_ |= uint64_t{1} << (i * width);
+    highs_ = ones_ << (width - 1);
+    masks_ = ones_ * entry_mask_;
+    if (bytes.size() < sizeof(short_)) {
+      for (size_t i = 0; i < bytes.size(); ++i) short_ |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+    }
+  }
+
+  /// Whether one of the four places of `bucket` has `entry`.
+  bool Has(uint32_t bucket, uint32_t entry) const {
+    const uint64_t at = uint64_t{bucket} * kCuckooBucketPlaces * width_;
+    if (lanes_ == 4) return HasInWord(at, entry);
+    if (lanes_ == 2) return HasInWord(at, entry) | HasInWord(at + 2 * uint64_t{width_}, entry);
+    for (uint32_t i = 0; i < kCuckooBucketPlaces; ++i) {
+      if (Bits(at + i * uint64_t{width_}, entry_mask_) == entry) return true;
+    }
+    return false;
+  }
+  uint32_t Entry(uint64_t place) const { return Bits(place * width_, entry_mask_); }
+  /// What a field has above its entry.
+  uint32_t Rest(uint64_t place, uint32_t entry_bits) const {
+    return Bits(place * width_ + entry_bits, LowBits(width_ - entry_bits));
+  }
+
+ private:
+  // As many fields at a time as are in the 57 bits or more that one load brings.
+  static uint32_t LanesOf(uint32_t width) { return width <= 14 ? 4 : width <= 28 ? 2 : 1; }
+  // The bits from `at` on; what follows the last byte is zero.
+  uint64_t Word(uint64_t at) const {
+    if (bytes_.size() < sizeof(short_)) return short_ >> at;
+    const uint64_t byte = std::min<uint64_t>(at / 8, bytes_.size() - sizeof(short_));
+    return GetInteger<uint64_t>(bytes_, byte) >> (at - 8 * byte);
+  }
+  uint32_t Bits(uint64_t at, uint32_t mask) const { return static_cast<uint32_t>(Word(at)) & mask; }
+  // A lane is zero exactly if it borrows from its own high bit, the lowest one being the first to do so.
+  bool HasInWord(uint64_t at, uint32_t entry) const {
+    const uint64_t lanes = (Word(at) ^ (entry * ones_)) & masks_;
+    return ((lanes - ones_) & ~lanes & highs_) != 0;
+  }
+
+  std::string_view bytes_;
+  uint32_t width_ = 0, entry_mask_ = 0, lanes_ = 0;
+  uint64_t ones_ = 0, highs_ = 0, masks_ = 0;
+  uint64_t short_ = 0;  // all of `bytes_` where they are fewer than a load's
+};
+
+}  // namespace seen

@@ -1,0 +1,41 @@
+#pragma once
+// Fields of up to 32 bits, one after another, into bytes.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "filter/bits.h"
+
+namespace seen {
+
+/// Writes to `bytes` from its first bit on; all that is put fits.
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::span<char> bytes) : bytes_(bytes) {}
+  /// `value` is below 2^width.
+  void Put(uint32_t value, uint32_t width) {
+    pending_ |= uint64_t{value} << used_;
+    used_ += width;
+    if (used_ < 32) return;
+    PutInteger(bytes_, at_, static_cast<uint32_t>(pending_));
+    at_ += 4;
+    pending_ >>= 32;
+    used_ -= 32;
+  }
+  /// The last byte's rest is zero. Nothing is put after it.
+  void Finish() {
+    for (; used_ > 0; used_ -= used_ < 8 ? used_ : 8) {
+      bytes_[at_++] = static_cast<char>(pending_);
+      pending_ >>= 8;
+    }
+  }
+
+ private:
+  std::span<char> bytes_;
+  size_t at_ = 0;
+  uint64_t pending_ = 0;
+  uint32_t used_ = 0;  // bits of it, below 32
+};
+
+}  // namespace seen
