@@ -1,7 +1,7 @@
 # The ways in. Every target is short: what it does stands in scripts/ and tests/.
 PYTHON ?= /usr/bin/python3
 JOBS ?= $(shell nproc)
-SOURCES = $(shell git ls-files 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h' 'benchmarks/*.cc' 'benchmarks/*.h')
+SOURCES = $(shell git ls-files 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h' 'benchmarks/*.cc' 'benchmarks/*.h' 'clients/*.cc' 'clients/*.h')
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/' | expand -t 24

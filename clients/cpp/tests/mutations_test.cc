@@ -3,10 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "encoders.h"
 #include "one_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace seen::client {
 namespace {
@@ -74,6 +81,18 @@ TEST_P(Mutations, OfEveryLengthAreAnsweredOrRefused) {
       test::TryOneInput(test::Signed(cut.replace(48, 4, payload_bytes)));
     }
   }
+}
+
+TEST(Fuzzer, TakesItsCorpus) {
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SEEN_SOURCE_DIR "/tests/golden/snapshot")) {
+    std::ifstream stream(file.path(), std::ios::binary);
+    const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(stream),
+                                          std::istreambuf_iterator<char>()};
+    EXPECT_EQ(LLVMFuzzerTestOneInput(bytes.data(), bytes.size()), 0);
+    ++files;
+  }
+  EXPECT_GT(files, 20);
 }
 
 std::string NameOfKind(const testing::TestParamInfo<int>& info) {
