@@ -91,18 +91,22 @@ def watermark(partition, heartbeat_ms, lag=0):
     return str(partition), json.dumps(value)
 
 
+def flags_of(seend, topics, topic_name, **more):
+    return {"brokers": topics.bootstrap, "snapshots": f"{topic_name}-filters", "watermarks": f"{topic_name}-marks",
+            "http": f"http://{seend.address}", "timeout_ms": 5_000, **more}
+
+
 def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, daemon, topic_name, example):
+    """With watermarks made by hand."""
     topics.create(topic_name, partitions=2)
     topics.create(f"{topic_name}-marks", partitions=1, cleanup_policy="compact")
-    seend = daemon(topic_name).start()
+    seend = daemon(topic_name, {"watermarks": {"topic": None}}).start()
+    flags = flags_of(seend, topics, topic_name, stale_ms=60_000)
+    held, one_user = example("TailExample", **flags), example("TailExample", **flags, users_max=1)
     then = now_ms() - HOUR_MS  # the stream has been quiet since
     shown = [("u1", "n1"), ("u1", "42"), ("用户", "曝光")] + [(f"other-{i}", f"n{i}") for i in range(20)]
     topics.produce(topic_name, [(u, event(u, i, then), {"timestamp": then}) for u, i in shown])
     seend.wait_at_rest()
-
-    flags = {"brokers": topics.bootstrap, "snapshots": f"{topic_name}-filters", "watermarks": f"{topic_name}-marks",
-             "stale_ms": 60_000, "http": f"http://{seend.address}", "timeout_ms": 5_000}
-    held, one_user = example("TailExample", **flags), example("TailExample", **flags, users_max=1)
 
     assert held.ask("u1 n1 n2 42 n2 n3 / n3") == ("http", ["n2"]), "an hour old, and nobody says why"
     topics.produce(f"{topic_name}-marks", [watermark(0, now_ms()), watermark(1, now_ms())])
@@ -117,35 +121,40 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
     assert sorted(by_user) == ["http"] * (len(users) - 1) + ["snapshot"]
     assert one_user.ask("nobody n1") == ("http", ["n1"]), "a miss of a cache that left someone out says nothing"
 
-    # What happens next reaches the cache: a new snapshot, and a tombstone.
+    # What happens next reaches the cache: a new snapshot, a tombstone, damage.
     topics.produce(topic_name, [("u1", event("u1", "n2", now_ms()))])
     wait_until(lambda: held.ask("u1 n2 n5") == ("snapshot", ["n5"]), "the next snapshot", timeout_s=10)
-    topics.produce(f"{topic_name}-filters", [("用户", None)])
+    topics.produce(f"{topic_name}-filters", [("用户", None), ("u1", b"damaged")])
     wait_until(lambda: held.ask("用户 n1 曝光") == ("snapshot", ["n1", "曝光"]), "a tombstone forgets", timeout_s=10)
-    topics.produce(f"{topic_name}-filters", [("u1", b"damaged")])
     wait_until(lambda: "does not start with" in held.log(), "what is refused is told", timeout_s=10)
     assert held.ask("u1 n1 n5") == ("snapshot", ["n5"]), "and what was there before it is kept"
 
-    # The daemon dies: no more heartbeats.
+    # The daemon falls behind, then it is gone.
     topics.produce(f"{topic_name}-marks", [watermark(p, now_ms() - HOUR_MS, lag=3) for p in (0, 1)])
     wait_until(lambda: held.ask("other-1 n1 n5") == ("http", ["n5"]), "too old: HTTP", timeout_s=10)
-    seend.stop()
+    seend.kill9()
     assert held.ask("other-1 n1 n5 n6 / n6") == ("old snapshot", ["n5"])
     assert one_user.ask("nobody n1 n5 n6 / n6") == ("own list", ["n1", "n5"])
     assert held.close() == 0 and one_user.close() == 0
 
 
-def test_http_answers_and_showing_is_the_fallback(topics, daemon, topic_name, example):
-    topics.create(topic_name)
-    seend = daemon(topic_name).start()
-    asking = example("HttpExample", http=f"http://{seend.address}", timeout_ms=5_000)
-    topics.produce(topic_name, [(u, event(u, "n1", now_ms())) for u in ("u1", "用户/ 1")])
+def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_showing(topics, daemon, topic_name, example):
+    """With the daemon's own watermarks."""
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-marks"}}).start()
+    flags = flags_of(seend, topics, topic_name)
+    asking = example("HttpExample", http=flags["http"], timeout_ms=5_000)
+    then = now_ms() - HOUR_MS
+    topics.produce(topic_name, [(u, event(u, "n1", then), {"timestamp": then}) for u in ("u1", "用户/1")])
     seend.wait_caught_up()
-    assert asking.ask("u1 n3 n1 n2 n3 / n2") == ("http", ["n3"])
+    held = example("TailExample", **flags, stale_ms=2_500)
+    assert asking.ask("用户/1 n3 n1 n2 n3 / n2") == ("http", ["n3"])
     assert asking.ask("u2 n1") == ("http", ["n1"])
-    seend.stop()
+    wait_until(lambda: held.ask("u1 n1 n2") == ("snapshot", ["n2"]), "heartbeats tell it from a stream that stopped")
+    seend.kill9()
     assert asking.ask("u1 n3 n1 n2 n3 / n2") == ("own list", ["n3", "n1"])
     assert "shown without asking" in asking.log()
+    wait_until(lambda: held.ask("u1 n1 n2") == ("old snapshot", ["n2"]), "no heartbeats any more", timeout_s=10)
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
@@ -160,7 +169,7 @@ class Slow(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         if "/slow/" in self.path:
-            time.sleep(0.5)
+            time.sleep(3)
         body = json.dumps({"unseen": ["n1"]}).encode()
         self.send_response(503 if "/early/" in self.path else 200)
         self.send_header("Content-Length", str(len(body)))
@@ -178,16 +187,16 @@ def test_one_connection_serves_many_requests_and_none_waits_for_long(example):
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
-        asking = example("HttpExample", http=f"http://127.0.0.1:{server.server_port}", timeout_ms=200)
+        asking = example("HttpExample", http=f"http://127.0.0.1:{server.server_port}", timeout_ms=1_000)
         wait_until(lambda: asking.ask("u1 n1 n2")[0] == "http", "the first takes longer: classes are loaded", timeout_s=10)
         Slow.connections = 0
         assert asking.ask("last n1 n2") == ("http", ["n1"])
         for i in range(50):
             assert asking.ask(f"u{i} n1 n2") == ("http", ["n1"])
-        assert Slow.connections <= 2, "kept alive, and opened again once closed"
+        assert Slow.connections == 1, "kept alive, and opened again once closed"
         assert asking.ask("early n1 n2 / n1") == ("own list", ["n2"]), "503: still catching up"
         assert asking.ask("slow n1 n2 / n1") == ("own list", ["n2"]), "no answer in time"
-        assert "no answer within 200 ms" in asking.log()
+        assert "no answer within 1000 ms" in asking.log()
     finally:
         server.shutdown()
         thread.join()

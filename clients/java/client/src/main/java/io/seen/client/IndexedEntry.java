@@ -15,7 +15,7 @@ public final class IndexedEntry {
     this.rank = rank;
   }
 
-  /** The how-manieth insertion it was, modulo 2^32. */
+  /** Its number in the order of insertion, modulo 2^32. */
   public long number() {
     return number;
   }

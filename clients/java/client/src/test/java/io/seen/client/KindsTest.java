@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -105,7 +107,7 @@ class KindsTest {
   }
 
   /** {@code change} gets a good payload of 300 items; it returns another, or the buffer changed. */
-  private static Arguments wrong(Kind kind, String what, java.util.function.Function<ByteBuffer, Object> change) {
+  private static Arguments wrong(Kind kind, String what, Function<ByteBuffer, Object> change) {
     byte[] payload = Payloads.of(kind, Envelopes.prints(300, 11));
     Object changed = change.apply(ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN));
     return Arguments.of(kind, what, changed instanceof byte[] ? changed : payload);
@@ -125,6 +127,20 @@ class KindsTest {
     byte[] bytes = Envelopes.around(kind.format(), payload, 300);
     RefusedException refusal = assertThrows(MalformedException.class, () -> Snapshot.parse(bytes));
     assertTrue(refusal.getMessage().startsWith("snapshot: " + kind.configurationName()), refusal.getMessage());
+  }
+
+  @ParameterizedTest
+  @EnumSource(Kind.class)
+  void manyThreadsGetTheAnswersOfOne(Kind kind) throws Exception {
+    Snapshot snapshot = snapshot(kind, Envelopes.prints(500, 21));
+    int[] asked = IntStream.concat(
+        Arrays.stream(Envelopes.prints(500, 21)), Arrays.stream(Envelopes.prints(UNSEEN, 22))).toArray();
+    boolean[] alone = new boolean[asked.length];
+    for (int i = 0; i < asked.length; ++i) {
+      alone[i] = snapshot.mightContainFingerprint(asked[i]);
+    }
+    IntStream.range(0, asked.length).parallel().forEach(
+        i -> assertEquals(alone[i], snapshot.mightContainFingerprint(asked[i]), "item " + i));
   }
 
   @Test
