@@ -131,6 +131,7 @@ def test_days_can_be_left_out():
     ends = [((day + 1) * 86_400 - 1_000) * 1_000 for day in day_of]
     assert all(snapshot.might_contain(item, created_at_ms=end + 999) for item, end in zip(ITEMS, ends)), \
         "the last second counts to its end"
+    assert snapshot.unseen(ITEMS[:300], created_at_ms=[end + 999 for end in ends]) == []
     hidden = [snapshot.might_contain(item, created_at_ms=end + 1_000) for item, end in zip(ITEMS, ends)]
     assert sum(hidden) < 15, "only another day's error still says yes"
     batch = snapshot.might_contain_many(ITEMS[:300], created_at_ms=[end + 1_000 for end in ends])

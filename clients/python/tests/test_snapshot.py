@@ -17,6 +17,7 @@ GOOD = snapshot_of("split_block_bloom", ["n1", 7, -7, "曝光"])
 @pytest.mark.parametrize("envelope, error, words", [
     ({"version": 2, "header_bytes": 8, "form": 99}, UnsupportedSnapshotError, "version 2"),
     ({"header_bytes": 57, "form": 99}, MalformedSnapshotError, "header_bytes is 57"),
+    ({"header_bytes": 60}, MalformedSnapshotError, "header_bytes is 60"),
     ({"header_bytes": 0}, MalformedSnapshotError, "header_bytes is 0"),
     ({"header_bytes": 4104}, MalformedSnapshotError, "header_bytes is 4104"),
     ({"payload_bytes": 0xFFFFFFFF, "form": 99}, MalformedSnapshotError, "make 4294967351"),
