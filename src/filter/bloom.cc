@@ -23,22 +23,20 @@ void Set(std::span<const Fingerprint> fingerprints, uint32_t probes, std::span<c
   }
 }
 
-/// Without a branch on what is found: all probes are under way at once, and none is mispredicted.
-inline uint32_t AllSet(std::string_view bits, uint32_t places, uint32_t probes, uint64_t hash) {
-  uint32_t all = 1;
-  for (uint32_t probe = 0; probe < probes; ++probe) {
-    const uint32_t place = bloom::Place(hash, probe, places);
-    all &= static_cast<uint32_t>(static_cast<uint8_t>(bits[place / 8])) >> (place % 8);
+struct IsSet {
+  const char* bits;
+  uint32_t operator()(uint32_t place) const {
+    return static_cast<uint32_t>(static_cast<uint8_t>(bits[place / 8])) >> (place % 8);
   }
-  return all;
-}
+};
 
-/// For one number of probes, so that the compiler unrolls them.
 template <size_t kProbes>
 void TestEach(std::string_view bits, std::span<const Fingerprint> fingerprints, uint8_t* answers) {
   const uint32_t places = PlacesIn(bits.size());
-  for (size_t i = 0; i < fingerprints.size(); ++i)
-    answers[i] = static_cast<uint8_t>(AllSet(bits, places, kProbes, HashOf(fingerprints[i])));
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    const uint64_t hash = HashOf(fingerprints[i]);
+    answers[i] = static_cast<uint8_t>(bloom::AllSet<kProbes>(hash, places, IsSet{bits.data()}));
+  }
 }
 
 constexpr auto kTestEach = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
@@ -62,7 +60,7 @@ Result<BloomView> BloomView::Parse(std::string_view payload) {
 }
 
 bool BloomView::MightContain(Fingerprint fingerprint) const {
-  return AllSet(bits_, PlacesIn(bits_.size()), probes_, HashOf(fingerprint)) != 0;
+  return bloom::AllSet(HashOf(fingerprint), probes_, PlacesIn(bits_.size()), IsSet{bits_.data()}) != 0;
 }
 
 void BloomView::MightContainEach(std::span<const Fingerprint> fingerprints,

@@ -1,8 +1,11 @@
 #pragma once
 // The places that an item has in a Bloom filter: schemas/snapshot.md, "Bloom filter".
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "filter/bloom_size.h"
 #include "filter/fingerprint_hash.h"
@@ -19,6 +22,33 @@ inline constexpr std::array<uint64_t, kProbesMax> kPowers = [] {
 
 inline uint32_t Place(uint64_t hash, uint32_t probe, uint32_t places) {
   return Range(UpperHalf(hash * kPowers[probe]), places);
+}
+
+/// 1 if `is_set(place)`, 0 or 1 in its lowest bit, holds for all places of `hash`, else 0. No branch on one
+/// place: a few are under way at once. Nearly all misses fail the first four and all hits pass them, so that
+/// the one branch behind those is mostly foreseen.
+template <size_t kProbes, typename IsSet>
+inline uint32_t AllSet(uint64_t hash, uint32_t places, IsSet is_set) {
+  constexpr size_t kFirst = std::min<size_t>(kProbes, 4);
+  const auto all_from = [&]<size_t... kProbe>(size_t from, std::index_sequence<kProbe...>) {
+    return 1U & (is_set(Place(hash, static_cast<uint32_t>(from + kProbe), places)) & ...);
+  };
+  uint32_t all = all_from(0, std::make_index_sequence<kFirst>());
+  if constexpr (kProbes > kFirst) {
+    if (all != 0) all = all_from(kFirst, std::make_index_sequence<kProbes - kFirst>());
+  }
+  return all;
+}
+
+/// The same for a number of probes that isn't known before.
+template <typename IsSet>
+inline uint32_t AllSet(uint64_t hash, uint32_t probes, uint32_t places, IsSet is_set) {
+  uint32_t all = 1;
+  uint32_t probe = 0;
+  for (; probe < std::min(probes, 4U); ++probe) all &= is_set(Place(hash, probe, places));
+  if (all == 0) return 0;
+  for (; probe < probes; ++probe) all &= is_set(Place(hash, probe, places));
+  return all;
 }
 
 /// Where an item's probes fall, each place once.

@@ -35,19 +35,18 @@ void Count(std::span<const Fingerprint> fingerprints, uint32_t probes, std::span
   }
 }
 
-inline uint32_t AllCounted(std::string_view counters, uint32_t places, uint32_t probes, uint64_t hash) {
-  uint32_t all = 1;
-  for (uint32_t probe = 0; probe < probes; ++probe)
-    all &= static_cast<uint32_t>(Counter(counters, bloom::Place(hash, probe, places)) != 0);
-  return all;
-}
+struct IsCounted {
+  std::string_view counters;
+  uint32_t operator()(uint32_t place) const { return Counter(counters, place) != 0 ? 1 : 0; }
+};
 
-/// For one number of probes, so that the compiler unrolls them.
 template <size_t kProbes>
 void TestEach(std::string_view counters, std::span<const Fingerprint> fingerprints, uint8_t* answers) {
   const uint32_t places = PlacesIn(counters.size());
-  for (size_t i = 0; i < fingerprints.size(); ++i)
-    answers[i] = static_cast<uint8_t>(AllCounted(counters, places, kProbes, HashOf(fingerprints[i])));
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    const uint64_t hash = HashOf(fingerprints[i]);
+    answers[i] = static_cast<uint8_t>(bloom::AllSet<kProbes>(hash, places, IsCounted{counters}));
+  }
 }
 
 constexpr auto kTestEach = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
@@ -71,7 +70,7 @@ Result<CountingBloomView> CountingBloomView::Parse(std::string_view payload) {
 }
 
 bool CountingBloomView::MightContain(Fingerprint fingerprint) const {
-  return AllCounted(counters_, PlacesIn(counters_.size()), probes_, HashOf(fingerprint)) != 0;
+  return bloom::AllSet(HashOf(fingerprint), probes_, PlacesIn(counters_.size()), IsCounted{counters_}) != 0;
 }
 
 void CountingBloomView::MightContainEach(std::span<const Fingerprint> fingerprints,
