@@ -117,7 +117,7 @@ struct RateCase {
 /// in the sets.
 template <typename Filter, typename View>
 void HoldsTheRate(std::initializer_list<RateCase> cases) {
-  constexpr size_t kLookUps = 2'000'000;
+  constexpr size_t kLookUps = 1'000'000;
   for (const RateCase& c : cases) {
     const double measured = MeasuredRate<Filter, View>(c.count, c.rate, c.sets, kLookUps);
     const double noise = 4 * std::sqrt(c.rate / kLookUps) + 0.03 * c.rate;

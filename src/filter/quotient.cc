@@ -1,0 +1,208 @@
+// Quotient filters that take and give back items one by one.
+
+#include "filter/quotient.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+
+namespace seen {
+namespace {
+
+using quotient::Geometry;
+using quotient::LowBits64;
+
+std::string_view Chars(std::span<char> bytes) { return {bytes.data(), bytes.size()}; }
+
+/// `count` bits at `at` to `at + by`, from the last on.
+void MoveBitsUp(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t by) {
+  while (count > 0) {
+    const auto width = static_cast<uint32_t>(std::min<uint64_t>(count, 32));
+    count -= width;
+    PutBits(bytes, at + count + by, width, GetBits(Chars(bytes), at + count, width));
+  }
+}
+
+/// `count` bits at `at + by` to `at`, from the first on.
+void MoveBitsDown(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t by) {
+  for (uint64_t done = 0; done < count;) {
+    const auto width = static_cast<uint32_t>(std::min<uint64_t>(count - done, 32));
+    PutBits(bytes, at + done, width, GetBits(Chars(bytes), at + done + by, width));
+    done += width;
+  }
+}
+
+std::vector<uint64_t> KeysOf(const quotient::Reader& reader, size_t size) {
+  std::vector<uint64_t> keys;
+  keys.reserve(size);
+  reader.ForEach([&](uint64_t key) { keys.push_back(key); });
+  return keys;
+}
+
+}  // namespace
+
+QuotientFilter::QuotientFilter(size_t count, double rate)
+    : geometry_(quotient::RoomyFor(count, rate)), blocks_(geometry_.Bytes(), '\0') {}
+
+bool QuotientFilter::MightContain(Fingerprint fingerprint) const {
+  return Reader().Holds(geometry_.KeyOf(HashOf(fingerprint)));
+}
+
+/// Slots `from` to `to` - 1 to the next one each, or back from there; the one left behind is as it was.
+void QuotientFilter::Shift(uint64_t from, uint64_t to, bool up) {
+  const uint32_t r = geometry_.remainder_bits;
+  const quotient::Reader reader = Reader();
+  const uint64_t first_block = from / 64;
+  const uint64_t last_block = to / 64;
+  for (uint64_t step = 0; step <= last_block - first_block; ++step) {
+    const uint64_t block = up ? last_block - step : first_block + step;
+    const uint64_t low = std::max(from, 64 * block);
+    const uint64_t high = std::min(to, 64 * block + 63);
+    const uint64_t word = reader.RunEnds(block);
+    const uint64_t lower =
+        LowBits64(static_cast<uint32_t>(high % 64)) & ~LowBits64(static_cast<uint32_t>(low % 64));
+    const uint64_t upper = lower << 1;
+    const uint64_t moved = up ? (word & ~upper) | (word & lower) << 1 : (word & ~lower) | (word & upper) >> 1;
+    PutInteger(Bytes(), block * geometry_.BlockBytes() + 10, moved);
+    (up ? MoveBitsUp : MoveBitsDown)(Bytes(), reader.RemainderAt(low), (high - low) * r, r);
+    // And between this block and the next one that is moved.
+    const uint64_t next = up ? 64 * block : 64 * block + 64;
+    if (up ? block == first_block : block == last_block) continue;
+    const uint64_t source = up ? next - 1 : next;
+    const uint64_t target = up ? next : next - 1;
+    PutRunEnd(target, reader.IsRunEnd(source));
+    PutBits(Bytes(), reader.RemainderAt(target), r, reader.Remainder(source));
+  }
+}
+
+void QuotientFilter::PutRunEnd(uint64_t slot, bool is_end) {
+  PutBits(Bytes(), (slot / 64 * geometry_.BlockBytes() + 10) * 8 + slot % 64, 1, is_end ? 1 : 0);
+}
+
+void QuotientFilter::FlipOccupied(uint64_t quotient) {
+  const uint64_t at = (quotient / 64 * geometry_.BlockBytes() + 2) * 8 + quotient % 64;
+  PutBits(Bytes(), at, 1, GetBits(blocks_, at, 1) ^ 1);
+}
+
+/// Of the blocks behind `quotient`'s up to `slot`'s.
+void QuotientFilter::AddToOffsets(uint64_t quotient, uint64_t slot, int step) {
+  for (uint64_t block = quotient / 64 + 1; block <= slot / 64; ++block) {
+    const auto offset = static_cast<uint16_t>(static_cast<int>(Reader().Offset(block)) + step);
+    PutInteger(Bytes(), block * geometry_.BlockBytes(), offset);
+  }
+}
+
+bool QuotientFilter::Insert(Fingerprint fingerprint) {
+  const quotient::Reader reader = Reader();
+  const uint64_t key = geometry_.KeyOf(HashOf(fingerprint));
+  const uint64_t quotient = key >> geometry_.remainder_bits;
+  const auto remainder = static_cast<uint32_t>(key) & LowBits(geometry_.remainder_bits);
+  const bool has_run = reader.IsOccupied(quotient);
+  const uint64_t behind = reader.BehindRuns(quotient);
+  uint64_t slot = std::max(behind, quotient);
+  if (has_run) {
+    while (reader.Remainder(slot - 1) > remainder) {
+      --slot;
+      if (slot == quotient || reader.IsRunEnd(slot - 1)) break;
+    }
+  }
+  uint64_t free = slot;
+  while (true) {
+    if (free >= geometry_.slots) return false;
+    const uint64_t after = reader.BehindRuns(free);
+    if (after <= free) break;
+    free = after;
+  }
+  for (uint64_t block = quotient / 64 + 1; block <= free / 64; ++block) {
+    if (reader.Offset(block) == quotient::kOffsetMax) return false;
+  }
+  Shift(slot, free, true);
+  PutBits(Bytes(), reader.RemainderAt(slot), geometry_.remainder_bits, remainder);
+  PutRunEnd(slot, !has_run || slot == behind);
+  if (!has_run) {
+    FlipOccupied(quotient);
+  } else if (slot == behind) {
+    PutRunEnd(slot - 1, false);
+  }
+  AddToOffsets(quotient, free, 1);
+  ++size_;
+  return true;
+}
+
+bool QuotientFilter::Remove(Fingerprint fingerprint) {
+  const quotient::Reader reader = Reader();
+  const uint64_t key = geometry_.KeyOf(HashOf(fingerprint));
+  const uint64_t quotient = key >> geometry_.remainder_bits;
+  const auto remainder = static_cast<uint32_t>(key) & LowBits(geometry_.remainder_bits);
+  if (!reader.IsOccupied(quotient)) return false;
+  const uint64_t last = reader.BehindRuns(quotient) - 1;
+  const auto is_first = [&](uint64_t slot) { return slot == quotient || reader.IsRunEnd(slot - 1); };
+  uint64_t slot = last;
+  while (reader.Remainder(slot) != remainder) {
+    if (is_first(slot)) return false;
+    --slot;
+  }
+  const bool was_last = slot == last;
+  const bool was_only = was_last && is_first(slot);
+  // All that stands behind moves up, to the first run that is where it belongs.
+  uint64_t end = last;
+  for (uint64_t after = reader.BehindRuns(end); after > end + 1; after = reader.BehindRuns(end))
+    end = after - 1;
+  Shift(slot, end, false);
+  PutBits(Bytes(), reader.RemainderAt(end), geometry_.remainder_bits, 0);
+  PutRunEnd(end, false);
+  if (was_only) {
+    FlipOccupied(quotient);
+  } else if (was_last) {
+    PutRunEnd(slot - 1, true);
+  }
+  AddToOffsets(quotient, end, -1);
+  --size_;
+  return true;
+}
+
+Status QuotientFilter::Merge(const QuotientFilter& other) {
+  if (!(geometry_ == other.geometry_)) {
+    const auto name = [](const Geometry& geometry) {
+      return std::to_string(geometry.quotients) + " quotients of " + std::to_string(geometry.remainder_bits) +
+             " bits in " + std::to_string(geometry.slots) + " slots";
+    };
+    return Fail(Code::kInvalidArgument,
+                "merge: " + name(other.geometry_) + " into " + name(geometry_) + "; both must have as many");
+  }
+  const auto left = KeysOf(Reader(), size_);
+  const auto right = KeysOf(other.Reader(), other.size_);
+  std::vector<uint64_t> keys(left.size() + right.size());
+  std::merge(left.begin(), left.end(), right.begin(), right.end(), keys.begin());
+  std::string merged(blocks_.size(), '\0');
+  if (!quotient::Build<uint64_t>(geometry_, keys, merged)) {
+    return Fail(Code::kInvalidArgument, "merge: " + std::to_string(keys.size()) + " items don't fit into " +
+                                            std::to_string(geometry_.slots) + " slots; let both grow first");
+  }
+  blocks_ = std::move(merged);
+  size_ = keys.size();
+  return {};
+}
+
+bool QuotientFilter::Grow() {
+  if (geometry_.remainder_bits == 1 || geometry_.quotients >= uint32_t{1} << 31) return false;
+  Geometry grown = geometry_;
+  --grown.remainder_bits;
+  grown.quotients *= 2;
+  // Items of one quotient stay close together: what reached beyond the end may do so again.
+  grown.slots = std::max(quotient::SlotsWithOverflow(grown.quotients),
+                         grown.quotients + (geometry_.slots - geometry_.quotients));
+  std::string blocks(grown.Bytes(), '\0');
+  if (!quotient::Build<uint64_t>(grown, KeysOf(Reader(), size_), blocks)) return false;
+  geometry_ = grown;
+  blocks_ = std::move(blocks);
+  return true;
+}
+
+void QuotientFilter::Serialise(std::string& out) const {
+  quotient::AppendFields(geometry_, out);
+  out += blocks_;
+}
+
+}  // namespace seen

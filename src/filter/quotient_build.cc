@@ -1,0 +1,163 @@
+// Quotient filters made at once from all their items: sorted, then written from the first slot to the last.
+
+#include <bit>
+#include <vector>
+
+#include "base/check.h"
+#include "filter/quotient.h"
+
+namespace seen::quotient {
+namespace {
+
+/// By their lowest `bits`, the only ones set: from the least significant digit on, linear.
+void Sort(std::vector<uint32_t>& keys, uint32_t bits) {
+  if (keys.size() < 128) return std::sort(keys.begin(), keys.end());
+  constexpr uint32_t kDigitMax = 11;
+  const uint32_t passes = std::max((bits + kDigitMax - 1) / kDigitMax, 1U);
+  const uint32_t digit = (bits + passes - 1) / passes;
+  std::vector<uint32_t> sorted(keys.size());
+  std::array<uint32_t, 1U << kDigitMax> places;
+  for (uint32_t shift = 0; shift < bits; shift += digit) {
+    const uint32_t mask = LowBits(digit);
+    places.fill(0);
+    for (const uint32_t key : keys) ++places[key >> shift & mask];
+    uint32_t before = 0;
+    for (uint32_t& place : places) {
+      const uint32_t count = place;
+      place = before;
+      before += count;
+    }
+    for (const uint32_t key : keys) sorted[places[key >> shift & mask]++] = key;
+    keys.swap(sorted);
+  }
+}
+
+void Sort(std::vector<uint64_t>& keys, uint32_t /*bits*/) { std::sort(keys.begin(), keys.end()); }
+
+/// Words of 64 bits at growing places of a block, gathered until the next one is begun.
+class WordWriter {
+ public:
+  explicit WordWriter(std::span<char> out) : out_(out) {}
+  ~WordWriter() { Flush(); }
+  WordWriter(const WordWriter&) = delete;
+  WordWriter& operator=(const WordWriter&) = delete;
+  void Or(size_t at, uint64_t bits) {
+    if (at != at_) {
+      Flush();
+      at_ = at;
+      word_ = 0;
+    }
+    word_ |= bits;
+  }
+
+ private:
+  void Flush() {
+    const uint64_t word = LittleEndian(word_);
+    if (at_ < out_.size()) std::memcpy(out_.data() + at_, &word, std::min(sizeof(word), out_.size() - at_));
+  }
+  std::span<char> out_;
+  size_t at_ = 2;  // of the first block's `occupied`: rewritten with zeros at worst
+  uint64_t word_ = 0;
+};
+
+template <typename Key>
+std::vector<Key> SortedKeys(const Geometry& geometry, std::span<const Fingerprint> fingerprints) {
+  std::vector<Key> keys(fingerprints.size());
+  for (size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<Key>(geometry.KeyOf(HashOf(fingerprints[i])));
+  const uint64_t values = uint64_t{geometry.quotients} << geometry.remainder_bits;
+  Sort(keys, static_cast<uint32_t>(std::bit_width(values - 1)));
+  keys.erase(std::unique(keys.begin(), keys.end()),
+             keys.end());  // a payload answers the same with one of each
+  return keys;
+}
+
+/// False if an offset is beyond its field; nothing has been appended then.
+template <typename Key>
+bool RenderKeys(Geometry geometry, std::span<const Fingerprint> fingerprints, std::string& out) {
+  const std::vector<Key> keys = SortedKeys<Key>(geometry, fingerprints);
+  uint64_t slots = 0;
+  for (const uint64_t key : keys) slots = std::max(slots, key >> geometry.remainder_bits) + 1;
+  geometry.slots = std::max(static_cast<uint32_t>(slots), geometry.quotients);
+  const size_t at = out.size();
+  AppendFields(geometry, out);
+  out.resize(out.size() + geometry.Bytes());
+  const bool built = Build<Key>(geometry, keys, std::span(out).subspan(at + kFieldsOfPayload));
+  if (!built) out.resize(at);
+  return built;
+}
+
+}  // namespace
+
+template <typename Key>
+bool Build(const Geometry& geometry, std::span<const Key> keys, std::span<char> out) {
+  Check(out.size() == geometry.Bytes(), "a quotient filter's bytes go by its geometry");
+  const uint32_t r = geometry.remainder_bits;
+  const uint64_t block_bytes = geometry.BlockBytes();
+  uint64_t next = 0;
+  uint64_t block = 0;  // all offsets up to this block's are written; the first is 0
+  const auto put_offsets = [&](uint64_t up_to) {
+    while (block < up_to) {
+      ++block;
+      const uint64_t offset = next > 64 * block ? next - 64 * block : 0;
+      if (offset > kOffsetMax) return false;
+      PutInteger(out, block * block_bytes, static_cast<uint16_t>(offset));
+    }
+    return true;
+  };
+  WordWriter occupied(out);
+  WordWriter run_ends(out);
+  WordWriter remainders(out);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const uint64_t key = keys[i];
+    const uint64_t quotient = key >> r;
+    const uint64_t slot = std::max(next, quotient);
+    if (slot >= geometry.slots || !put_offsets(quotient / 64)) return false;
+    occupied.Or(quotient / 64 * block_bytes + 2, uint64_t{1} << (quotient % 64));
+    const bool ends = i + 1 == keys.size() || uint64_t{keys[i + 1]} >> r != quotient;
+    const uint64_t in_block = slot / 64 * block_bytes;
+    run_ends.Or(in_block + 10, uint64_t{ends} << (slot % 64));
+    const uint64_t remainder = key & LowBits(r);
+    const uint64_t bit = slot % 64 * r;
+    remainders.Or(in_block + kFieldBytes + bit / 64 * 8, remainder << (bit % 64));
+    if (bit % 64 + r > 64) {
+      remainders.Or(in_block + kFieldBytes + bit / 64 * 8 + 8, remainder >> (64 - bit % 64));
+    }
+    next = slot + 1;
+  }
+  return put_offsets(geometry.Blocks() - 1);
+}
+
+template bool Build<uint32_t>(const Geometry&, std::span<const uint32_t>, std::span<char>);
+template bool Build<uint64_t>(const Geometry&, std::span<const uint64_t>, std::span<char>);
+
+void AppendFields(const Geometry& geometry, std::string& out) {
+  out += static_cast<char>(geometry.remainder_bits);
+  AppendInteger(out, geometry.quotients);
+  AppendInteger(out, geometry.slots);
+}
+
+}  // namespace seen::quotient
+
+namespace seen {
+
+using quotient::Geometry;
+
+size_t QuotientFilter::PayloadBytes(size_t count, double rate) {
+  return quotient::kFieldsOfPayload + quotient::SizeFor(count, rate).Bytes();
+}
+
+void QuotientFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+  Geometry geometry = quotient::SizeFor(fingerprints.size(), rate);
+  while (true) {
+    const bool narrow = uint64_t{geometry.quotients} << geometry.remainder_bits <= uint64_t{1} << 32;
+    if (narrow ? quotient::RenderKeys<uint32_t>(geometry, fingerprints, out)
+               : quotient::RenderKeys<uint64_t>(geometry, fingerprints, out))
+      return;
+    // Runs stood too far behind their quotients: all closer with more of these.
+    Check(geometry.quotients < 2 * fingerprints.size(), "twice the quotients suffice for any hash");
+    geometry.quotients += geometry.quotients / 64 + 1;
+  }
+}
+
+}  // namespace seen

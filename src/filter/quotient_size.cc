@@ -1,0 +1,99 @@
+// How many quotients, slots and bits of remainder a quotient filter needs.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "filter/quotient_layout.h"
+#include "filter/size_memo.h"
+#include "filter/snapshot_format.h"
+
+namespace seen::quotient {
+namespace {
+
+constexpr double kHashes = 4294967296.0;  // 32 bits of the hash: more values than these tell nothing apart
+constexpr double kOverflowSlotsMax = 192;
+
+double CheckedRate(size_t count, double rate) {
+  Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
+  Check(count <= kCountMax, "too many items for one filter");
+  return std::max(rate, kRateMin);
+}
+
+/// The fewest pairs of quotient and remainder of which `count` items take no more than a share of `rate`.
+double ValuesFor(size_t count, double rate) {
+  if (count == 0) return 1;
+  return std::min(-1.0 / std::expm1(std::log1p(-rate) / static_cast<double>(count)), kHashes);
+}
+
+/// How many different ones `count` items take of `values`, on average.
+double DifferentOf(size_t count, double values) {
+  if (values <= 1) return count == 0 ? 0 : 1;
+  return -values * std::expm1(static_cast<double>(count) * std::log1p(-1 / values));
+}
+
+/// The slots that `items` of `quotients` need, half of the time. Each slot but those where all runs before
+/// have ended by then is taken. The free ones are as many as the quotients were ever ahead of the items: the
+/// greatest value k of a Brownian bridge to quotients - items, of variance `items`, which is exceeded with a
+/// probability of exp(-2 k (k - end) / variance).
+double SlotsFor(double items, double quotients) {
+  const double surplus = items - quotients;
+  const double free = (-surplus + std::sqrt(surplus * surplus + 2 * items * std::log(2.0))) / 2;
+  return std::max({std::floor(items + free), quotients, 1.0});
+}
+
+Geometry Compute(size_t count, double rate) {
+  const double values = ValuesFor(count, rate);
+  Geometry best;
+  if (count == 0) return best;
+  uint64_t fewest = std::numeric_limits<uint64_t>::max();
+  for (uint32_t r = 1; r <= kRemainderBitsMax; ++r) {
+    double quotients = std::max(std::ceil(std::ldexp(values, -static_cast<int>(r))), 1.0);
+    const double items = DifferentOf(count, std::ldexp(quotients, static_cast<int>(r)));
+    // At the end the runs stand as far behind as there are more items than quotients, and some more by
+    // chance.
+    quotients = std::max(quotients, std::ceil(items - (kOffsetMax - 5 * std::sqrt(items))));
+    const double slots = SlotsFor(items, quotients);
+    if (slots > kSlotsMax) continue;
+    const Geometry geometry{r, static_cast<uint32_t>(quotients), static_cast<uint32_t>(slots)};
+    if (geometry.Bytes() >= fewest) continue;
+    fewest = geometry.Bytes();
+    best = geometry;
+  }
+  return best;
+}
+
+// Two numbers each: below 2^14 items there are fewer than 2^16 quotients, and slots.
+constexpr size_t kCountsRemembered = 16'384;
+constinit SizeMemo<8, kCountsRemembered> quotients_memo;
+constinit SizeMemo<8, kCountsRemembered> slots_memo;
+
+}  // namespace
+
+Geometry SizeFor(size_t count, double rate) {
+  rate = CheckedRate(count, rate);
+  if (count >= kCountsRemembered) return Compute(count, rate);
+  const uint32_t packed = quotients_memo.Get(count, rate, [&] {
+    const Geometry geometry = Compute(count, rate);
+    return geometry.quotients << 6 | geometry.remainder_bits;
+  });
+  const uint32_t slots = slots_memo.Get(count, rate, [&] { return Compute(count, rate).slots; });
+  return {packed & 63, packed >> 6, slots};
+}
+
+uint32_t SlotsWithOverflow(uint64_t quotients) {
+  // At 95% a run reaches k slots beyond the end with a probability of about exp(-0.1 k).
+  const double overflow = std::min(static_cast<double>(quotients), kOverflowSlotsMax);
+  return static_cast<uint32_t>(static_cast<double>(quotients) + overflow);
+}
+
+Geometry RoomyFor(size_t count, double rate) {
+  rate = CheckedRate(count, rate);
+  const double quotients = std::ceil(static_cast<double>(std::max<size_t>(count, 1)) / 0.95);
+  const double bits = std::ceil(std::log2(std::max(ValuesFor(count, rate) / quotients, 1.0)));
+  const auto r = std::clamp(static_cast<uint32_t>(bits), 1U, kRemainderBitsMax);
+  return {r, static_cast<uint32_t>(quotients), SlotsWithOverflow(static_cast<uint64_t>(quotients))};
+}
+
+}  // namespace seen::quotient
