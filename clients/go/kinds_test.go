@@ -46,6 +46,27 @@ func TestEveryKindHoldsWhatWasPutInAndLittleElse(t *testing.T) {
 	}
 }
 
+func TestAQuotientFilterIsTheSetOfItsQuotientsAndRemainders(t *testing.T) {
+	const r, quotients = 3, 200
+	of := func(i int) uint64 {
+		hi, _ := hashOf(FingerprintOfInt(int64(i)))
+		return hi * quotients >> (32 - r)
+	}
+	for _, n := range []int{0, 5, 60, 150, 190} {
+		set, prints := map[uint64]bool{}, []Fingerprint{}
+		for i := 0; i < n; i++ {
+			set[of(i)] = true
+			prints = append(prints, FingerprintOfInt(int64(i)))
+		}
+		s := mustParse(t, envelope(Quotient, n, encodeQuotient(prints, r, quotients)))
+		for i := 0; i < 10000; i++ {
+			if s.MightContainInt(int64(i)) != set[of(i)] {
+				t.Fatalf("of %d items: %v of %d", n, !set[of(i)], i)
+			}
+		}
+	}
+}
+
 func TestAnIndexedCuckooTellsDayAndRank(t *testing.T) {
 	const n = 30 // numbers from 2^32 - 10 on, by ascending fingerprint; day 20381 from there, day 20382 from number 5 on
 	s := mustParse(t, envelope(IndexedCuckoo, n, encode(t, IndexedCuckoo, n)))

@@ -47,6 +47,22 @@ func TestChecksComeInTheSpecifiedOrder(t *testing.T) {
 	}
 }
 
+func TestALongerHeaderIsSkippedUpToItsLimit(t *testing.T) {
+	short := envelope(SplitBlockBloom, 10, encode(t, SplitBlockBloom, 10))
+	for headerBytes, want := range map[int]bool{48: false, 56: true, 60: false, 64: true, 4096: true, 4104: false} {
+		data := append([]byte{}, short[:56]...)
+		for len(data) < headerBytes {
+			data = append(data, 0xff)
+		}
+		data = append(data, short[56:]...)
+		binary.LittleEndian.PutUint32(data[8:], uint32(headerBytes))
+		s, err := Parse(seal(data))
+		if want && (err != nil || !s.MightContain("9")) || !want && !errors.Is(err, ErrMalformed) {
+			t.Errorf("header_bytes %d: %v", headerBytes, err)
+		}
+	}
+}
+
 func TestEveryCutIsRefused(t *testing.T) {
 	for _, kind := range allKinds {
 		data := envelope(kind, 10, encode(t, kind, 10))
