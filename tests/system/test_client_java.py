@@ -158,7 +158,7 @@ def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_sh
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
-    """Answers at once, but for the user `slow`; drops the connection after `last` has been answered."""
+    """Answers at once, but for the user `slow` never; drops the connection after `last` has been answered."""
     protocol_version = "HTTP/1.1"
     connections = 0
 
@@ -170,6 +170,8 @@ class Slow(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         if "/slow/" in self.path:
             time.sleep(3)
+            self.close_connection = True
+            return
         body = json.dumps({"unseen": ["n1"]}).encode()
         self.send_response(503 if "/early/" in self.path else 200)
         self.send_header("Content-Length", str(len(body)))

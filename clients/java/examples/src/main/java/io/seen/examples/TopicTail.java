@@ -115,21 +115,22 @@ final class TopicTail implements Runnable {
   }
 
   private void catchUp() {
-    if (waitFor == null && (!loaded || !arrived.isEmpty())) {
-      try {
+    try {
+      if (waitFor == null && (!loaded || !arrived.isEmpty())) {
         waitFor = consumer.endOffsets(snapshots, ASK);
-      } catch (TimeoutException brokersAway) {
+        waiting.putAll(arrived);
+        arrived.clear();
+      }
+      if (waitFor == null || snapshots.stream().anyMatch(p -> consumer.position(p, ASK) < waitFor.get(p))) {
         return;
       }
-      waiting.putAll(arrived);
-      arrived.clear();
+    } catch (TimeoutException brokersAway) {
+      return; // again after the next poll
     }
-    if (waitFor != null && snapshots.stream().allMatch(p -> consumer.position(p, ASK) >= waitFor.get(p))) {
-      loaded = true;
-      waitFor = null;
-      waiting.values().forEach(this::vouch);
-      waiting.clear();
-    }
+    loaded = true;
+    waitFor = null;
+    waiting.values().forEach(this::vouch);
+    waiting.clear();
   }
 
   private void vouch(ConsumerRecord<byte[], byte[]> record) {
