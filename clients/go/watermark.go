@@ -18,8 +18,13 @@ type Watermark struct {
 	Heartbeat        time.Time // when this was written, by the daemon's clock
 }
 
+const watermarkBytesMax = 64 << 10
+
 // ParseWatermark reads the value of a record of the topic of watermarks. Errors are as Parse's.
 func ParseWatermark(value []byte) (Watermark, error) {
+	if len(value) > watermarkBytesMax {
+		return Watermark{}, malformed("watermark", "%d bytes; at most %d", len(value), watermarkBytesMax)
+	}
 	var members struct {
 		Version          *int64 `json:"version"`
 		Partition        *int32 `json:"partition"`
@@ -47,6 +52,9 @@ func ParseWatermark(value []byte) (Watermark, error) {
 	}
 	if members.Partition == nil {
 		return Watermark{}, malformed("watermark.partition", "missing")
+	}
+	if *members.Partition < 0 {
+		return Watermark{}, malformed("watermark.partition", "%d; partitions are numbered from 0", *members.Partition)
 	}
 	numbers := [...]struct {
 		name string
@@ -100,7 +108,7 @@ type Watermarks struct {
 // Apply takes in one record of the topic of watermarks; a nil value forgets the partition. After an error what was
 // known is unchanged.
 func (w *Watermarks) Apply(key, value []byte) error {
-	partition, err := strconv.ParseInt(string(key), 10, 32)
+	partition, err := strconv.ParseUint(string(key), 10, 31)
 	if err != nil {
 		return malformed("watermark key", "%.20q; it is a partition's number", key)
 	}
@@ -114,7 +122,7 @@ func (w *Watermarks) Apply(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if int64(mark.Partition) != partition {
+	if uint64(mark.Partition) != partition {
 		return malformed("watermark.partition", "%d; the key says %d", mark.Partition, partition)
 	}
 	w.mu.Lock()

@@ -3,6 +3,7 @@ package seen
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,18 @@ func TestWatermarksTellStaleFromQuiet(t *testing.T) {
 	}
 }
 
+func TestTimesAtTheEndsOfTime(t *testing.T) {
+	for _, timeMs := range []int64{math.MinInt64, math.MaxInt64} {
+		mark, err := ParseWatermark(watermark(timeMs, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stale := mark.StaleBy(time.UnixMilli(heartbeat)); stale != 0 && stale != math.MaxInt64 {
+			t.Errorf("of %d: stale by %v", timeMs, stale)
+		}
+	}
+}
+
 func TestWatermarksAreByPartition(t *testing.T) {
 	var marks Watermarks
 	if err := marks.Apply([]byte("3"), watermark(1, 0)); err != nil {
@@ -83,6 +96,10 @@ func TestWatermarksThatAreRefused(t *testing.T) {
 		{"3", strings.Replace(good, `"partition":3`, `"partition":3000000000`, 1), "partition", ErrMalformed},
 		{"4", good, "partition: 3; the key says 4", ErrMalformed},
 		{"x", good, "key", ErrMalformed},
+		{"", good, "key", ErrMalformed},
+		{"-3", strings.Replace(good, `"partition":3`, `"partition":-3`, 1), "key", ErrMalformed},
+		{"3", strings.Replace(good, `"partition":3`, `"partition":-3`, 1), "partition: -3", ErrMalformed},
+		{"3", good + strings.Repeat(" ", watermarkBytesMax), "bytes", ErrMalformed},
 		{"3", "", "JSON", ErrMalformed},
 		{"3", "null", "version: missing", ErrMalformed},
 		{"3", "[1]", "JSON", ErrMalformed},
