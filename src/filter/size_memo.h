@@ -10,8 +10,8 @@
 
 namespace seen {
 
-/// `Sizes` rates of `Counts` counts. Any thread, no lock. One in static storage (constinit) for each
-/// function; memory is touched only as far as counts are met.
+/// `kRates` rates of the counts below `kCounts`. Any thread, no lock. One in static storage (constinit) for
+/// each function; memory is touched only as far as counts are met.
 template <size_t kRates, size_t kCounts>
 class SizeMemo {
  public:
@@ -19,35 +19,35 @@ class SizeMemo {
   /// Two threads may both compute it: it must be the same.
   template <typename Compute>
   uint32_t Get(size_t count, double rate, Compute compute) {
-    Rate* const known = count < kCounts ? Find(rate) : nullptr;
+    Values* const known = count < kCounts ? Find(rate) : nullptr;
     if (known == nullptr) return compute();
-    uint32_t value = known->values[count].load(std::memory_order_relaxed);
+    uint32_t value = (*known)[count].load(std::memory_order_relaxed);
     if (value == 0) {
       value = compute();
-      known->values[count].store(value, std::memory_order_relaxed);
+      (*known)[count].store(value, std::memory_order_relaxed);
     }
     return value;
   }
 
  private:
-  struct Rate {
-    std::atomic<uint64_t> bits{0};  // 0: free. No rate has these bits, zero being none.
-    std::array<std::atomic<uint32_t>, kCounts> values{};
-  };
+  using Values = std::array<std::atomic<uint32_t>, kCounts>;
 
   // Null when all are taken by others. They are never given up, so a reader needs no lock.
-  Rate* Find(double rate) {
+  Values* Find(double rate) {
     const auto bits = std::bit_cast<uint64_t>(rate);
-    for (Rate& known : rates_) {
-      uint64_t found = known.bits.load(std::memory_order_relaxed);
-      if (found == 0 && known.bits.compare_exchange_strong(found, bits, std::memory_order_relaxed))
-        return &known;
-      if (found == bits) return &known;
+    size_t at = (bits * 0x9e3779b97f4a7c15U >> 32) * kRates >> 32;
+    for (size_t tried = 0; tried < kRates; ++tried, at = (at + 1) % kRates) {
+      uint64_t found = rates_[at].load(std::memory_order_relaxed);
+      if (found == 0 && rates_[at].compare_exchange_strong(found, bits, std::memory_order_relaxed)) {
+        return &values_[at];
+      }
+      if (found == bits) return &values_[at];
     }
     return nullptr;
   }
 
-  std::array<Rate, kRates> rates_;
+  std::array<std::atomic<uint64_t>, kRates> rates_{};  // their bits; 0: free, as no rate has these
+  std::array<Values, kRates> values_{};
 };
 
 }  // namespace seen

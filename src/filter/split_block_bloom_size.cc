@@ -29,7 +29,8 @@ uint32_t ComputeBlocks(size_t count, double rate) {
   return enough;
 }
 
-constinit SizeMemo<8, 16'384> blocks_memo;
+// A day chain has some twenty for each rate of the configuration.
+constinit SizeMemo<64, 16'384> blocks_memo;
 
 }  // namespace
 

@@ -165,7 +165,7 @@ TEST(SplitBlockBloom, TakesTheFewestBlocksThatHoldTheRate) {
 TEST(SplitBlockBloom, RemembersSizesForManyRatesFromManyThreads) {
   // More rates than are remembered, each asked twice by each thread, in another order.
   std::vector<double> rates;
-  for (int i = 1; i <= 20; ++i) rates.push_back(0.02 * i);
+  for (int i = 1; i <= 80; ++i) rates.push_back(0.005 * i);
   std::vector<std::vector<uint32_t>> answers(4);
   {
     std::vector<std::jthread> threads;

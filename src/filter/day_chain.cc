@@ -1,0 +1,239 @@
+#include "filter/day_chain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "filter/bits.h"
+#include "filter/snapshot_format.h"
+
+namespace seen {
+namespace {
+
+using split_block_bloom::kBlockBytes;
+
+constexpr size_t kFieldBytes = 4, kRowBytes = 20;
+constexpr size_t kItemCountAt = 4, kFirstSecondAt = 8, kLastSecondAt = 12, kBlocksAt = 16;  // in a row
+
+tl::unexpected<Error> Malformed(std::string what) {
+  return Fail(Code::kMalformed, "payload: day chain: " + std::move(what));
+}
+
+// rate * part / whole, rounded down to rate * 2^(-j / 2): few rates, so that the sizes for them are
+// remembered.
+double ShareOf(double rate, size_t part, size_t whole) {
+  double share = 1;
+  for (int j = 0; share * static_cast<double>(whole) > static_cast<double>(part); ++j) {
+    share = std::ldexp(j % 2 == 0 ? std::sqrt(0.5) : 0.5, -(j / 2));
+  }
+  return std::max(rate * share, kRateMin);
+}
+
+size_t ItemsIn(std::span<const DayOfItems> days) {
+  size_t count = 0;
+  for (const DayOfItems& day : days) count += day.fingerprints.size();
+  return count;
+}
+
+size_t BlocksOf(const DayOfItems& day, size_t count, double rate) {
+  return split_block_bloom::BlocksFor(day.fingerprints.size(), ShareOf(rate, day.fingerprints.size(), count));
+}
+
+void CheckRate(double rate) { Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]"); }
+
+void PutRow(std::span<char> payload, size_t at, const DayOfChain& day) {
+  PutInteger(payload, at, day.day.since_epoch);
+  PutInteger(payload, at + kItemCountAt, day.item_count);
+  PutInteger(payload, at + kFirstSecondAt, day.first_second);
+  PutInteger(payload, at + kLastSecondAt, day.last_second);
+  PutInteger(payload, at + kBlocksAt, static_cast<uint32_t>(day.blocks.size() / kBlockBytes));
+}
+
+}  // namespace
+
+size_t DayChainView::BlocksStart(uint32_t days) { return kFieldBytes + kRowBytes * size_t{days}; }
+
+DayOfChain DayChainView::Row(uint32_t index, size_t blocks_at) const {
+  const size_t at = kFieldBytes + kRowBytes * size_t{index};
+  return {.day = {GetInteger<int32_t>(payload_, at)},
+          .item_count = GetInteger<uint32_t>(payload_, at + kItemCountAt),
+          .first_second = GetInteger<uint32_t>(payload_, at + kFirstSecondAt),
+          .last_second = GetInteger<uint32_t>(payload_, at + kLastSecondAt),
+          .blocks = payload_.substr(blocks_at, kBlockBytes * GetInteger<uint32_t>(payload_, at + kBlocksAt))};
+}
+
+Result<DayChainView> DayChainView::Parse(std::string_view payload) {
+  if (payload.size() < kFieldBytes) {
+    return Malformed(std::to_string(payload.size()) + " bytes; the number of days alone takes 4");
+  }
+  const auto days = GetInteger<uint32_t>(payload, 0);
+  if (payload.size() < BlocksStart(days)) {
+    return Malformed(std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
+                     " days are more");
+  }
+  uint64_t bytes = BlocksStart(days);  // below 2^33 of rows, and 2^37 of blocks for each: no overflow
+  Day before = {std::numeric_limits<int32_t>::max()};
+  for (size_t at = kFieldBytes; at < BlocksStart(days); at += kRowBytes) {
+    const Day day = {GetInteger<int32_t>(payload, at)};
+    const auto blocks = GetInteger<uint32_t>(payload, at + kBlocksAt);
+    if (blocks == 0) {
+      return Malformed("day " + std::to_string(day.since_epoch) + " has no blocks; each has one at least");
+    }
+    if (day > before) {
+      return Malformed("day " + std::to_string(day.since_epoch) + " stands behind an earlier one");
+    }
+    before = day;
+    bytes += kBlockBytes * uint64_t{blocks};
+    if (bytes > payload.size()) break;
+  }
+  if (bytes != payload.size()) {
+    return Malformed(std::to_string(payload.size()) + " bytes; by its days it has " +
+                     (bytes > payload.size() ? "more" : std::to_string(bytes)));
+  }
+  return DayChainView(payload, days);
+}
+
+bool DayChainView::MightContain(Fingerprint fingerprint, uint32_t created_second, Day from) const {
+  bool found = false;
+  ForEachDay([&](const DayOfChain& day) {
+    if (day.day < from) return false;
+    found = day.Counts(created_second, from) && split_block_bloom::MightContain(day.blocks, fingerprint);
+    return !found;
+  });
+  return found;
+}
+
+void DayChainView::MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers,
+                                    uint32_t created_second, Day from) const {
+  Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  std::fill(answers.begin(), answers.end(), uint8_t{0});
+  std::array<uint8_t, 1024> of_day;
+  for (size_t done = 0; done < fingerprints.size();) {
+    const size_t count = std::min(of_day.size(), fingerprints.size() - done);
+    ForEachDay([&](const DayOfChain& day) {
+      if (!day.Counts(created_second, from)) return day.day >= from;
+      split_block_bloom::MightContainEach(day.blocks, fingerprints.subspan(done, count),
+                                          std::span(of_day).first(count));
+      for (size_t i = 0; i < count; ++i) answers[done + i] |= of_day[i];
+      return true;
+    });
+    done += count;
+  }
+}
+
+DayChainFilter::DayChainFilter(size_t count_a_day, size_t days, double rate) {
+  CheckRate(rate);
+  Check(days > 0, "a day chain is sized for one day at least");
+  bytes_a_day_ = kBlockBytes * split_block_bloom::BlocksFor(count_a_day, ShareOf(rate, 1, days));
+}
+
+void DayChainFilter::Insert(Fingerprint fingerprint, Day day, uint32_t second) {
+  auto at =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.day <= day; });
+  if (at == entries_.end() || at->day != day) {
+    at = entries_.insert(at, Entry{.day = day,
+                                   .item_count = 0,
+                                   .first_second = second,
+                                   .last_second = second,
+                                   .blocks = std::string(bytes_a_day_, '\0')});
+  }
+  at->item_count += at->item_count < std::numeric_limits<uint32_t>::max() ? 1u : 0u;
+  at->first_second = std::min(at->first_second, second);
+  at->last_second = std::max(at->last_second, second);
+  split_block_bloom::Insert({&fingerprint, 1}, at->blocks);
+}
+
+bool DayChainFilter::MightContain(Fingerprint fingerprint, uint32_t created_second, Day from) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.View().Counts(created_second, from) &&
+           split_block_bloom::MightContain(entry.blocks, fingerprint);
+  });
+}
+
+void DayChainFilter::DropBefore(Day from) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.day < from; });
+}
+
+void DayChainFilter::Join(const DayOfChain& day) {
+  auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.day < day.day || (entry.day == day.day && entry.blocks.size() == day.blocks.size());
+  });
+  if (at == entries_.end() || at->day != day.day) {
+    entries_.insert(at, Entry{.day = day.day,
+                              .item_count = day.item_count,
+                              .first_second = day.first_second,
+                              .last_second = day.last_second,
+                              .blocks = std::string(day.blocks)});
+    return;
+  }
+  const uint64_t count = uint64_t{at->item_count} + day.item_count;
+  at->item_count = static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
+  at->first_second = std::min(at->first_second, day.first_second);
+  at->last_second = std::max(at->last_second, day.last_second);
+  for (size_t i = 0; i < day.blocks.size(); ++i) {
+    at->blocks[i] = static_cast<char>(at->blocks[i] | day.blocks[i]);
+  }
+}
+
+Status DayChainFilter::Merge(const DayChainFilter& other) {
+  const std::vector<Entry> entries = other.entries_;  // it may be this one
+  for (const Entry& entry : entries) Join(entry.View());
+  return {};
+}
+
+Status DayChainFilter::Merge(const DayChainView& other) {
+  other.ForEachDay([&](const DayOfChain& day) {
+    Join(day);
+    return true;
+  });
+  return {};
+}
+
+void DayChainFilter::Serialise(std::string& out) const {
+  const size_t rows_at = out.size() + kFieldBytes;
+  AppendInteger(out, static_cast<uint32_t>(entries_.size()));
+  out.resize(rows_at + kRowBytes * entries_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) PutRow(out, rows_at + kRowBytes * i, entries_[i].View());
+  for (const Entry& entry : entries_) out += entry.blocks;
+}
+
+size_t DayChainFilter::PayloadBytes(std::span<const DayOfItems> days, double rate) {
+  CheckRate(rate);
+  const size_t count = ItemsIn(days);
+  size_t bytes = kFieldBytes;
+  for (const DayOfItems& day : days) {
+    if (!day.fingerprints.empty()) bytes += kRowBytes + kBlockBytes * BlocksOf(day, count, rate);
+  }
+  return bytes;
+}
+
+void DayChainFilter::Render(std::span<const DayOfItems> days, double rate, std::string& out) {
+  const size_t start = out.size();
+  const size_t count = ItemsIn(days);
+  out.resize(start + PayloadBytes(days, rate));
+  const auto payload = std::span(out).subspan(start);
+  const auto rows = static_cast<uint32_t>(std::count_if(
+      days.begin(), days.end(), [](const DayOfItems& day) { return !day.fingerprints.empty(); }));
+  PutInteger(payload, 0, rows);
+  size_t row_at = kFieldBytes;
+  size_t blocks_at = kFieldBytes + kRowBytes * size_t{rows};
+  Day before = {std::numeric_limits<int32_t>::max()};
+  for (const DayOfItems& day : days) {
+    if (day.fingerprints.empty()) continue;
+    Check(day.day <= before, "the days of a chain descend");
+    before = day.day;
+    const auto blocks = payload.subspan(blocks_at, kBlockBytes * BlocksOf(day, count, rate));
+    split_block_bloom::Insert(day.fingerprints, blocks);
+    PutRow(payload, row_at,
+           {.day = day.day,
+            .item_count = static_cast<uint32_t>(day.fingerprints.size()),
+            .first_second = day.first_second,
+            .last_second = day.last_second,
+            .blocks = {blocks.data(), blocks.size()}});
+    row_at += kRowBytes;
+    blocks_at += blocks.size();
+  }
+}
+
+}  // namespace seen

@@ -1,0 +1,110 @@
+#pragma once
+// A day chain: a split-block Bloom filter for each day, so that the reader can skip the days before an item's
+// creation and those that have left the window. The rate asked for holds for all days together.
+// Bytes: schemas/snapshot.md, "10: day chain". Source: as split_block_bloom.h; the sharing of the rate is
+// ours: where a day's part is proportional to its items, each item takes the same bits, the fewest in all.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "filter/days.h"
+#include "filter/split_block_bloom.h"
+
+namespace seen {
+
+/// No day is before it.
+inline constexpr Day kFirstOfDays = {std::numeric_limits<int32_t>::min()};
+
+/// One day of a chain. Several may be of one day.
+struct DayOfChain {
+  Day day;
+  uint32_t item_count = 0;
+  uint32_t first_second = 0, last_second = 0;  // since 1970; nothing of it is earlier or later
+  std::string_view blocks;
+
+  /// Whether an item created at `created_second` can be in, where days before `from` don't count.
+  bool Counts(uint32_t created_second, Day from) const {
+    return last_second >= created_second && day >= from;
+  }
+};
+
+/// Points into a payload. Any thread.
+class DayChainView {
+ public:
+  /// kMalformed: a day without blocks, days that don't descend, or a length other than the fields say.
+  static Result<DayChainView> Parse(std::string_view payload);
+
+  /// False: certainly not in on any day from `from` on. Days whose last second is before `created_second`,
+  /// the item's creation (0: unknown), are passed over: nobody can have seen it by then. Some 3 ns a day.
+  bool MightContain(Fingerprint fingerprint, uint32_t created_second = 0, Day from = kFirstOfDays) const;
+  /// `answers[i]` is 1 if `fingerprints[i]` may be in, else 0. The spans are of one length.
+  void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers,
+                        uint32_t created_second = 0, Day from = kFirstOfDays) const;
+
+  uint32_t days() const { return days_; }
+  /// Calls `visit(const DayOfChain&)` for each day, the newest first, until it answers false.
+  template <typename Visit>
+  void ForEachDay(Visit visit) const {
+    size_t at = BlocksStart(days_);
+    for (uint32_t i = 0; i < days_; ++i) {
+      const DayOfChain day = Row(i, at);
+      at += day.blocks.size();
+      if (!visit(day)) return;
+    }
+  }
+
+ private:
+  explicit DayChainView(std::string_view payload, uint32_t days) : payload_(payload), days_(days) {}
+  static size_t BlocksStart(uint32_t days);
+  DayOfChain Row(uint32_t index, size_t blocks_at) const;
+
+  std::string_view payload_;
+  uint32_t days_;
+};
+
+/// Takes items as they come. An item of several days is in each of them; that only costs some rate. One
+/// thread.
+class DayChainFilter {
+ public:
+  /// Empty, sized for `days` (> 0) days of `count_a_day` items each at `rate` in (0, kRateMax] (Check) for
+  /// all of them together. More of either raise the rate.
+  DayChainFilter(size_t count_a_day, size_t days, double rate);
+  /// Something seen on `day`, at `second` since 1970.
+  void Insert(Fingerprint fingerprint, Day day, uint32_t second);
+  bool MightContain(Fingerprint fingerprint, uint32_t created_second = 0, Day from = kFirstOfDays) const;
+  /// Drops the days before `from`.
+  void DropBefore(Day from);
+  /// Joins the chains: of days in both the blocks are joined where they are equally many, else both stay, one
+  /// behind the other. Holds what either held; the rates add up. Never fails.
+  Status Merge(const DayChainFilter& other);
+  Status Merge(const DayChainView& other);
+  /// Appends the payload.
+  void Serialise(std::string& out) const;
+
+  static constexpr bool kSizesExactly = true;
+  /// Of these days; only how many fingerprints each has is looked at.
+  static size_t PayloadBytes(std::span<const DayOfItems> days, double rate);
+  /// Appends a payload of `days`, the newest first, no fingerprint in two of them; empty ones are left out.
+  static void Render(std::span<const DayOfItems> days, double rate, std::string& out);
+
+ private:
+  struct Entry {
+    Day day;
+    uint32_t item_count, first_second, last_second;
+    std::string blocks;
+
+    DayOfChain View() const { return {day, item_count, first_second, last_second, blocks}; }
+  };
+  void Join(const DayOfChain& day);
+
+  size_t bytes_a_day_;
+  std::vector<Entry> entries_;  // the newest day first
+};
+
+}  // namespace seen
