@@ -20,10 +20,16 @@ Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
       return ParseAs<BloomView>(payload);
     case SnapshotFormat::kCountingBloom:
       return ParseAs<CountingBloomView>(payload);
+    case SnapshotFormat::kQuotient:
+      return ParseAs<QuotientView>(payload);
+    case SnapshotFormat::kCuckoo:
+      return ParseAs<CuckooView>(payload);
     case SnapshotFormat::kBinaryFuse8:
       return ParseAs<BinaryFuse8View>(payload);
     case SnapshotFormat::kBinaryFuse16:
       return ParseAs<BinaryFuse16View>(payload);
+    case SnapshotFormat::kDayChain:
+      return ParseAs<DayChainView>(payload);
     case SnapshotFormat::kFingerprints:
       return ParseAs<ExactFingerprintsView>(payload);
     default:

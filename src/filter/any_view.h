@@ -8,15 +8,18 @@
 #include "filter/binary_fuse.h"
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
+#include "filter/cuckoo.h"
+#include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/quotient.h"
 #include "filter/snapshot_format.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen {
 
 /// Points into the payload. Any thread.
-using AnyView = std::variant<SplitBlockBloomView, BloomView, CountingBloomView, BinaryFuse8View,
-                             BinaryFuse16View, ExactFingerprintsView>;
+using AnyView = std::variant<SplitBlockBloomView, BloomView, CountingBloomView, QuotientView, CuckooView,
+                             BinaryFuse8View, BinaryFuse16View, DayChainView, ExactFingerprintsView>;
 
 /// kMalformed: what is wrong with it as a payload of `format`, which isn't kAuto.
 Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload);

@@ -18,8 +18,6 @@
 
 namespace seen {
 
-/// No day is before it.
-inline constexpr Day kFirstOfDays = {std::numeric_limits<int32_t>::min()};
 
 /// One day of a chain. Several may be of one day.
 struct DayOfChain {

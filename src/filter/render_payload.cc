@@ -6,7 +6,10 @@
 #include "filter/binary_fuse.h"
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
+#include "filter/cuckoo.h"
+#include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/quotient.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen {
@@ -32,16 +35,47 @@ void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::
       return BloomFilter::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kCountingBloom:
       return CountingBloomFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kQuotient:
+      return QuotientFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kCuckoo:
+      return CuckooFilter::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kBinaryFuse8:
       return BinaryFuse8::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kBinaryFuse16:
       return BinaryFuse16::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kDayChain:
+      return DayChainFilter::Render(items.days, rate, out);
     case SnapshotFormat::kFingerprints:
       return ExactFingerprintsFilter::Render(items.fingerprints, rate, out);
     default:
       break;
   }
   Check(false, "no such snapshot format");
+}
+
+size_t PayloadBytes(SnapshotFormat format, size_t count, double rate) {
+  switch (format) {
+    case SnapshotFormat::kSplitBlockBloom:
+      return SplitBlockBloomFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kBloom:
+      return BloomFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kCountingBloom:
+      return CountingBloomFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kQuotient:
+      return QuotientFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kCuckoo:
+      return CuckooFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kBinaryFuse8:
+      return BinaryFuse8::PayloadBytes(count, rate);
+    case SnapshotFormat::kBinaryFuse16:
+      return BinaryFuse16::PayloadBytes(count, rate);
+    case SnapshotFormat::kFingerprints:
+      return ExactFingerprintsFilter::PayloadBytes(count, rate);
+    default:
+      break;
+  }
+  Check(false, "a size is known of a format without days");
+  return 0;
 }
 
 }  // namespace seen

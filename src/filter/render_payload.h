@@ -19,4 +19,8 @@ struct SnapshotItems {
 /// but that some kinds sort.
 void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::string& out);
 
+/// How many bytes a payload of `count` items takes, give or take what their own gaps or a construction that
+/// failed add. Not of kAuto or where NeedsDays(format).
+size_t PayloadBytes(SnapshotFormat format, size_t count, double false_positive_rate);
+
 }  // namespace seen

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+
+#include "filter/render_payload.h"
+#include "filter/size_memo.h"
 
 namespace seen {
 
@@ -18,7 +22,35 @@ double LeastRate(SnapshotFormat format) {
   return 0;
 }
 
-SnapshotFormat FormatFor(size_t, double) { return SnapshotFormat::kSplitBlockBloom; }
+namespace {
+
+// Those worth choosing for their size: at equal size the one that answers sooner comes first.
+constexpr std::array kBySize = {
+    SnapshotFormat::kSplitBlockBloom, SnapshotFormat::kBloom,        SnapshotFormat::kCuckoo,
+    SnapshotFormat::kBinaryFuse8,     SnapshotFormat::kBinaryFuse16, SnapshotFormat::kQuotient,
+    SnapshotFormat::kFingerprints};
+
+SnapshotFormat Fewest(size_t count, double rate) {
+  SnapshotFormat best = SnapshotFormat::kSplitBlockBloom;
+  size_t fewest = std::numeric_limits<size_t>::max();
+  for (const SnapshotFormat format : kBySize) {
+    if (rate < LeastRate(format)) continue;
+    const size_t bytes = PayloadBytes(format, count, rate);
+    if (bytes >= fewest) continue;
+    best = format;
+    fewest = bytes;
+  }
+  return best;
+}
+
+constinit SizeMemo<8, 16'384> fewest_memo;
+
+}  // namespace
+
+SnapshotFormat FormatFor(size_t count, double rate) {
+  return static_cast<SnapshotFormat>(
+      fewest_memo.Get(count, rate, [&] { return static_cast<uint32_t>(Fewest(count, rate)); }));
+}
 
 Status CheckShape(const SnapshotShape& shape) {
   const double rate = shape.false_positive_rate;

@@ -53,12 +53,6 @@ bool FilterPolicy::WindowsCut(std::string_view encoded_delta, Day before, Day no
   return WindowCut(encoded_delta, AnswerAt(StartOf(before)), AnswerAt(StartOf(now)));
 }
 
-int32_t FilterPolicy::LongestExcessDays() const {
-  int32_t longest = window_days;
-  for (const KindPolicy& kind : kinds) longest = std::max(longest, kind.window_days);
-  return longest - window_days;
-}
-
 uint64_t FilterPolicy::RenderingHash() const {
   std::string text = std::to_string(window_days) + ' ' + std::to_string(static_cast<int>(window_by)) + ' ' +
                      std::to_string(items_max) + ' ' + std::to_string(exposures_min) + ' ' +

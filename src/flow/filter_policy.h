@@ -78,8 +78,6 @@ struct FilterPolicy {
   /// Whether what counts changed with the days between two answers, nothing else having happened. May err
   /// towards true.
   bool WindowsCut(std::string_view encoded_delta, Day before, Day now) const;
-  /// By how many days some kind of event is remembered longer than exposures are.
-  int32_t LongestExcessDays() const;
   /// Changes whenever the snapshots of the same states become others.
   uint64_t RenderingHash() const;
 };

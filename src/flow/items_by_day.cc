@@ -4,28 +4,31 @@
 #include <limits>
 
 namespace seen {
+namespace {
 
-std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends, int32_t days_later) {
-  constexpr uint64_t kSecondMax = std::numeric_limits<uint32_t>::max();
-  dated_.clear();
-  for (const CountedEnd& end : ends) {
-    const auto second = static_cast<uint32_t>(std::min(end.second, kSecondMax));
-    dated_.push_back({static_cast<int32_t>(second / kSecondsPerDay), second, end.fingerprint});
-  }
-  std::stable_sort(dated_.begin(), dated_.end(),
-                   [](const Dated& a, const Dated& b) { return a.day > b.day; });
+uint32_t Second(uint64_t second) {
+  return static_cast<uint32_t>(std::min<uint64_t>(second, std::numeric_limits<uint32_t>::max()));
+}
+
+}  // namespace
+
+std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends) {
+  ends_.assign(ends.begin(), ends.end());
+  std::stable_sort(ends_.begin(), ends_.end(),
+                   [](const CountedEnd& a, const CountedEnd& b) { return a.day > b.day; });
   days_.clear();
-  fingerprints_.resize(dated_.size());
-  for (size_t i = 0; i < dated_.size(); ++i) fingerprints_[i] = dated_[i].fingerprint;
+  fingerprints_.resize(ends_.size());
+  for (size_t i = 0; i < ends_.size(); ++i) fingerprints_[i] = ends_[i].fingerprint;
   const std::span<const Fingerprint> all(fingerprints_);
-  for (size_t from = 0; from < dated_.size();) {
+  for (size_t from = 0; from < ends_.size();) {
     size_t to = from;
-    uint32_t last = 0;
-    for (; to < dated_.size() && dated_[to].day == dated_[from].day; ++to)
-      last = std::max(last, dated_[to].second);
-    // An end says when at the latest, the day when at the earliest.
-    const auto first = static_cast<uint32_t>(dated_[from].day * kSecondsPerDay);
-    days_.push_back({Day{dated_[from].day + days_later}, first, last, all.subspan(from, to - from)});
+    DayOfItems day{ends_[from].day, std::numeric_limits<uint32_t>::max(), 0, {}};
+    for (; to < ends_.size() && ends_[to].day == day.day; ++to) {
+      day.first_second = std::min(day.first_second, Second(ends_[to].first_second));
+      day.last_second = std::max(day.last_second, Second(ends_[to].second));
+    }
+    day.fingerprints = all.subspan(from, to - from);
+    days_.push_back(day);
     from = to;
   }
   return days_;

@@ -12,17 +12,12 @@ namespace seen {
 /// Keeps its memory: one a thread.
 class ItemsByDay {
  public:
-  /// Newest day first, within a day by fingerprint. `ends`: by fingerprint, unique. An item's day is that of
-  /// its end, plus `days_later`. Valid until the next call.
-  std::span<const DayOfItems> Group(std::span<const CountedEnd> ends, int32_t days_later);
+  /// Newest day first, within a day by fingerprint. `ends`: by fingerprint, unique. Valid until the next
+  /// call.
+  std::span<const DayOfItems> Group(std::span<const CountedEnd> ends);
 
  private:
-  struct Dated {
-    int32_t day = 0;
-    uint32_t second = 0;
-    Fingerprint fingerprint;
-  };
-  std::vector<Dated> dated_;
+  std::vector<CountedEnd> ends_;
   std::vector<Fingerprint> fingerprints_;
   std::vector<DayOfItems> days_;
 };

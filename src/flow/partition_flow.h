@@ -191,8 +191,8 @@ class PartitionFlow {
                                     std::vector<Change>& changes);
   void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
   SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
-  Status Render(const SnapshotShape& shape, const SnapshotMeta& meta, size_t filter_index, SeenReader& reader,
-                std::string& bytes) const;
+  static Status Render(const SnapshotShape& shape, const SnapshotMeta& meta, SeenReader& reader,
+                       std::string& bytes);
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   Status WriteMarks(const std::vector<const Tail::UserSlot*>& users, CheckpointWriter& writer,
                     CheckpointReport& report);

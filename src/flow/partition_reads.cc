@@ -64,18 +64,14 @@ SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index) const {
   return meta;
 }
 
-Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& meta, size_t filter_index,
-                             SeenReader& reader, std::string& bytes) const {
+Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& meta, SeenReader& reader,
+                             std::string& bytes) {
   SnapshotItems items{reader.seen().values(), {}};
   thread_local ItemsByDay by_day;
   if (NeedsDays(shape.format)) {
-    // A reader of a day chain drops days by the window of exposures: what stays longer counts as if of a
-    // later day, rather too long than too short.
-    const int32_t later =
-        shape.format == SnapshotFormat::kDayChain ? options_.filters[filter_index].LongestExcessDays() : 0;
     const auto ends = reader.Ends();
     if (!ends) return Fail(ends.error());
-    items.days = by_day.Group(*ends, later);
+    items.days = by_day.Group(*ends);
   }
   RenderSnapshot(shape, meta, items, bytes);
   return {};
@@ -140,9 +136,7 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
       continue;
     }
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
-    if (Status done =
-            Render(filter.snapshot->shape, read.meta, group[i].filter_index, reader, group[i].bytes);
-        !done) {
+    if (Status done = Render(filter.snapshot->shape, read.meta, reader, group[i].bytes); !done) {
       return done;
     }
   }
@@ -172,7 +166,7 @@ Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, const
     return read;
   }
   user_id = reader.user_id();
-  return Render(shape, meta, filter_index, reader, bytes);
+  return Render(shape, meta, reader, bytes);
 }
 
 int64_t PartitionFlow::LagMessages() const {

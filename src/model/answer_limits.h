@@ -37,6 +37,10 @@ std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits
 struct CountedEnd {
   Fingerprint fingerprint;
   uint64_t second = 0;
+  uint64_t first_second = 0;  // nothing that counts gave it earlier
+  /// It counts as long as an exposure of this day does, or not so long: what has a window of its own is shown
+  /// as if of another day.
+  Day day = kFirstOfDays;
 };
 
 /// By fingerprint, unique.

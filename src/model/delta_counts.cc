@@ -12,6 +12,8 @@ struct Counted {
   int64_t group;
   Fingerprint fingerprint;
   uint64_t end;  // second
+  uint64_t begin;
+  int64_t day;  // as CountedEnd's
 };
 
 // One more than an exposure: what decides whether its item counts at all.
@@ -27,13 +29,26 @@ int64_t FirstDay(const AnswerLimits& limits) {
                                   : std::max(limits.horizon, limits.cooldown).since_epoch;
 }
 
+uint64_t BeginOf(const OtherSegment& segment) { return segment.StartSecond() + segment.first_second; }
 uint64_t EndOf(const OtherSegment& segment) { return segment.StartSecond() + segment.last_second; }
+
+// Of a segment with a window of its own: that day of exposures which leaves their window when it does. Served
+// ones end sooner.
+int64_t DayOfOther(const OtherSegment& segment, const AnswerLimits& limits) {
+  if (!IsDeclared(segment.kind)) return static_cast<int64_t>(EndOf(segment)) / kSecondsPerDay;
+  const Day first = limits.declared[DeclaredPlace(segment.kind)];
+  return int64_t{segment.bucket} + limits.horizon.since_epoch - first.since_epoch;
+}
 
 void AddExposed(const Segment& segment, const AnswerLimits& limits, std::vector<Shown>& out) {
   if (segment.day.since_epoch < FirstDay(limits)) return;
-  const int64_t end = segment.day.since_epoch * kSecondsPerDay + segment.last_second;
+  const int64_t start = segment.day.since_epoch * kSecondsPerDay;
+  const auto second = [&](uint32_t of_day) {
+    return static_cast<uint64_t>(std::max<int64_t>(0, start + of_day));
+  };
   for (const Fingerprint fingerprint : segment.fingerprints) {
-    out.push_back({{segment.day.since_epoch, fingerprint, static_cast<uint64_t>(std::max<int64_t>(0, end))},
+    out.push_back({{segment.day.since_epoch, fingerprint, second(segment.last_second),
+                    second(segment.first_second), segment.day.since_epoch},
                    segment.day,
                    1});
   }
@@ -45,7 +60,10 @@ void AddRepeated(const OtherSegment& segment, const AnswerLimits& limits, std::v
     if (i > 0 && segment.fingerprints[i] == segment.fingerprints[i - 1]) {
       ++out.back().times;
     } else {
-      out.push_back({{segment.bucket, segment.fingerprints[i], EndOf(segment)}, segment.day(), 1});
+      out.push_back(
+          {{segment.bucket, segment.fingerprints[i], EndOf(segment), BeginOf(segment), segment.bucket},
+           segment.day(),
+           1});
     }
   }
 }
@@ -57,7 +75,7 @@ void AddByCreation(const OtherSegment& segment, const AnswerLimits& limits, std:
     const int64_t windowed = limits.by_creation ? int64_t{segment.bucket} : int64_t{shown.since_epoch};
     if (windowed < limits.horizon.since_epoch) continue;
     if (limits.exposures_min <= 1 && shown < limits.cooldown) continue;
-    out.push_back({{windowed, segment.fingerprints[i], end}, shown, 1});
+    out.push_back({{windowed, segment.fingerprints[i], end, segment.StartSecond(), windowed}, shown, 1});
   }
 }
 
@@ -129,7 +147,8 @@ std::vector<Counted> AllCounted(const Delta& delta, const AnswerLimits& limits) 
                                   segment.bucket >= int64_t{limits.declared[DeclaredPlace(kind)].since_epoch};
     if (!counts) continue;
     for (const Fingerprint fingerprint : segment.fingerprints) {
-      row.push_back({static_cast<int64_t>(segment.StartSecond()), fingerprint, EndOf(segment)});
+      row.push_back({static_cast<int64_t>(segment.StartSecond()), fingerprint, EndOf(segment),
+                     BeginOf(segment), DayOfOther(segment, limits)});
     }
   }
   end_row();
@@ -139,13 +158,22 @@ std::vector<Counted> AllCounted(const Delta& delta, const AnswerLimits& limits) 
 }  // namespace
 
 std::vector<CountedEnd> CountedEnds(const Delta& delta, const AnswerLimits& limits) {
+  std::vector<Counted> all = AllCounted(delta, limits);
+  std::sort(all.begin(), all.end(),
+            [](const Counted& a, const Counted& b) { return a.fingerprint < b.fingerprint; });
   std::vector<CountedEnd> ends;
-  for (const Counted& one : AllCounted(delta, limits)) ends.push_back({one.fingerprint, one.end});
-  std::sort(ends.begin(), ends.end(), [](const CountedEnd& a, const CountedEnd& b) {
-    return std::tie(a.fingerprint, b.second) < std::tie(b.fingerprint, a.second);
-  });
-  const auto same = [](const CountedEnd& a, const CountedEnd& b) { return a.fingerprint == b.fingerprint; };
-  ends.erase(std::unique(ends.begin(), ends.end(), same), ends.end());
+  ends.reserve(all.size());
+  for (const Counted& one : all) {
+    const Day day{static_cast<int32_t>(one.day)};
+    if (ends.empty() || ends.back().fingerprint != one.fingerprint) {
+      ends.push_back({one.fingerprint, one.end, one.begin, day});
+      continue;
+    }
+    CountedEnd& end = ends.back();
+    end.second = std::max(end.second, one.end);
+    end.first_second = std::min(end.first_second, one.begin);
+    end.day = std::max(end.day, day);
+  }
   return ends;
 }
 

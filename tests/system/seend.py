@@ -31,6 +31,7 @@ class Seend:
             "filters": [{"name": "default", "snapshot": {"topic": f"{topic}-filters", "debounce_ms": 200}}],
             "store": {"directory": str(self.directory / f"{name}-store"), "memory_mib": 256,
                       "checkpoint_interval_s": 1},
+            "watermarks": {"topic": None},
             "http": {"listen": self.address},
         }, config or {})
         self.source = None  # what it re-keys into `topic`

@@ -75,9 +75,8 @@ void ExpectRandomAnswers(const json& random, const Snapshot& snapshot) {
                            static_cast<char>(i >> 16 & 0xff), static_cast<char>(i >> 24)};
     const std::uint64_t id = XXH64(bytes, sizeof(bytes), 0);
     fingerprints.push_back(FingerprintOf(id));
-    const bool answer = snapshot.MightContain(id);
-    answers += static_cast<char>(answer ? 1 : 0);
-    yes += answer ? 1U : 0U;
+    answers += static_cast<char>(snapshot.MightContain(id) ? 1 : 0);
+    yes += snapshot.MightContain(id) ? 1U : 0U;
   }
   EXPECT_EQ(random["might_contain"].get<std::uint64_t>(), yes);
   EXPECT_EQ(random["xxh64_of_answers"].get<std::string>(), Hex(XXH64(answers.data(), answers.size(), 0)));

@@ -87,8 +87,6 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
             ", \"last_second\": " + std::to_string(day.last_second) + ", \"seen\": " + List(day.seen) + "}";
   }
   AddMember(entry, "days", "[" + days + "]");
-  static_cast<void>(view);
-#if 0
   if (const auto* const chain = std::get_if<DayChainView>(&view.view())) {
     const GoldenDay& middle = snapshot.days[snapshot.days.size() / 2];
     AddMember(entry, "created_second", std::to_string(middle.last_second));
@@ -100,6 +98,7 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
                 return chain->MightContain(f, 0, middle.day);
               }));
   }
+#if 0
   if (const auto* const indexed = std::get_if<IndexedCuckooView>(&view.view())) {
     std::string entries;
     for (size_t i = 0; i < snapshot.seen.size(); i += 1 + snapshot.seen.size() / 20) {

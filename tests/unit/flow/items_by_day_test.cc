@@ -7,33 +7,36 @@ namespace {
 
 constexpr uint64_t kDay = 86'400;
 
-TEST(ItemsByDay, GroupsByTheDayOfEachEndNewestFirst) {
-  const CountedEnd ends[] = {{{1}, 20 * kDay + 5}, {{2}, 21 * kDay}, {{3}, 20 * kDay + 9}, {{9}, 19 * kDay}};
+TEST(ItemsByDay, GroupsByDayNewestFirst) {
+  const CountedEnd ends[] = {{{1}, 20 * kDay + 5, 20 * kDay + 2, {20}},
+                             {{2}, 21 * kDay, 21 * kDay, {21}},
+                             {{3}, 20 * kDay + 9, 20 * kDay + 4, {20}},
+                             {{9}, 19 * kDay, 19 * kDay, {19}}};
   ItemsByDay by_day;
-  const auto days = by_day.Group(ends, 0);
+  const auto days = by_day.Group(ends);
   ASSERT_EQ(days.size(), 3u);
   EXPECT_EQ(days[0].day, Day{21});
   EXPECT_EQ(days[1].day, Day{20});
   EXPECT_EQ(days[2].day, Day{19});
-  EXPECT_EQ(days[1].first_second, 20 * kDay);
+  EXPECT_EQ(days[1].first_second, 20 * kDay + 2);
   EXPECT_EQ(days[1].last_second, 20 * kDay + 9);
   const std::vector<Fingerprint> twentieth(days[1].fingerprints.begin(), days[1].fingerprints.end());
   EXPECT_EQ(twentieth, (std::vector<Fingerprint>{{1}, {3}}));
   EXPECT_EQ(days[0].fingerprints.size() + days[2].fingerprints.size(), 2u);
 }
 
-TEST(ItemsByDay, CountsThemForALaterDayWhereSomeKindIsRememberedLonger) {
-  const CountedEnd ends[] = {{{1}, 20 * kDay + 5}};
+TEST(ItemsByDay, TakesTheDayAnItemCountsForNotThatOfItsTime) {
+  const CountedEnd ends[] = {{{1}, 20 * kDay + 5, 20 * kDay, {27}}};
   ItemsByDay by_day;
-  const auto days = by_day.Group(ends, 7);
+  const auto days = by_day.Group(ends);
   ASSERT_EQ(days.size(), 1u);
   EXPECT_EQ(days[0].day, Day{27});
-  EXPECT_EQ(days[0].last_second, 20 * kDay + 5) << "the time stays the true one";
+  EXPECT_EQ(days[0].last_second, 20 * kDay + 5);
 }
 
 TEST(ItemsByDay, OfNothingHasNoDay) {
   ItemsByDay by_day;
-  EXPECT_TRUE(by_day.Group({}, 0).empty());
+  EXPECT_TRUE(by_day.Group({}).empty());
 }
 
 }  // namespace

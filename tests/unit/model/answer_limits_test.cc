@@ -193,6 +193,29 @@ TEST(Answer, ANewItemIsntHeldByWhatEndedBeforeIt) {
   EXPECT_FALSE(reader.Holds({1}, At(kDay - 2)));
 }
 
+TEST(Answer, EachItemCountsForADayThatLeavesTheWindowNoSoonerThanItDoes) {
+  SeenReader reader;
+  AnswerLimits limits;
+  limits.horizon = {kDay - 30};
+  limits.declared[0] = {kDay - 7};    // a shorter window
+  limits.declared[1] = {kDay - 365};  // a longer one
+  constexpr auto kOther = static_cast<ChangeKind>(17);
+  const std::vector<Change> history = {Shown(1, At(kDay - 20, 9)),    {{2}, At(kDay - 5, 7), kClicked},
+                                       {{3}, At(kDay - 200), kOther}, {{4}, At(kDay - 20), kOther},
+                                       Shown(4, At(kDay - 3)),        ShownOf(5, kDay - 40, kDay - 2)};
+  ASSERT_TRUE(reader.Read({}, "u", history, limits));
+  const auto ends = reader.Ends();
+  ASSERT_TRUE(ends) << ends.error().message;
+  const int32_t expected[] = {kDay - 20, kDay - 5 - 23, kDay - 200 + 335, kDay - 20 + 335, kDay - 2};
+  ASSERT_EQ(ends->size(), std::size(expected));
+  for (size_t i = 0; i < ends->size(); ++i) {
+    EXPECT_EQ((*ends)[i].fingerprint.value, i + 1);
+    EXPECT_EQ((*ends)[i].day.since_epoch, expected[i]) << "item " << i + 1;
+  }
+  EXPECT_EQ((*ends)[3].first_second, At(kDay - 20));
+  EXPECT_EQ((*ends)[3].second, At(kDay - 3));
+}
+
 TEST(Answer, HoldsKnowsTheNewestSegmentThatCountsOfEachItem) {
   SeenReader reader;
   size_t held = 0, not_held = 0;
