@@ -26,6 +26,12 @@ bench-build:
 	@cmake --preset release -DSEEN_BENCHMARKS=ON
 	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl seen_benchmarks
 
+bench-filters:  ## every kind of filter, measured: docs/FILTERS.md; a few minutes; ARGS=--help
+	@scripts/setup.sh --build
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS) --target bench_filters
+	@$(PYTHON) benchmarks/filters/run.py $(ARGS)
+
 check-format:  ## names files that clang-format would change
 	@clang-format --dry-run --Werror $(SOURCES)
 
@@ -37,4 +43,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-build check-format tidy clean
+.PHONY: help build demo test bench bench-build bench-filters check-format tidy clean

@@ -1,6 +1,5 @@
 """docs/PERFORMANCE.md and its charts from results.json. What stands outside of the markers is written by hand."""
 
-import re
 import statistics
 
 import charts
@@ -8,6 +7,7 @@ import paths
 import results
 from bystanders import quiet
 from contenders import all_contenders
+from pages import between_markers, table
 
 FIRST_PAGE = """# Performance
 
@@ -67,11 +67,6 @@ def runs_of(entry, profile):
 def last(entry, profile, key):
     runs = entry.get("ingest", {}).get(profile, {}).get("runs", [])
     return next((run[key] for run in reversed(runs) if run.get(key) is not None), None)
-
-
-def table(head, align, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "| " + " | ".join(align) + " |",
-                      *["| " + " | ".join(row) + " |" for row in rows]])
 
 
 def ingest_table(known, profile):
@@ -257,13 +252,6 @@ def shown(value):
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def between_markers(page, name, text):
-    pattern = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)", re.S)
-    if not pattern.search(page):
-        page += f"\n<!-- generated: {name} -->\n<!-- end -->\n"
-    return pattern.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
 
 
 def write():

@@ -1,0 +1,142 @@
+"""docs/FILTERS.md's tables."""
+
+from figures import least, middle
+from pages import table
+
+# What the papers say of size (against a standard Bloom filter), accesses of a look-up, and deletion.
+CLAIMS = {
+    "bloom": ("1×", "k", "no"), "split_block_bloom": ("1×", "1", "no"), "counting_bloom": ("3–4×", "k", "yes"),
+    "d_left": ("1.5–2×", "d", "yes"), "quotient": ("1–1.2×", "≥ 1", "yes"), "cuckoo": ("≤ 1×", "2", "yes"),
+}
+# At a million items, of the best open implementation on larger machines.
+PUBLISHED = {
+    ("split_block_bloom", 0.0094): (10.7, 0.0094, 14), ("cuckoo", 0.0018): (12.8, 0.0018, 25), ("binary_fuse_8", None): (9.0, 0.0039, None),
+}
+BARS_NS = {"given the hash": 3, "recall": 25_000}
+
+
+def percent(rate):
+    """A measured rate; beyond three digits it isn't known."""
+    return f"{100 * rate:#.3g}%" if rate >= 1e-5 else f"{rate:.1e}"
+
+
+def asked_text(rate):
+    return "fixed" if rate is None else f"{100 * rate:g}%"
+
+
+def number(value):
+    if value is None:
+        return "—"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def span(samples):
+    """The least and the median."""
+    if not samples:
+        return "—"
+    low, mid = number(least(samples)), number(middle(samples))
+    return low if low == mid else f"{low}–{mid}"
+
+
+def yes(value):
+    return "yes" if value else "no"
+
+
+def titled(kind):
+    return "`split_block_bloom`, `power_of_two`" if "," in kind else f"`{kind}`"
+
+
+def lines_of(size):
+    return f"{size['lines_hit']:.1f} / {size['lines_miss']:.1f}".replace(".0", "")
+
+
+def beside_the_papers(figures, items, rate=0.01):
+    """One row a kind, with what the papers say."""
+    rows = []
+    for kind, asked in figures.rows_at(rate):
+        size = figures.sizes[kind, asked, items]
+        claim = CLAIMS.get(kind, ("", "", ""))
+        rows.append([titled(kind), f"{size['bits']:.1f}", percent(size["rate"]), f"{size['bloom_ratio']:.2f}×", claim[0],
+                     lines_of(size), claim[1], yes(size["removes"]), claim[2], yes(size["merges"])])
+    return table(["", "bits an item", "measured rate", "of a Bloom filter's bits at that rate", "papers", "cache lines, hit / miss", "papers",
+                  "deletes", "papers", "merges"], ["---", *["---:"] * 6, *["---"] * 3], rows)
+
+
+def all_of(figures, items):
+    """All rows of one number of items."""
+    rows = []
+    for kind, asked in figures.rows():
+        size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
+        rows.append([titled(kind), asked_text(asked), percent(size["rate"]), f"{size['bits']:.2f}", f"{size['bloom_ratio']:.2f}",
+                     lines_of(size), *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
+                     yes(size["removes"]), yes(size["merges"])])
+    return table(["", "asked", "measured", "bits an item", "× Bloom", "lines, hit / miss", "ns to build an item", "ns a hit", "ns a miss",
+                  "deletes", "merges"], ["---", *["---:"] * 8, "---", "---"], rows)
+
+
+def recall(figures):
+    rows = []
+    for (kind, asked, items), line in figures.recalls.items():
+        speed = figures.speeds.get((kind, asked, items), {})
+        rows.append([titled(kind), asked_text(asked), *[
+            span([ns / 1000 for ns in samples]) for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))]])
+    return table(["", "asked", "µs for 2,000 candidates", "µs with parsing the snapshot", "µs to parse the payload alone"],
+                 ["---", *["---:"] * 4], rows)
+
+
+def small(figures):
+    """Bytes of a payload; the fewest at each rate are bold."""
+    parts = []
+    for rate in (0.01, 0.001):
+        counts = figures.small_items()
+        best = {items: min(figures.small[kind, asked, items]["bytes"] for kind, asked in figures.rows_at(rate) if fits(figures, kind, asked, rate))
+                for items in counts}
+        rows = []
+        for kind, asked in figures.rows_at(rate):
+            if not fits(figures, kind, asked, rate):
+                continue
+            values = [figures.small[kind, asked, items]["bytes"] for items in counts]
+            rows.append([titled(kind), *[f"**{value:.0f}**" if value <= best[items] + 0.5 else f"{value:.0f}"
+                                         for items, value in zip(counts, values)]])
+        rows.append(["`auto` picks", *[f"`{figures.auto.get((rate, items), '')}`" for items in counts]])
+        parts.append(f"At {asked_text(rate)}:\n\n" + table(["items", *map(str, counts)], ["---", *["---:"] * len(counts)], rows))
+    return "\n\n".join(parts)
+
+
+def fits(figures, kind, asked, rate):
+    """A kind of a fixed rate only stands where its rate is at most the one asked."""
+    if asked is not None or kind == "fingerprints":
+        return True
+    return {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536}[kind] <= rate
+
+
+def published(figures, items):
+    rows = []
+    for (kind, asked), (bits, rate, ns) in PUBLISHED.items():
+        size, speed = figures.sizes.get((kind, asked, items)), figures.speeds.get((kind, asked, items), {})
+        if size:
+            rows.append([titled(kind), f"{bits:.1f} bits at {percent(rate)}" + (f", {ns} ns" if ns else ""),
+                         f"{size['bits']:.1f} bits at {percent(size['rate'])}, {span(speed.get('hit_ns'))} ns a hit, "
+                         f"{span(speed.get('miss_ns'))} ns a miss"])
+    return table(["", "published", "here"], ["---", "---", "---"], rows)
+
+
+def bars(figures):
+    """The two figures with a bar, and whether they are under it."""
+    speed = figures.speeds.get(("split_block_bloom", 0.01, 3000), {})
+    line = figures.recalls.get(("split_block_bloom", 0.01, 3000), {})
+    slower = speed.get("hit_ns", []) if (least(speed.get("hit_ns")) or 0) >= (least(speed.get("miss_ns")) or 0) else speed["miss_ns"]
+    rows = []
+    if speed:
+        rows.append(["a look-up in a `split_block_bloom` filter of 3,000 items, the hash included "
+                     f"(alone {span(figures.hash_ns)} ns)", "3 ns, given the hash", f"{span(slower)} ns",
+                     verdict(slower, BARS_NS["given the hash"])])
+    if line:
+        micro = [ns / 1000 for ns in line["with_parse_ns"]]
+        rows.append(["2,000 ids of 16 bytes hashed and tested against a snapshot of 3,000 items, parsing it included", "25 µs",
+                     f"{span(micro)} µs", verdict(line["with_parse_ns"], BARS_NS["recall"])])
+    return table(["", "bar", "measured", ""], ["---", "---:", "---:", "---"], rows)
+
+
+def verdict(samples, bar):
+    return "met" if middle(samples) < bar else "met at the least" if least(samples) < bar else "missed"

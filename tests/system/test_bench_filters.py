@@ -1,0 +1,111 @@
+"""`make bench-filters`, small: its figures must make sense, its page and charts must hold them. Times are not judged."""
+
+import json
+import math
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+from places import BUILD, SOURCE
+
+PROGRAM = BUILD / "bench_filters"
+# Bits an item of 3,000 by the structures' own arithmetic, L = log2(1 / measured rate): at least, at most.
+BITS = {
+    "bloom": lambda L: (1.44 * L, 1.46 * L),
+    "split_block_bloom": lambda L: (1.5 * L, 1.8 * L),
+    "split_block_bloom, power_of_two": lambda L: (1.5 * L, 2.0 * L),
+    "counting_bloom": lambda L: (4 * 1.44 * L, 4 * 1.46 * L),
+    "binary_fuse_8": lambda L: (1.125 * 8, 1.3 * 8),
+    "binary_fuse_16": lambda L: (1.125 * 16, 1.3 * 16),
+    "fingerprints": lambda L: (32 - math.log2(3000) + 1, 32 - math.log2(3000) + 2),
+}
+REMOVES = {"counting_bloom", "fingerprints"}
+CANT_MERGE = {"binary_fuse_8", "binary_fuse_16"}
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, SOURCE / "benchmarks" / "filters" / "run.py", "--smoke", "--docs", folder, "--figures", folder / "figures.json",
+               "--program", PROGRAM]
+    subprocess.run(command, check=True, timeout=120)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def figures(docs):
+    return json.loads((docs / "figures.json").read_text())["lines"]
+
+
+def sizes(figures, items):
+    found = [line for line in figures if line["what"] == "kind" and line["items"] == items]
+    assert found
+    return found
+
+
+def test_every_kind_is_measured(figures):
+    assert {line["kind"] for line in sizes(figures, 3000)} == set(BITS)
+
+
+def test_bits_an_item_are_what_the_structure_takes(figures):
+    for line in sizes(figures, 3000):
+        least, most = BITS[line["kind"]](math.log2(1 / line["rate"]))
+        assert least * 0.98 <= line["bits"] <= most * 1.02, line
+
+
+def test_the_measured_rate_is_the_one_asked(figures):
+    for items in (10, 3000):
+        for line in sizes(figures, items):
+            asked = line["asked"] or {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536, "fingerprints": items / 2**32}[line["kind"]]
+            assert 0 < line["rate"] <= 1.3 * asked, line
+            if line["kind"] != "fingerprints":
+                assert line["false_positives"] >= 100, line
+
+
+def test_a_bloom_filter_is_its_own_measure(figures):
+    for line in sizes(figures, 3000):
+        assert 0.7 < line["bloom_ratio"] < 4.2, line
+        if line["kind"] == "bloom":
+            assert line["bloom_ratio"] == pytest.approx(1, abs=0.03), line
+
+
+def test_cache_lines_are_those_of_the_layout(figures):
+    lines = {line["kind"]: (line["lines_hit"], line["lines_miss"]) for line in sizes(figures, 3000) if line["asked"] in (0.01, None)}
+    assert lines["split_block_bloom"] == (1, 1)
+    hit, miss = lines["bloom"]
+    assert 6 < hit <= 7 and 1.8 < miss < 2.2
+    assert all(2.9 < count <= 3 for kind in ("binary_fuse_8", "binary_fuse_16") for count in lines[kind])
+
+
+def test_what_a_kind_can_do_is_said(figures):
+    assert {line["kind"] for line in figures if line.get("removes")} == REMOVES
+    assert {line["kind"] for line in figures if line.get("merges") is False} == CANT_MERGE
+
+
+def test_times_are_there(figures):
+    speeds = [line for line in figures if line["what"] == "speed"]
+    assert {line["kind"] for line in speeds} == set(BITS)
+    assert all(ns > 0 for line in speeds for name in ("build_ns", "hit_ns", "miss_ns") for ns in line[name])
+
+
+def test_the_page_has_the_figures(docs, figures):
+    page = (docs / "FILTERS.md").read_text()
+    assert page.startswith((SOURCE / "docs" / "FILTERS.md").read_text()[:200])
+    for line in sizes(figures, 3000):
+        assert f"| {line['bits']:.2f} |" in page, line
+    assert "<!-- generated: all -->\n<!-- end -->" not in page
+
+
+def test_charts_are_well_formed_and_hold_every_kind(docs):
+    for name in ("bits.svg", "look-ups.svg"):
+        root = xml.etree.ElementTree.parse(docs / "filters" / name).getroot()
+        texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+        assert set(BITS) <= texts, name
+
+
+@pytest.mark.parametrize("argument,said", [("items=10,x", "items"), ("items=0", "items"), ("part=some", "part"), ("samples=0", "samples")])
+def test_bad_arguments_are_named(argument, said):
+    run = subprocess.run([PROGRAM, argument], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 1 and run.stderr.startswith(said + ":")
