@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "base/result.h"
 #include "filter/days.h"
 #include "filter/split_block_bloom.h"
+#include "model/horizon.h"
 
 namespace seen {
 
