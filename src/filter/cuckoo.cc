@@ -1,7 +1,6 @@
 #include "filter/cuckoo.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -49,25 +48,6 @@ void AppendPayload(const CuckooTable<uint32_t>& table, std::string& out) {
   FieldWriter writer(payload.subspan(kFieldBytes));
   for (const uint32_t entry : table.slots()) writer.Put(entry, shape.entry_bits);
   writer.Finish();
-}
-
-// Puts all of them into a table of `shape`, in their order; the same table for the same order.
-std::optional<CuckooTable<uint32_t>> Build(std::span<const Fingerprint> fingerprints, CuckooShape shape) {
-  constexpr size_t kAhead = 16;  // hidden behind these are the misses of the cache
-  CuckooBuild<uint32_t> build(shape);
-  std::array<std::pair<uint32_t, uint32_t>, kAhead> ahead;  // first bucket, entry
-  const size_t count = fingerprints.size();
-  for (size_t i = 0; i < count + kAhead; ++i) {
-    auto& [first, entry] = ahead[i % kAhead];
-    if (i >= kAhead && !build.Insert(first, entry)) return std::nullopt;
-    if (i >= count) continue;
-    const uint64_t hash = HashOf(fingerprints[i]);
-    first = shape.FirstOf(hash);
-    entry = shape.EntryOf(hash);
-    build.Prefetch(first);
-    build.Prefetch(shape.Other(first, entry));
-  }
-  return std::move(build).Take();
 }
 
 }  // namespace
@@ -152,7 +132,9 @@ void CuckooFilter::Render(std::span<const Fingerprint> fingerprints, double rate
   const auto sorted = Sorted(fingerprints, copy);
   CuckooShape shape = TightShape(sorted.size(), rate);
   for (;;) {
-    if (const auto table = Build(sorted, shape)) return AppendPayload(*table, out);
+    const auto table =
+        BuildCuckooTable<uint32_t>(sorted, shape, [](uint32_t entry, size_t) { return entry; });
+    if (table) return AppendPayload(*table, out);
     Check(shape.buckets <= 16 * sorted.size() + 1024, "no cuckoo filter: repeated fingerprints?");
     shape = CuckooShapeFor(sorted.size(), rate, MoreCuckooBuckets(shape.buckets), 0);
   }

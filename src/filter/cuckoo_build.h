@@ -5,11 +5,16 @@
 // loads at which it can be done at all, which is 0.98 of large tables.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "filter/cuckoo_table.h"
+#include "model/fingerprint.h"
 
 namespace seen {
 
@@ -69,5 +74,28 @@ class CuckooBuild {
   std::vector<uint8_t> labels_;
   uint32_t label_max_;
 };
+
+/// A table of `shape` with `slot_of(entry, index)`, Slot(uint32_t, size_t), of each of `fingerprints`; the
+/// same for the same order. Nullopt: they don't fit.
+template <typename Slot, typename SlotOf>
+std::optional<CuckooTable<Slot>> BuildCuckooTable(std::span<const Fingerprint> fingerprints,
+                                                  CuckooShape shape, SlotOf slot_of) {
+  constexpr size_t kAhead = 16;  // the misses of the cache are hidden behind so many others
+  CuckooBuild<Slot> build(shape);
+  std::array<std::pair<uint32_t, Slot>, kAhead> ahead;  // with their first bucket
+  const size_t count = fingerprints.size();
+  for (size_t i = 0; i < count + kAhead; ++i) {
+    auto& [first, slot] = ahead[i % kAhead];
+    if (i >= kAhead && !build.Insert(first, slot)) return std::nullopt;
+    if (i >= count) continue;
+    const uint64_t hash = HashOf(fingerprints[i]);
+    const uint32_t entry = shape.EntryOf(hash);
+    first = shape.FirstOf(hash);
+    slot = slot_of(entry, i);
+    build.Prefetch(first);
+    build.Prefetch(shape.Other(first, entry));
+  }
+  return std::move(build).Take();
+}
 
 }  // namespace seen
