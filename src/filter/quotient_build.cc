@@ -5,34 +5,10 @@
 
 #include "base/check.h"
 #include "filter/quotient.h"
+#include "filter/sort_keys.h"
 
 namespace seen::quotient {
 namespace {
-
-/// By their lowest `bits`, the only ones set: from the least significant digit on, linear.
-void Sort(std::vector<uint32_t>& keys, uint32_t bits) {
-  if (keys.size() < 128) return std::sort(keys.begin(), keys.end());
-  constexpr uint32_t kDigitMax = 11;
-  const uint32_t passes = std::max((bits + kDigitMax - 1) / kDigitMax, 1U);
-  const uint32_t digit = (bits + passes - 1) / passes;
-  std::vector<uint32_t> sorted(keys.size());
-  std::array<uint32_t, 1U << kDigitMax> places;
-  for (uint32_t shift = 0; shift < bits; shift += digit) {
-    const uint32_t mask = LowBits(digit);
-    places.fill(0);
-    for (const uint32_t key : keys) ++places[key >> shift & mask];
-    uint32_t before = 0;
-    for (uint32_t& place : places) {
-      const uint32_t count = place;
-      place = before;
-      before += count;
-    }
-    for (const uint32_t key : keys) sorted[places[key >> shift & mask]++] = key;
-    keys.swap(sorted);
-  }
-}
-
-void Sort(std::vector<uint64_t>& keys, uint32_t /*bits*/) { std::sort(keys.begin(), keys.end()); }
 
 /// Words of 64 bits at growing places of a block, gathered until the next one is begun.
 class WordWriter {
@@ -66,7 +42,7 @@ std::vector<Key> SortedKeys(const Geometry& geometry, std::span<const Fingerprin
   for (size_t i = 0; i < keys.size(); ++i)
     keys[i] = static_cast<Key>(geometry.KeyOf(HashOf(fingerprints[i])));
   const uint64_t values = uint64_t{geometry.quotients} << geometry.remainder_bits;
-  Sort(keys, static_cast<uint32_t>(std::bit_width(values - 1)));
+  SortKeys(keys, static_cast<uint32_t>(std::bit_width(values - 1)));
   keys.erase(std::unique(keys.begin(), keys.end()),
              keys.end());  // a payload answers the same with one of each
   return keys;

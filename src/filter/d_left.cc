@@ -1,0 +1,181 @@
+// d-left filters as they are read, and those that take and give back items one by one.
+
+#include "filter/d_left.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+
+namespace seen {
+namespace {
+
+using d_left::Cell;
+using d_left::Geometry;
+using d_left::kTables;
+using d_left::Value;
+
+/// Whether a cell of the item's buckets has its remainder. All are looked at, without a branch on what is
+/// found.
+inline bool Holds(const Geometry& geometry, std::string_view bytes, uint64_t hash) {
+  const Value value = geometry.ValueOf(hash);
+  const uint32_t width = geometry.CellBits();
+  uint32_t found = 0;
+  for (uint32_t table = 0; table < kTables; ++table) {
+    uint64_t at = geometry.CellAt(geometry.BucketOf(value, table), 0);
+    for (uint32_t cell = 0; cell < geometry.cells; ++cell, at += width) {
+      if (width <= 32) [[likely]] {
+        const uint32_t bits = GetBits(bytes, at, width);
+        // A count of 1 to 3 below the remainder.
+        found |= static_cast<uint32_t>((bits ^ (value.remainder << 2)) - 1 < 3);
+      } else {
+        const Cell wide = GetCell(geometry, bytes, at);
+        found |= static_cast<uint32_t>(wide.count > 0 && wide.remainder == value.remainder);
+      }
+    }
+  }
+  return found != 0;
+}
+
+struct Place {
+  uint64_t at;  // the cell's first bit
+  Cell cell;
+};
+
+/// The one cell that has the value, if any: no other item's value leads to the same cell.
+std::optional<Place> Find(const Geometry& geometry, std::string_view bytes, const Value& value) {
+  for (uint32_t table = 0; table < kTables; ++table) {
+    const uint64_t bucket = geometry.BucketOf(value, table);
+    for (uint32_t i = 0; i < geometry.cells; ++i) {
+      const uint64_t at = geometry.CellAt(bucket, i);
+      const Cell cell = d_left::GetCell(geometry, bytes, at);
+      if (cell.count > 0 && cell.remainder == value.remainder) return Place{at, cell};
+    }
+  }
+  return std::nullopt;
+}
+
+tl::unexpected<Error> Malformed(const std::string& what) {
+  return Fail(Code::kMalformed, "payload: " + what);
+}
+
+}  // namespace
+
+Result<DLeftView> DLeftView::Parse(std::string_view payload) {
+  if (payload.size() < d_left::kFieldsOfPayload) {
+    return Malformed(std::to_string(payload.size()) + " bytes; a d-left filter has 6 and its cells");
+  }
+  const Geometry geometry{static_cast<uint8_t>(payload[0]), static_cast<uint8_t>(payload[1]),
+                          GetInteger<uint32_t>(payload, 2)};
+  if (geometry.remainder_bits < 1 || geometry.remainder_bits > d_left::kRemainderBitsMax) {
+    return Malformed("r is " + std::to_string(geometry.remainder_bits) +
+                     "; a d-left filter's remainders have 1 to 32 bits");
+  }
+  if (geometry.cells < 1 || geometry.cells > d_left::kCellsMax || geometry.buckets < 1) {
+    return Malformed(std::to_string(geometry.buckets) + " buckets of " + std::to_string(geometry.cells) +
+                     " cells; a d-left filter has at least one bucket in a table, of 1 to 16 cells");
+  }
+  const std::string_view cells = payload.substr(d_left::kFieldsOfPayload);
+  if (cells.size() != geometry.Bytes()) {
+    return Malformed(std::to_string(cells.size()) + " bytes of cells where " +
+                     std::to_string(geometry.buckets) + " buckets of " + std::to_string(geometry.cells) +
+                     " cells of " + std::to_string(geometry.CellBits()) + " bits in four tables take " +
+                     std::to_string(geometry.Bytes()));
+  }
+  return DLeftView(geometry, cells);
+}
+
+bool DLeftView::MightContain(Fingerprint fingerprint) const {
+  return Holds(geometry_, cells_, HashOf(fingerprint));
+}
+
+void DLeftView::MightContainEach(std::span<const Fingerprint> fingerprints,
+                                 std::span<uint8_t> answers) const {
+  Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  for (size_t i = 0; i < fingerprints.size(); ++i)
+    answers[i] = Holds(geometry_, cells_, HashOf(fingerprints[i])) ? 1 : 0;
+}
+
+DLeftFilter::DLeftFilter(size_t count, double rate)
+    : geometry_(d_left::SizeFor(count, rate, 1e-6)), cells_(geometry_.Bytes(), '\0') {}
+
+bool DLeftFilter::MightContain(Fingerprint fingerprint) const {
+  return Holds(geometry_, cells_, HashOf(fingerprint));
+}
+
+bool DLeftFilter::Insert(Fingerprint fingerprint) { return Add(geometry_.ValueOf(HashOf(fingerprint)), 1); }
+
+bool DLeftFilter::Add(const Value& value, uint32_t count) {
+  if (const auto place = Find(geometry_, cells_, value)) {
+    const uint32_t sum = std::min(place->cell.count + count, d_left::kCountMax);
+    d_left::PutCell(geometry_, cells_, place->at, {sum, value.remainder});
+    return true;
+  }
+  uint32_t fewest = geometry_.cells;
+  uint64_t free_at = 0;
+  for (uint32_t table = 0; table < kTables; ++table) {
+    const uint64_t bucket = geometry_.BucketOf(value, table);
+    uint32_t taken = 0;
+    uint64_t free = 0;
+    for (uint32_t i = geometry_.cells; i > 0; --i) {
+      const uint64_t at = geometry_.CellAt(bucket, i - 1);
+      if (GetBits(cells_, at, 2) > 0) {
+        ++taken;
+      } else {
+        free = at;
+      }
+    }
+    if (taken >= fewest) continue;
+    fewest = taken;
+    free_at = free;
+  }
+  if (fewest == geometry_.cells) return false;
+  d_left::PutCell(geometry_, cells_, free_at, {count, value.remainder});
+  return true;
+}
+
+bool DLeftFilter::Remove(Fingerprint fingerprint) {
+  const auto place = Find(geometry_, cells_, geometry_.ValueOf(HashOf(fingerprint)));
+  if (!place.has_value()) return false;
+  Cell cell = place->cell;
+  if (cell.count == d_left::kCountMax) return true;
+  if (--cell.count == 0) cell.remainder = 0;
+  d_left::PutCell(geometry_, cells_, place->at, cell);
+  return true;
+}
+
+Status DLeftFilter::Merge(const DLeftFilter& other) {
+  const auto name = [](const Geometry& geometry) {
+    return std::to_string(geometry.buckets) + " buckets of " + std::to_string(geometry.cells) + " cells of " +
+           std::to_string(geometry.CellBits()) + " bits";
+  };
+  if (!(geometry_ == other.geometry_)) {
+    return Fail(Code::kInvalidArgument,
+                "merge: " + name(other.geometry_) + " into " + name(geometry_) + "; both must have as many");
+  }
+  DLeftFilter merged = *this;
+  for (uint32_t table = 0; table < kTables; ++table) {
+    for (uint32_t bucket = 0; bucket < geometry_.buckets; ++bucket) {
+      for (uint32_t i = 0; i < geometry_.cells; ++i) {
+        const uint64_t at = geometry_.CellAt(uint64_t{table} * geometry_.buckets + bucket, i);
+        const Cell cell = d_left::GetCell(geometry_, other.cells_, at);
+        if (cell.count == 0) continue;
+        const uint32_t shift = geometry_.ShiftOf(cell.remainder, table);
+        const uint32_t first = bucket >= shift ? bucket - shift : bucket + (geometry_.buckets - shift);
+        if (!merged.Add({first, cell.remainder}, cell.count)) {
+          return Fail(Code::kInvalidArgument, "merge: the items of both don't fit into " + name(geometry_) +
+                                                  "; make both filters for more items");
+        }
+      }
+    }
+  }
+  *this = std::move(merged);
+  return {};
+}
+
+void DLeftFilter::Serialise(std::string& out) const {
+  d_left::AppendFields(geometry_, out);
+  out += cells_;
+}
+
+}  // namespace seen

@@ -1,0 +1,78 @@
+#pragma once
+// Where a d-left filter's items may stand: schemas/snapshot.md, "d-left counting Bloom filter".
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/bits.h"
+#include "filter/fingerprint_hash.h"
+
+namespace seen::d_left {
+
+inline constexpr uint32_t kTables = 4;
+inline constexpr uint32_t kRemainderBitsMax = 32;
+inline constexpr uint32_t kCellsMax = 16;
+inline constexpr uint32_t kCountMax = 3;  // of one cell
+inline constexpr size_t kFieldsOfPayload = 6;
+inline constexpr size_t kItemsMax = size_t{1} << 26;
+
+/// What is known of an item: all of it stands in a filter, in place and remainder.
+struct Value {
+  uint32_t first = 0;  // the bucket before it is shifted
+  uint32_t remainder = 0;
+};
+
+struct Geometry {
+  uint32_t remainder_bits = 1;
+  uint32_t cells = 1;    // of a bucket
+  uint32_t buckets = 1;  // of a table
+
+  uint32_t CellBits() const { return remainder_bits + 2; }
+  uint64_t Bytes() const { return BytesOfBits(uint64_t{kTables} * buckets * cells * CellBits()); }
+  Value ValueOf(uint64_t hash) const {
+    return {Range(UpperHalf(hash), buckets), LowerHalf(hash) & LowBits(remainder_bits)};
+  }
+  /// By how much the buckets of a remainder are shifted in `table`.
+  uint32_t ShiftOf(uint32_t remainder, uint32_t table) const {
+    constexpr std::array<uint32_t, kTables> kMultipliers = {0x9e3779b1U, 0x85ebca77U, 0xc2b2ae3dU,
+                                                            0x27d4eb2fU};
+    return Range((remainder + 1) * kMultipliers[table], buckets);
+  }
+  /// The item's bucket in `table`, counted over all tables.
+  uint64_t BucketOf(const Value& value, uint32_t table) const {
+    const uint64_t bucket = uint64_t{value.first} + ShiftOf(value.remainder, table);
+    return uint64_t{table} * buckets + (bucket >= buckets ? bucket - buckets : bucket);
+  }
+  /// A cell's first bit.
+  uint64_t CellAt(uint64_t bucket, uint32_t cell) const { return (bucket * cells + cell) * CellBits(); }
+  friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+struct Cell {
+  uint32_t count = 0;
+  uint32_t remainder = 0;
+};
+
+inline Cell GetCell(const Geometry& geometry, std::string_view bytes, uint64_t at) {
+  return {GetBits(bytes, at, 2), GetBits(bytes, at + 2, geometry.remainder_bits)};
+}
+
+inline void PutCell(const Geometry& geometry, std::span<char> bytes, uint64_t at, const Cell& cell) {
+  PutBits(bytes, at, 2, cell.count);
+  PutBits(bytes, at + 2, geometry.remainder_bits, cell.remainder);
+}
+
+/// The filter for `count` items at `rate`, in (0, kRateMax], that takes the fewest bytes of those in which,
+/// on average, no more than `overflows` buckets get an item too many. About 10 microseconds.
+Geometry SizeFor(size_t count, double rate, double overflows);
+
+/// The fewest buckets that hold `rate` with that many bits of remainder.
+uint32_t BucketsAtLeast(size_t count, double rate, uint32_t remainder_bits);
+
+void AppendFields(const Geometry& geometry, std::string& out);
+
+}  // namespace seen::d_left

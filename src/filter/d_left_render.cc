@@ -1,0 +1,153 @@
+// d-left filters made at once from all their items: sorted, placed, and then given as many cells as the
+// fullest bucket needs.
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "base/check.h"
+#include "filter/d_left.h"
+#include "filter/size_memo.h"
+#include "filter/sort_keys.h"
+
+namespace seen {
+namespace {
+
+using d_left::Geometry;
+using d_left::kTables;
+using d_left::Value;
+
+constexpr double kOverflows = 0.5;  // so that most filters are as foretold
+constexpr size_t kSmall = 128;      // items for which some more shapes are tried
+
+/// Of count items: up to 2^14 have fewer than 2^21 buckets.
+constexpr size_t kCountsRemembered = 16'384;
+constinit SizeMemo<8, kCountsRemembered> geometry_memo;
+
+Geometry Foretold(size_t count, double rate) {
+  if (count >= kCountsRemembered) return d_left::SizeFor(count, rate, kOverflows);
+  const uint32_t packed = geometry_memo.Get(count, rate, [&] {
+    const Geometry geometry = d_left::SizeFor(count, rate, kOverflows);
+    return geometry.buckets << 11 | geometry.cells << 6 | geometry.remainder_bits;
+  });
+  return {packed & 63, packed >> 6 & 31, packed >> 11};
+}
+
+/// Items in a geometry, each in a table.
+class Placement {
+ public:
+  Placement(const Geometry& geometry, std::span<const Fingerprint> fingerprints) : geometry_(geometry) {
+    const uint64_t values = uint64_t{geometry.buckets} << geometry.remainder_bits;
+    if (values <= uint64_t{1} << 32) {
+      const auto narrow = Sorted<uint32_t>(values, fingerprints);
+      keys_.assign(narrow.begin(), narrow.end());
+    } else {
+      keys_ = Sorted<uint64_t>(values, fingerprints);
+    }
+    Place();
+  }
+
+  /// The bytes it takes; nothing may be said of more cells than a bucket can have.
+  uint64_t Bytes() const {
+    return geometry_.cells > d_left::kCellsMax ? std::numeric_limits<uint64_t>::max() : geometry_.Bytes();
+  }
+  const Geometry& geometry() const { return geometry_; }
+
+  void Append(std::string& out) const {
+    d_left::AppendFields(geometry_, out);
+    const size_t at = out.size();
+    out.resize(at + geometry_.Bytes());
+    const auto bytes = std::span(out).subspan(at);
+    std::vector<uint8_t> loads(uint64_t{kTables} * geometry_.buckets);
+    size_t placed = 0;
+    ForEachValue([&](const Value& value, size_t count) {
+      const uint64_t bucket = geometry_.BucketOf(value, tables_[placed++]);
+      const auto cell_count = static_cast<uint32_t>(std::min<size_t>(count, d_left::kCountMax));
+      d_left::PutCell(geometry_, bytes, geometry_.CellAt(bucket, loads[bucket]++),
+                      {cell_count, value.remainder});
+    });
+  }
+
+ private:
+  template <typename Key>
+  std::vector<Key> Sorted(uint64_t values, std::span<const Fingerprint> fingerprints) const {
+    std::vector<Key> keys(fingerprints.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const Value value = geometry_.ValueOf(HashOf(fingerprints[i]));
+      keys[i] = static_cast<Key>(uint64_t{value.first} << geometry_.remainder_bits | value.remainder);
+    }
+    SortKeys(keys, static_cast<uint32_t>(std::bit_width(values - 1)));
+    return keys;
+  }
+
+  template <typename Visit>
+  void ForEachValue(Visit visit) const {
+    for (size_t i = 0; i < keys_.size();) {
+      const uint64_t key = keys_[i];
+      const size_t from = i;
+      while (i < keys_.size() && keys_[i] == key) ++i;
+      visit(Value{static_cast<uint32_t>(key >> geometry_.remainder_bits),
+                  static_cast<uint32_t>(key) & LowBits(geometry_.remainder_bits)},
+            i - from);
+    }
+  }
+
+  void Place() {
+    std::vector<uint8_t> loads(uint64_t{kTables} * geometry_.buckets);
+    tables_.reserve(keys_.size());
+    uint32_t most = 1;
+    ForEachValue([&](const Value& value, size_t) {
+      uint8_t best_table = 0;
+      uint64_t best = geometry_.BucketOf(value, 0);
+      for (uint8_t table = 1; table < kTables; ++table) {
+        const uint64_t bucket = geometry_.BucketOf(value, table);
+        const bool fewer = loads[bucket] < loads[best];
+        best = fewer ? bucket : best;
+        best_table = fewer ? table : best_table;
+      }
+      tables_.push_back(best_table);
+      most = std::max<uint32_t>(most, ++loads[best]);
+    });
+    geometry_.cells = most;
+  }
+
+  Geometry geometry_;           // its cells as needed, even more than a bucket can have
+  std::vector<uint64_t> keys_;  // sorted; the order that items come in
+  std::vector<uint8_t> tables_;
+};
+
+}  // namespace
+
+size_t DLeftFilter::PayloadBytes(size_t count, double rate) {
+  return d_left::kFieldsOfPayload + Foretold(count, rate).Bytes();
+}
+
+void DLeftFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+  const size_t count = fingerprints.size();
+  const Geometry foretold = Foretold(count, rate);
+  Placement best(foretold, fingerprints);
+  const auto offer = [&](const Geometry& geometry) {
+    Placement placement(geometry, fingerprints);
+    if (placement.Bytes() < best.Bytes()) best = std::move(placement);
+  };
+  if (count <= kSmall) {
+    const uint32_t r = foretold.remainder_bits;
+    for (uint32_t bits = r > 2 ? r - 2 : 1; bits <= std::min(r + 4, d_left::kRemainderBitsMax); ++bits)
+      offer({bits, 1, d_left::BucketsAtLeast(count, rate, bits)});
+  }
+  // A bucket got too many: all of them get a cell more, or there are some more of them.
+  Geometry wider = foretold;
+  for (int tried = 0; best.Bytes() > foretold.Bytes() && tried < 8; ++tried) {
+    wider.buckets += wider.buckets / 64 + 1;
+    offer(wider);
+  }
+  for (int tried = 0; best.geometry().cells > d_left::kCellsMax; ++tried) {
+    Check(tried < 64, "four buckets of sixteen suffice");
+    wider.buckets += wider.buckets / 4 + 1;
+    offer(wider);
+  }
+  best.Append(out);
+}
+
+}  // namespace seen
