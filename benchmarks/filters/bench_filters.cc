@@ -67,12 +67,13 @@ void PrintSizeAndRate(const Kind& kind, double rate, size_t items, double false_
   const double bloom_rate = std::clamp(found.rate, kRateMin, kRateMax);
   const auto bloom_bytes = static_cast<double>(BloomFilter::PayloadBytes(items, bloom_rate));
   char text[400];
-  std::snprintf(text, sizeof(text),
-                R"(,"bits":%.4f,"rate":%.4g,"rate_filters":%zu,"false_positives":%.0f,"bloom_ratio":%.4f,)"
-                R"("lines_hit":%.3f,"lines_miss":%.3f,"removes":%s,"merges":%s)",
-                8 * found.payload_bytes / static_cast<double>(items), found.rate, found.filters,
-                found.false_positives, found.payload_bytes / bloom_bytes, found.lines_hit, found.lines_miss,
-                kind.removes ? "true" : "false", kind.merges ? "true" : "false");
+  std::snprintf(
+      text, sizeof(text),
+      R"(,"bits":%.4f,"rate":%.4g,"rate_filters":%zu,"false_positives":%.0f,"strangers":%.0f,"bloom_ratio":%.4f,)"
+      R"("lines_hit":%.3f,"lines_miss":%.3f,"removes":%s,"merges":%s)",
+      8 * found.payload_bytes / static_cast<double>(items), found.rate, found.filters, found.false_positives,
+      found.strangers, found.payload_bytes / bloom_bytes, found.lines_hit, found.lines_miss,
+      kind.removes ? "true" : "false", kind.merges ? "true" : "false");
   Print(Head("kind", kind, rate, items) + text);
 }
 

@@ -3,7 +3,10 @@
 #include "filter/binary_fuse.h"
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
+#include "filter/cuckoo.h"
+#include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/quotient.h"
 #include "filter/split_block_bloom.h"
 
 namespace seen::bench {
@@ -38,8 +41,11 @@ const std::vector<Kind>& Kinds() {
       KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom),
       OfPowersOfTwo(KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom)),
       KindOf<CountingBloomFilter>(SnapshotFormat::kCountingBloom),
+      KindOf<QuotientFilter>(SnapshotFormat::kQuotient),
+      KindOf<CuckooFilter>(SnapshotFormat::kCuckoo),
       KindOf<BinaryFuse8>(SnapshotFormat::kBinaryFuse8),
       KindOf<BinaryFuse16>(SnapshotFormat::kBinaryFuse16),
+      KindOf<DayChainFilter>(SnapshotFormat::kDayChain),
       KindOf<ExactFingerprintsFilter>(SnapshotFormat::kFingerprints),
   };
   return kinds;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFingerprints = 4294967296.0;
 constexpr size_t kLookUpsForLines = 20'000;
-constexpr double kStrangersMax = 100'000;  // for each false positive wanted, in one go
+constexpr double kStrangersMax = 50'000;  // for each false positive wanted, in one go
 
 class Asking {
  public:
@@ -53,7 +53,7 @@ SizeAndRate MeasureSizeAndRate(const Kind& kind, double rate, size_t count, doub
   auto strangers = static_cast<size_t>(std::max(asked / static_cast<double>(filters), 100.0));
   const auto looked_up = std::max<size_t>(1, kLookUpsForLines / filters);
 
-  SizeAndRate result{0, 0, filters, 0, 0, 0};
+  SizeAndRate result{0, 0, filters, 0, 0, 0, 0};
   Asking asking;
   size_t from = count;
   do {
@@ -71,7 +71,8 @@ SizeAndRate MeasureSizeAndRate(const Kind& kind, double rate, size_t count, doub
     // More where the filters are better than asked for, within bounds.
   } while (!kind.IsExact() && result.false_positives < false_positives_wanted / 2 &&
            static_cast<double>(strangers * filters) < false_positives_wanted * kStrangersMax);
-  result.rate = result.false_positives / static_cast<double>((from - count) * filters);
+  result.strangers = static_cast<double>((from - count) * filters);
+  result.rate = result.false_positives / result.strangers;
   for (double* sum : {&result.payload_bytes, &result.lines_hit, &result.lines_miss})
     *sum /= static_cast<double>(filters);
   if (kind.IsExact()) {

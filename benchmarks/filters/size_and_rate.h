@@ -12,6 +12,7 @@ struct SizeAndRate {
   double rate;             // the share of strangers that are taken for items; see `filters`
   size_t filters;          // 0: the rate is arithmetic, not measured
   double false_positives;  // seen
+  double strangers;        // asked
   double lines_hit;        // cache lines that a look-up of an item, and of a stranger, needs
   double lines_miss;
 };

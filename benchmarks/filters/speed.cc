@@ -13,7 +13,7 @@
 namespace seen::bench {
 namespace {
 
-constexpr size_t kItemsBuilt = 20'000;  // at least, a sample
+constexpr size_t kItemsBuilt = 80'000;  // at least, a sample
 constexpr size_t kLookUps = 160'000;    // a sample: more than a processor learns by heart
 constexpr size_t kFiltersMax = 8;       // asked in turn; of 3,000 items they fit a first-level cache
 constexpr size_t kBytesOfFilters = 65'536;

@@ -20,6 +20,22 @@ def percent(rate):
     return f"{100 * rate:#.3g}%" if rate >= 1e-5 else f"{rate:.1e}"
 
 
+def is_known(size):
+    """Whether enough false positives were seen to speak of a rate; that of an exact set is arithmetic."""
+    return size["false_positives"] >= 100 or size["rate_filters"] == 0
+
+
+def rate_of(size):
+    if is_known(size):
+        return percent(size["rate"])
+    seen = size["false_positives"]
+    return "< " + percent((seen + 3 * seen**0.5 + 3) / size["strangers"])
+
+
+def ratio_of(size):
+    return f"{size['bloom_ratio']:.2f}×" if is_known(size) else "—"
+
+
 def asked_text(rate):
     return "fixed" if rate is None else f"{100 * rate:g}%"
 
@@ -27,7 +43,7 @@ def asked_text(rate):
 def number(value):
     if value is None:
         return "—"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
 def span(samples):
@@ -56,7 +72,7 @@ def beside_the_papers(figures, items, rate=0.01):
     for kind, asked in figures.rows_at(rate):
         size = figures.sizes[kind, asked, items]
         claim = CLAIMS.get(kind, ("", "", ""))
-        rows.append([titled(kind), f"{size['bits']:.1f}", percent(size["rate"]), f"{size['bloom_ratio']:.2f}×", claim[0],
+        rows.append([titled(kind), f"{size['bits']:.1f}", rate_of(size), ratio_of(size), claim[0],
                      lines_of(size), claim[1], yes(size["removes"]), claim[2], yes(size["merges"])])
     return table(["", "bits an item", "measured rate", "of a Bloom filter's bits at that rate", "papers", "cache lines, hit / miss", "papers",
                   "deletes", "papers", "merges"], ["---", *["---:"] * 6, *["---"] * 3], rows)
@@ -67,10 +83,10 @@ def all_of(figures, items):
     rows = []
     for kind, asked in figures.rows():
         size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
-        rows.append([titled(kind), asked_text(asked), percent(size["rate"]), f"{size['bits']:.2f}", f"{size['bloom_ratio']:.2f}",
+        rows.append([titled(kind), asked_text(asked), rate_of(size), f"{size['bits']:.2f}", ratio_of(size),
                      lines_of(size), *[span(speed.get(name)) for name in ("build_ns", "hit_ns", "miss_ns")],
                      yes(size["removes"]), yes(size["merges"])])
-    return table(["", "asked", "measured", "bits an item", "× Bloom", "lines, hit / miss", "ns to build an item", "ns a hit", "ns a miss",
+    return table(["", "asked", "measured", "bits an item", "of Bloom", "lines, hit / miss", "ns to build an item", "ns a hit", "ns a miss",
                   "deletes", "merges"], ["---", *["---:"] * 8, "---", "---"], rows)
 
 
@@ -80,7 +96,7 @@ def recall(figures):
         speed = figures.speeds.get((kind, asked, items), {})
         rows.append([titled(kind), asked_text(asked), *[
             span([ns / 1000 for ns in samples]) for samples in (line["ns"], line["with_parse_ns"], speed.get("parse_ns", []))]])
-    return table(["", "asked", "µs for 2,000 candidates", "µs with parsing the snapshot", "µs to parse the payload alone"],
+    return table(["", "asked", "µs for 2,000 candidates", "with parsing the snapshot", "parsing the payload alone"],
                  ["---", *["---:"] * 4], rows)
 
 
@@ -116,7 +132,7 @@ def published(figures, items):
         size, speed = figures.sizes.get((kind, asked, items)), figures.speeds.get((kind, asked, items), {})
         if size:
             rows.append([titled(kind), f"{bits:.1f} bits at {percent(rate)}" + (f", {ns} ns" if ns else ""),
-                         f"{size['bits']:.1f} bits at {percent(size['rate'])}, {span(speed.get('hit_ns'))} ns a hit, "
+                         f"{size['bits']:.1f} bits at {rate_of(size)}, {span(speed.get('hit_ns'))} ns a hit, "
                          f"{span(speed.get('miss_ns'))} ns a miss"])
     return table(["", "published", "here"], ["---", "---", "---"], rows)
 
