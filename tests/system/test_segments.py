@@ -13,7 +13,7 @@ from test_seenctl import seenctl
 def kinds(topics, daemon, topic_name):
     topics.create(topic_name)
     snapshot = {"topic": f"{topic_name}-filters", "debounce_ms": 200}
-    filters = [{"name": "default", "served_ttl_s": 60, "kinds": {"clicked": {"window_days": 7}}, "snapshot": snapshot},
+    filters = [{"name": "default", "served_ttl_s": 30, "kinds": {"clicked": {"window_days": 7}}, "snapshot": snapshot},
                {"name": "twice", "exposures_min": 2, "cooldown_days": 3, "snapshot": None},
                {"name": "young", "window_days": 10, "window_by": "item_created_at", "snapshot": None}]
     return daemon(topic_name, {"filters": filters}).start()
@@ -37,9 +37,9 @@ def test_every_kind_says_what_it_holds_and_until_when(kinds, topics):
         assert all(s["counts_until_ms"] == s["from_ms"] + 31 * DAY_MS and s["in_window"] for s in shown)
         assert sum(s["items"] for s in shown) == 3
         (served,) = of("default", "served")
-        assert served["to_ms"] - served["from_ms"] == 10_000 and served["items"] == 1
+        assert served["to_ms"] - served["from_ms"] == 5_000 and served["items"] == 1
         assert served["from_ms"] <= now // 1000 * 1000 == served["first_at_ms"] < served["to_ms"]
-        assert served["counts_until_ms"] == served["to_ms"] + 60_000
+        assert served["counts_until_ms"] == served["to_ms"] + 30_000
         (clicked,) = of("default", "clicked")
         assert clicked["from_ms"] == today - DAY_MS and clicked["counts_until_ms"] == today + 7 * DAY_MS
         repeated = of("twice", "repeated")

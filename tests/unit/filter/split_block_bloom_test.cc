@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <thread>
 
 #include "unit/filter/reference_bloom.h"
 
@@ -160,31 +159,6 @@ TEST(SplitBlockBloom, TakesTheFewestBlocksThatHoldTheRate) {
     }
   }
   EXPECT_EQ(BlocksFor(1000, 1e-300), BlocksFor(1000, kRateMin));
-}
-
-TEST(SplitBlockBloom, RemembersSizesForManyRatesFromManyThreads) {
-  // More rates than are remembered, each asked twice by each thread, in another order.
-  std::vector<double> rates;
-  for (int i = 1; i <= 80; ++i) rates.push_back(0.005 * i);
-  std::vector<std::vector<uint32_t>> answers(4);
-  {
-    std::vector<std::jthread> threads;
-    for (size_t t = 0; t < answers.size(); ++t) {
-      threads.emplace_back([&, t] {
-        for (size_t i = 0; i < 2 * rates.size(); ++i) {
-          const double rate = rates[(i + 5 * t) % rates.size()];
-          for (const size_t count : {5u, 500u, 50'000u}) answers[t].push_back(BlocksFor(count, rate));
-        }
-      });
-    }
-  }
-  for (size_t t = 0; t < answers.size(); ++t) {
-    for (size_t i = 0; i < 2 * rates.size(); ++i) {
-      const double rate = rates[(i + 5 * t) % rates.size()];
-      EXPECT_LE(FalsePositiveRate(500, answers[t][3 * i + 1]), rate);
-      EXPECT_GT(FalsePositiveRate(500, answers[t][3 * i + 1] - 1), rate);
-    }
-  }
 }
 
 TEST(SplitBlockBloomDeathTest, RefusesARateOutsideItsRange) {
