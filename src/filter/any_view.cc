@@ -20,10 +20,14 @@ Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
       return ParseAs<BloomView>(payload);
     case SnapshotFormat::kCountingBloom:
       return ParseAs<CountingBloomView>(payload);
+    case SnapshotFormat::kDLeft:
+      return ParseAs<DLeftView>(payload);
     case SnapshotFormat::kQuotient:
       return ParseAs<QuotientView>(payload);
     case SnapshotFormat::kCuckoo:
       return ParseAs<CuckooView>(payload);
+    case SnapshotFormat::kIndexedCuckoo:
+      return ParseAs<IndexedCuckooView>(payload);
     case SnapshotFormat::kBinaryFuse8:
       return ParseAs<BinaryFuse8View>(payload);
     case SnapshotFormat::kBinaryFuse16:
@@ -32,7 +36,7 @@ Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload) {
       return ParseAs<DayChainView>(payload);
     case SnapshotFormat::kFingerprints:
       return ParseAs<ExactFingerprintsView>(payload);
-    default:
+    case SnapshotFormat::kAuto:
       break;
   }
   return Fail(Code::kMalformed, "format " + std::to_string(static_cast<int>(format)) + " is unknown");

@@ -9,8 +9,10 @@
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
 #include "filter/cuckoo.h"
+#include "filter/d_left.h"
 #include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/indexed_cuckoo.h"
 #include "filter/quotient.h"
 #include "filter/snapshot_format.h"
 #include "filter/split_block_bloom.h"
@@ -18,8 +20,9 @@
 namespace seen {
 
 /// Points into the payload. Any thread.
-using AnyView = std::variant<SplitBlockBloomView, BloomView, CountingBloomView, QuotientView, CuckooView,
-                             BinaryFuse8View, BinaryFuse16View, DayChainView, ExactFingerprintsView>;
+using AnyView =
+    std::variant<SplitBlockBloomView, BloomView, CountingBloomView, DLeftView, QuotientView, CuckooView,
+                 IndexedCuckooView, BinaryFuse8View, BinaryFuse16View, DayChainView, ExactFingerprintsView>;
 
 /// kMalformed: what is wrong with it as a payload of `format`, which isn't kAuto.
 Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload);

@@ -7,8 +7,10 @@
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
 #include "filter/cuckoo.h"
+#include "filter/d_left.h"
 #include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/indexed_cuckoo.h"
 #include "filter/quotient.h"
 #include "filter/split_block_bloom.h"
 
@@ -35,10 +37,14 @@ void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::
       return BloomFilter::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kCountingBloom:
       return CountingBloomFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kDLeft:
+      return DLeftFilter::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kQuotient:
       return QuotientFilter::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kCuckoo:
       return CuckooFilter::Render(items.fingerprints, rate, out);
+    case SnapshotFormat::kIndexedCuckoo:
+      return IndexedCuckooFilter::Render(items.days, rate, out);
     case SnapshotFormat::kBinaryFuse8:
       return BinaryFuse8::Render(items.fingerprints, rate, out);
     case SnapshotFormat::kBinaryFuse16:
@@ -47,7 +53,7 @@ void RenderPayload(const SnapshotShape& shape, const SnapshotItems& items, std::
       return DayChainFilter::Render(items.days, rate, out);
     case SnapshotFormat::kFingerprints:
       return ExactFingerprintsFilter::Render(items.fingerprints, rate, out);
-    default:
+    case SnapshotFormat::kAuto:
       break;
   }
   Check(false, "no such snapshot format");
@@ -61,6 +67,8 @@ size_t PayloadBytes(SnapshotFormat format, size_t count, double rate) {
       return BloomFilter::PayloadBytes(count, rate);
     case SnapshotFormat::kCountingBloom:
       return CountingBloomFilter::PayloadBytes(count, rate);
+    case SnapshotFormat::kDLeft:
+      return DLeftFilter::PayloadBytes(count, rate);
     case SnapshotFormat::kQuotient:
       return QuotientFilter::PayloadBytes(count, rate);
     case SnapshotFormat::kCuckoo:
@@ -71,7 +79,9 @@ size_t PayloadBytes(SnapshotFormat format, size_t count, double rate) {
       return BinaryFuse16::PayloadBytes(count, rate);
     case SnapshotFormat::kFingerprints:
       return ExactFingerprintsFilter::PayloadBytes(count, rate);
-    default:
+    case SnapshotFormat::kAuto:
+    case SnapshotFormat::kIndexedCuckoo:
+    case SnapshotFormat::kDayChain:
       break;
   }
   Check(false, "a size is known of a format without days");

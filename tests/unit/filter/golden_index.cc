@@ -98,7 +98,6 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
                 return chain->MightContain(f, 0, middle.day);
               }));
   }
-#if 0
   if (const auto* const indexed = std::get_if<IndexedCuckooView>(&view.view())) {
     std::string entries;
     for (size_t i = 0; i < snapshot.seen.size(); i += 1 + snapshot.seen.size() / 20) {
@@ -111,7 +110,6 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
     }
     AddMember(entry, "entries", "[" + entries + "]");
   }
-#endif
 }
 
 std::string Entry(const GoldenSnapshot& snapshot) {
