@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <tuple>
 
 #include "seen/snapshot.h"
 
@@ -66,23 +70,63 @@ void ExpectAnswers(const json& entry, const Snapshot& snapshot) {
   EXPECT_EQ(snapshot.Unseen(candidates), unseen);
 }
 
-void ExpectRandomAnswers(const json& random, const Snapshot& snapshot) {
-  std::string answers;
-  std::vector<Fingerprint> fingerprints;
-  std::uint64_t yes = 0;
-  for (std::uint32_t i = 0; i < random["count"].get<std::uint32_t>(); ++i) {
+/// The fingerprints of the ids that every snapshot is asked about.
+const std::vector<Fingerprint>& RandomIds(std::uint32_t count) {
+  static std::vector<Fingerprint> fingerprints;
+  for (auto i = static_cast<std::uint32_t>(fingerprints.size()); i < count; ++i) {
     const char bytes[4] = {static_cast<char>(i & 0xff), static_cast<char>(i >> 8 & 0xff),
                            static_cast<char>(i >> 16 & 0xff), static_cast<char>(i >> 24)};
-    const std::uint64_t id = XXH64(bytes, sizeof(bytes), 0);
-    fingerprints.push_back(FingerprintOf(id));
-    answers += static_cast<char>(snapshot.MightContain(id) ? 1 : 0);
-    yes += snapshot.MightContain(id) ? 1U : 0U;
+    fingerprints.push_back(FingerprintOf(XXH64(bytes, sizeof(bytes), 0)));
   }
-  EXPECT_EQ(random["might_contain"].get<std::uint64_t>(), yes);
-  EXPECT_EQ(random["xxh64_of_answers"].get<std::string>(), Hex(XXH64(answers.data(), answers.size(), 0)));
-  std::vector<std::uint8_t> each(fingerprints.size());
-  snapshot.MightContainEach(fingerprints.data(), each.size(), each.data());
+  return fingerprints;
+}
+
+void ExpectRandomAnswers(const json& random, const Snapshot& snapshot, const DayLimits& limits = {}) {
+  const auto count = random["count"].get<std::uint32_t>();
+  const std::vector<Fingerprint>& ids = RandomIds(count);
+  std::string answers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    answers += static_cast<char>(snapshot.MightContain(ids[i], limits) ? 1 : 0);
+  }
+  EXPECT_EQ(random["might_contain"], std::count(answers.begin(), answers.end(), 1));
+  EXPECT_EQ(random["xxh64_of_answers"], Hex(XXH64(answers.data(), answers.size(), 0)));
+  std::vector<std::uint8_t> each(count);
+  snapshot.MightContainEach(ids.data(), count, each.data(), limits);
   EXPECT_EQ(std::string(each.begin(), each.end()), answers);
+}
+
+/// What a day chain answers where days are left out.
+void ExpectDays(const json& entry, const Snapshot& snapshot) {
+  const auto second = [](std::int64_t seconds) { return TimeMs(TimeMs::duration(1000 * seconds)); };
+  if (entry.contains("random_created")) {
+    ExpectRandomAnswers(entry["random_created"], snapshot,
+                        {second(entry["created_second"]), Day(Days::min())});
+  }
+  if (entry.contains("random_from")) {
+    ExpectRandomAnswers(entry["random_from"], snapshot, {TimeMs(), Day(Days(entry["from_day"].get<int>()))});
+  }
+  for (const json& day : entry["days"]) {
+    const DayLimits just_in = {second(day["last_second"]), Day(Days(day["day"].get<int>()))};
+    for (const json& id : day["seen"])
+      EXPECT_TRUE(snapshot.MightContain(id.get<std::string>(), just_in)) << id;
+  }
+}
+
+/// The entries that an indexed cuckoo filter leads to: of each id all that are listed, and no other.
+void ExpectEntries(const json& entries, const Snapshot& snapshot) {
+  using Entries = std::multiset<std::tuple<std::uint32_t, std::int32_t, std::uint32_t>>;
+  std::map<std::string, Entries> listed;
+  for (const json& entry : entries) {
+    listed[entry["id"]].emplace(entry["number"], entry["day"], entry["rank"]);
+  }
+  for (const auto& [id, expected] : listed) {
+    Entries found;
+    for (const EntryDetails& details : snapshot.Details(id)) {
+      ASSERT_TRUE(details.day) << id;
+      found.emplace(details.number, details.day->time_since_epoch().count(), details.rank);
+    }
+    EXPECT_EQ(found, expected) << id;
+  }
 }
 
 TEST(Golden, IdsHashAsTheIndexSays) {
@@ -106,6 +150,8 @@ TEST(Golden, SnapshotsAnswerAsTheIndexSays) {
     ExpectMetadata(entry, *snapshot);
     ExpectAnswers(entry, *snapshot);
     if (entry.contains("random")) ExpectRandomAnswers(entry["random"], *snapshot);
+    if (entry.contains("days")) ExpectDays(entry, *snapshot);
+    if (entry.contains("entries")) ExpectEntries(entry["entries"], *snapshot);
   }
 }
 

@@ -80,7 +80,7 @@ TEST(Snapshot, RecallSizeAllowsForWhatIsDropped) {
   EXPECT_EQ(Parsed100().RecallSize(100), 100 + 105U);  // (100 + 3) / 0.99 = 104.04
   EXPECT_EQ(Parsed100(2).RecallSize(100), 2 + 105U);
   EXPECT_EQ(Parsed100(200, 0.5).RecallSize(2), 200 + 10U);  // (2 + 3) / 0.5
-  EXPECT_EQ(Parsed100().RecallSize(100, AlsoSeen(Strings{"a", "item-1", "b", "a"})), 102 + 105U)
+  EXPECT_EQ(Parsed100().RecallSize(100, AlsoSeen{"a", "item-1", "b", "a"}), 102 + 105U)
       << "what the snapshot holds isn't counted twice";
   EXPECT_EQ(Parsed100().RecallSize(~std::uint64_t{0}), ~std::uint64_t{0});
 }

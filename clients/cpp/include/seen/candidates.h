@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -26,6 +27,9 @@ inline Fingerprint FingerprintOf(const Candidate& candidate) { return Fingerprin
 class AlsoSeen {
  public:
   AlsoSeen() = default;
+  AlsoSeen(std::initializer_list<std::string_view> ids) {
+    for (const std::string_view id : ids) Add(id);
+  }
   template <typename Ids>
   explicit AlsoSeen(const Ids& ids) {
     for (const auto& id : ids) Add(id);
