@@ -15,27 +15,61 @@ using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
 
-/// Whether a cell of the item's buckets has its remainder. All are looked at, without a branch on what is
-/// found.
-inline bool Holds(const Geometry& geometry, std::string_view bytes, uint64_t hash) {
-  const Value value = geometry.ValueOf(hash);
-  const uint32_t width = geometry.CellBits();
-  uint32_t found = 0;
-  for (uint32_t table = 0; table < kTables; ++table) {
-    uint64_t at = geometry.CellAt(geometry.BucketOf(value, table), 0);
-    for (uint32_t cell = 0; cell < geometry.cells; ++cell, at += width) {
-      if (width <= 32) [[likely]] {
-        const uint32_t bits = GetBits(bytes, at, width);
-        // A count of 1 to 3 below the remainder.
-        found |= static_cast<uint32_t>((bits ^ (value.remainder << 2)) - 1 < 3);
-      } else {
-        const Cell wide = GetCell(geometry, bytes, at);
-        found |= static_cast<uint32_t>(wide.count > 0 && wide.remainder == value.remainder);
-      }
-    }
+/// Looks for remainders in a bucket's cells, as many at once as eight bytes hold.
+class CellTest {
+ public:
+  explicit CellTest(const Geometry& geometry)
+      : geometry_(geometry), width_(geometry.CellBits()), at_once_(std::min(57 / width_, geometry.cells)) {
+    for (uint32_t i = 0; i < at_once_; ++i) ones_ |= uint64_t{1} << (i * width_);
+    // What is left of a bucket behind its whole loads.
+    for (uint32_t i = 0; i < geometry.cells % at_once_; ++i) last_ones_ |= uint64_t{1} << (i * width_);
   }
-  return found != 0;
-}
+
+  /// Whether a cell of the item's buckets has its remainder. All are looked at, without a branch on what is
+  /// found.
+  bool Finds(std::string_view bytes, uint64_t hash) const {
+    const Value value = geometry_.ValueOf(hash);
+    const uint64_t wanted = uint64_t{value.remainder} << 2;
+    uint64_t found = 0;
+    for (uint32_t table = 0; table < kTables; ++table) {
+      uint64_t at = geometry_.CellAt(geometry_.BucketOf(value, table), 0);
+      uint32_t left = geometry_.cells;
+      for (; left >= at_once_; left -= at_once_, at += uint64_t{at_once_} * width_)
+        found |= Matches(Load(bytes, at), wanted, ones_);
+      if (left > 0) found |= Matches(Load(bytes, at), wanted, last_ones_);
+    }
+    return found != 0;
+  }
+
+ private:
+  /// At least 57 bits from bit `at` on, fewer where `bytes` end.
+  static uint64_t Load(std::string_view bytes, uint64_t at) {
+    const size_t first = at / 8;
+    if (first + sizeof(uint64_t) <= bytes.size()) [[likely]]
+      return GetInteger<uint64_t>(bytes, first) >> (at % 8);
+    uint64_t word = 0;
+    for (size_t i = first; i < bytes.size(); ++i)
+      word |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * (i - first));
+    return word >> (at % 8);
+  }
+
+  /// The lowest bit of each of the cells at `ones` that has a count and the remainder `wanted` >> 2.
+  uint64_t Matches(uint64_t word, uint64_t wanted, uint64_t ones) const {
+    const uint64_t differs = word ^ (wanted * ones);
+    const uint64_t counted = (differs | differs >> 1) & ones;
+    // Adding all ones below the top bit carries into it, unless there is no difference there. The two bits of
+    // the count are left out.
+    const uint64_t rest = (ones << (width_ - 1)) - 4 * ones;
+    const uint64_t some = ((differs & rest) + rest) | differs;
+    return ~(some >> (width_ - 1)) & counted;
+  }
+
+  Geometry geometry_;
+  uint32_t width_;
+  uint32_t at_once_;
+  uint64_t ones_ = 0;
+  uint64_t last_ones_ = 0;
+};
 
 struct Place {
   uint64_t at;  // the cell's first bit
@@ -86,21 +120,22 @@ Result<DLeftView> DLeftView::Parse(std::string_view payload) {
 }
 
 bool DLeftView::MightContain(Fingerprint fingerprint) const {
-  return Holds(geometry_, cells_, HashOf(fingerprint));
+  return CellTest(geometry_).Finds(cells_, HashOf(fingerprint));
 }
 
 void DLeftView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                  std::span<uint8_t> answers) const {
   Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
+  const CellTest test(geometry_);
   for (size_t i = 0; i < fingerprints.size(); ++i)
-    answers[i] = Holds(geometry_, cells_, HashOf(fingerprints[i])) ? 1 : 0;
+    answers[i] = test.Finds(cells_, HashOf(fingerprints[i])) ? 1 : 0;
 }
 
 DLeftFilter::DLeftFilter(size_t count, double rate)
     : geometry_(d_left::SizeFor(count, rate, 1e-6)), cells_(geometry_.Bytes(), '\0') {}
 
 bool DLeftFilter::MightContain(Fingerprint fingerprint) const {
-  return Holds(geometry_, cells_, HashOf(fingerprint));
+  return CellTest(geometry_).Finds(cells_, HashOf(fingerprint));
 }
 
 bool DLeftFilter::Insert(Fingerprint fingerprint) { return Add(geometry_.ValueOf(HashOf(fingerprint)), 1); }
