@@ -1,10 +1,10 @@
 #pragma once
 // A d-left counting Bloom filter over fingerprints: four tables of buckets of cells, each a remainder and how
 // often it was inserted. An item goes to the least loaded of its four buckets, to the left one of equals.
-// Half the size of a counting Bloom filter. Source: Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese 2006,
-// "An Improved Construction for Counting Bloom Filters", section 3.
+// Less than half the size of a counting Bloom filter. Source: Bonomi, Mitzenmacher, Panigrahy, Singh,
+// Varghese 2006, "An Improved Construction for Counting Bloom Filters", section 3.
 //
-// Its four places are one permutation of another by the remainder (section 3.2 there): two items share a cell
+// Its four places are one permutation of another by the remainder: two items share a cell
 // in all tables or in none, so that removing one never takes another's.
 //
 // Removing what was never inserted is refused where no cell of the four buckets has its remainder: always but
