@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -29,11 +31,28 @@ type goldenSnapshot struct {
 	PayloadBytes      int     `json:"payload_bytes"`
 	Seen, Unseen      []string
 	RecallSize        map[string]int `json:"recall_size"`
-	Random            *struct {
-		Count          int
-		MightContain   int    `json:"might_contain"`
-		XXH64OfAnswers string `json:"xxh64_of_answers"`
+	Random            *goldenAnswers
+
+	// Of a day chain, with some of its days left out.
+	CreatedSecond int64          `json:"created_second"`
+	RandomCreated *goldenAnswers `json:"random_created"`
+	FromDay       int32          `json:"from_day"`
+	RandomFrom    *goldenAnswers `json:"random_from"`
+
+	// Of an indexed cuckoo filter.
+	Entries []struct {
+		ID     string
+		Number uint32
+		Day    Day
+		Rank   uint32
 	}
+}
+
+// goldenAnswers are those for the 100,000 ids that every reader is asked about.
+type goldenAnswers struct {
+	Count          int
+	MightContain   int    `json:"might_contain"`
+	XXH64OfAnswers string `json:"xxh64_of_answers"`
 }
 
 type goldenIndex struct {
@@ -98,9 +117,22 @@ func TestGoldenSnapshots(t *testing.T) {
 					t.Errorf("RecallSize(%s) is %d, not %d", text, s.RecallSize(wanted), size)
 				}
 			}
-			if want.Random != nil {
-				checkRandomAnswers(t, s, want)
-			}
+			checkRandomAnswers(t, "random", want.Random, func(id uint64) bool {
+				might := s.MightContainFingerprint(FingerprintOfUint(id))
+				if might != s.MightContain(strconv.FormatUint(id, 10)) {
+					t.Fatalf("%d as a string and as an integer differ", id)
+				}
+				return might
+			})
+			created := time.Unix(want.CreatedSecond, 0)
+			checkRandomAnswers(t, "random_created", want.RandomCreated, func(id uint64) bool {
+				return s.view().MightContainItem(Item{strconv.FormatUint(id, 10), created})
+			})
+			since := s.Since(Day(want.FromDay))
+			checkRandomAnswers(t, "random_from", want.RandomFrom, func(id uint64) bool {
+				return since.MightContainFingerprint(FingerprintOfUint(id))
+			})
+			checkEntries(t, s, want)
 		})
 	}
 }
@@ -143,25 +175,42 @@ func checkAnswers(t *testing.T, s *Snapshot, want goldenSnapshot) {
 	}
 }
 
-func checkRandomAnswers(t *testing.T, s *Snapshot, want goldenSnapshot) {
+func checkRandomAnswers(t *testing.T, name string, want *goldenAnswers, mightContain func(id uint64) bool) {
 	t.Helper()
-	answers, yes := make([]byte, want.Random.Count), 0
+	if want == nil {
+		return
+	}
+	answers, yes := make([]byte, want.Count), 0
 	for i := range answers {
 		var number [4]byte
 		binary.LittleEndian.PutUint32(number[:], uint32(i))
-		id := xxhash.Sum64(number[:])
-		might := s.MightContain(strconv.FormatUint(id, 10))
-		if might {
+		if mightContain(xxhash.Sum64(number[:])) {
 			answers[i] = 1
 			yes++
 		}
-		if might != s.MightContainFingerprint(FingerprintOfUint(id)) {
-			t.Fatalf("%d as a string and as an integer differ", id)
+	}
+	if hash := fmt.Sprintf("%016x", xxhash.Sum64(answers)); yes != want.MightContain || hash != want.XXH64OfAnswers {
+		t.Errorf("%s: %d of %d random ids, answers %s; not %d, %s", name, yes, want.Count, hash, want.MightContain,
+			want.XXH64OfAnswers)
+	}
+}
+
+func checkEntries(t *testing.T, s *Snapshot, want goldenSnapshot) {
+	t.Helper()
+	listed, found := map[string]map[Entry]bool{}, map[string]map[Entry]bool{}
+	for _, entry := range want.Entries {
+		if listed[entry.ID] == nil {
+			listed[entry.ID], found[entry.ID] = map[Entry]bool{}, map[Entry]bool{}
+		}
+		listed[entry.ID][Entry{entry.Number, true, entry.Day, entry.Rank}] = true
+	}
+	for id := range listed {
+		for _, entry := range s.Entries(id) {
+			found[id][entry] = true
 		}
 	}
-	if hash := fmt.Sprintf("%016x", xxhash.Sum64(answers)); yes != want.Random.MightContain || hash != want.Random.XXH64OfAnswers {
-		t.Errorf("%d of %d random ids, answers %s; not %d, %s", yes, want.Random.Count, hash, want.Random.MightContain,
-			want.Random.XXH64OfAnswers)
+	if !reflect.DeepEqual(listed, found) {
+		t.Errorf("entries\n%v, not\n%v", found, listed)
 	}
 }
 

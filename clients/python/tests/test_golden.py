@@ -1,5 +1,7 @@
 """The golden files of schemas/snapshot.md: whatever tests/golden/snapshot/index.json names."""
 
+import collections
+import datetime
 import json
 import pathlib
 import struct
@@ -46,8 +48,13 @@ def test_how_many_to_recall(entry):
 
 
 @pytest.fixture(scope="module")
-def random_prints():
-    return [fingerprint(xxhash.xxh64_intdigest(struct.pack("<I", i))) for i in range(100_000)]
+def random_texts():
+    return [str(xxhash.xxh64_intdigest(struct.pack("<I", i))) for i in range(100_000)]
+
+
+@pytest.fixture(scope="module")
+def random_prints(random_texts):
+    return [fingerprint(text) for text in random_texts]
 
 
 @by_file([entry for entry in INDEX["snapshots"] if "random" in entry])
@@ -60,6 +67,32 @@ def test_random_ids(entry, random_prints):
     assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == entry["random"]["xxh64_of_answers"]
     some = prints[:1_000]
     assert [snapshot.might_contain_fingerprint(p) for p in some] == answers[:1_000].tolist()
+
+
+@by_file([entry for entry in INDEX["snapshots"] if "random_created" in entry])
+def test_days_left_out_of_a_chain(entry, random_texts):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    from_day = datetime.date(1970, 1, 1) + datetime.timedelta(days=entry["from_day"])
+    created_ms = [entry["created_second"] * 1000] * len(random_texts)
+    for expected, answers in ((entry["random_created"], snapshot.might_contain_many(random_texts, created_at_ms=created_ms)),
+                              (entry["random_from"], snapshot.might_contain_many(random_texts, window_start=from_day))):
+        assert np.count_nonzero(answers) == expected["might_contain"]
+        assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == expected["xxh64_of_answers"]
+    for day in entry["days"]:
+        date = datetime.date(1970, 1, 1) + datetime.timedelta(days=day["day"])
+        assert all(snapshot.might_contain(item, created_at_ms=day["last_second"] * 1000, window_start=date)
+                   for item in day["seen"])
+
+
+@by_file([entry for entry in INDEX["snapshots"] if "entries" in entry])
+def test_entries_lead_to_number_day_and_rank(entry):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    expected = collections.defaultdict(set)
+    for row in entry["entries"]:
+        date = datetime.date(1970, 1, 1) + datetime.timedelta(days=row["day"])
+        expected[row["id"]].add((row["number"], date, row["rank"]))
+    for item, rows in expected.items():
+        assert {(found.number, found.day, found.rank) for found in snapshot.details(item)} == rows
 
 
 @by_file(INDEX["refused"])
