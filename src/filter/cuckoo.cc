@@ -74,8 +74,18 @@ Result<CuckooView> CuckooView::Parse(std::string_view payload) {
 void CuckooView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                   std::span<uint8_t> answers) const {
   Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
-  const CuckooView view = *this;  // in registers: the answers could be anything's bytes
-  for (size_t i = 0; i < fingerprints.size(); ++i) answers[i] = view.MightContain(fingerprints[i]) ? 1 : 0;
+  const CuckooShape shape = shape_;  // in registers: the answers could be anything's bytes
+  const PackedBuckets buckets = buckets_;
+  buckets.WithLanes([&](auto lanes) {
+    for (size_t i = 0; i < fingerprints.size(); ++i) {
+      const uint64_t hash = HashOf(fingerprints[i]);
+      const uint32_t entry = shape.EntryOf(hash);
+      const uint32_t first = shape.FirstOf(hash);
+      const bool found =
+          buckets.Has<lanes>(first, entry) | buckets.Has<lanes>(shape.Other(first, entry), entry);
+      answers[i] = found ? 1 : 0;
+    }
+  });
 }
 
 CuckooFilter::CuckooFilter(size_t count, double rate)

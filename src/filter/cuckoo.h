@@ -27,7 +27,7 @@ class CuckooView {
     const uint64_t hash = HashOf(fingerprint);
     const uint32_t entry = shape_.EntryOf(hash);
     const uint32_t first = shape_.FirstOf(hash);
-    return buckets_.Has(first, entry) | buckets_.Has(shape_.Other(first, entry), entry);
+    return buckets_.EitherHas(first, shape_.Other(first, entry), entry);
   }
   /// `answers[i]` is 1 if `fingerprints[i]` may be in, else 0. The spans are of one length.
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "filter/bits.h"
 #include "filter/fingerprint_hash.h"
@@ -45,15 +46,29 @@ class PackedBuckets {
     }
   }
 
-  /// Whether one of the four places of `bucket` has `entry`.
+  /// How many fields one load brings: 4, 2 or 1.
+  uint32_t lanes() const { return lanes_; }
+  /// Whether one of the four places of `bucket` has `entry`. `kLanes` is lanes().
+  template <uint32_t kLanes>
   bool Has(uint32_t bucket, uint32_t entry) const {
     const uint64_t at = uint64_t{bucket} * kCuckooBucketPlaces * width_;
-    if (lanes_ == 4) return HasInWord(at, entry);
-    if (lanes_ == 2) return HasInWord(at, entry) | HasInWord(at + 2 * uint64_t{width_}, entry);
+    if constexpr (kLanes == 4) return HasInWord(at, entry);
+    if constexpr (kLanes == 2) return HasInWord(at, entry) | HasInWord(at + 2 * uint64_t{width_}, entry);
     for (uint32_t i = 0; i < kCuckooBucketPlaces; ++i) {
       if (Bits(at + i * uint64_t{width_}, entry_mask_) == entry) return true;
     }
     return false;
+  }
+  /// `call` of lanes() as a std::integral_constant.
+  template <typename Call>
+  auto WithLanes(Call call) const {
+    if (lanes_ == 4) return call(std::integral_constant<uint32_t, 4>());
+    if (lanes_ == 2) return call(std::integral_constant<uint32_t, 2>());
+    return call(std::integral_constant<uint32_t, 1>());
+  }
+  /// Whether `bucket` or `other` has it.
+  bool EitherHas(uint32_t bucket, uint32_t other, uint32_t entry) const {
+    return WithLanes([&](auto lanes) { return Has<lanes>(bucket, entry) | Has<lanes>(other, entry); });
   }
   uint32_t Entry(uint64_t place) const { return Bits(place * width_, entry_mask_); }
   /// What a field has above its entry.

@@ -64,7 +64,7 @@ class IndexedCuckooView {
     const uint32_t entry = shape_.EntryOf(hash);
     const uint32_t first = shape_.FirstOf(hash);
     const uint32_t second = shape_.Other(first, entry);
-    return (buckets_.Has(first, entry) | buckets_.Has(second, entry)) && HasLive(first, second, entry);
+    return buckets_.EitherHas(first, second, entry) && HasLive(first, second, entry);
   }
   /// `answers[i]` is 1 if `fingerprints[i]` may be in, else 0. The spans are of one length.
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
