@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -15,10 +17,21 @@ import java.util.stream.StreamSupport;
 final class Golden {
   private static final Path DIRECTORY = Path.of(System.getProperty("seen.golden"));
 
+  /** The random ids that all readers are asked: 100,000. */
+  static final List<String> RANDOM_IDS = IntStream.range(0, 100_000)
+      .mapToObj(number -> Payloads.little(4).putInt(number).array())
+      .map(bytes -> Long.toUnsignedString(Hashing.xxh64().hashBytesToLong(bytes)))
+      .collect(Collectors.toUnmodifiableList());
+
+  private static JsonNode index;
+
   private Golden() {}
 
   static JsonNode index() throws IOException {
-    return new ObjectMapper().readTree(DIRECTORY.resolve("index.json").toFile());
+    if (index == null) {
+      index = new ObjectMapper().readTree(DIRECTORY.resolve("index.json").toFile());
+    }
+    return index;
   }
 
   static Stream<File> files(String list) throws IOException {
@@ -29,12 +42,6 @@ final class Golden {
     List<String> strings = new ArrayList<>();
     array.forEach(element -> strings.add(element.asText()));
     return strings;
-  }
-
-  /** The {@code number}th of the random ids that all readers are asked. */
-  static String randomId(int number) {
-    byte[] bytes = Payloads.little(4).putInt(number).array();
-    return Long.toUnsignedString(Hashing.xxh64().hashBytesToLong(bytes));
   }
 
   static final class File {

@@ -15,8 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Parquet's own reader of split-block Bloom filters answers as this one, over an INT32 column of fingerprints. */
 class ParquetTest {
-  private static final int RANDOM_IDS = 100_000;
-
   static Stream<Golden.File> splitBlock() throws IOException {
     return Golden.files("snapshots").filter(file -> file.entry("format").asText().equals("split_block_bloom"));
   }
@@ -33,9 +31,7 @@ class ParquetTest {
       assertTrue(parquet.findHash(parquet.hash(Fingerprints.of(id))), id);
     }
     ids.addAll(Golden.strings(file.entry("unseen")));
-    for (int i = 0; i < RANDOM_IDS; ++i) {
-      ids.add(Golden.randomId(i));
-    }
+    ids.addAll(Golden.RANDOM_IDS);
     for (String id : ids) {
       boolean answer = parquet.findHash(parquet.hash(Fingerprints.of(id)));
       assertEquals(answer, snapshot.mightContain(id), id);

@@ -15,7 +15,8 @@ class PartitionerTest {
 
   private static List<byte[]> keys() {
     List<byte[]> keys = new ArrayList<>();
-    List<String> texts = List.of("", "u1", "42", "用户-1", "曝光", "🎬", "\u0000", "é", "e\u0301", "x".repeat(512));
+    List<String> texts =
+        List.of("", "u1", "42", "用户-1", "曝光", "🎬", "\u0000", "é", "e\u0301", "x".repeat(512));
     for (String text : texts) {
       keys.add(text.getBytes(StandardCharsets.UTF_8));
     }

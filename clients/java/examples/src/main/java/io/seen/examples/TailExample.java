@@ -12,8 +12,8 @@ import java.util.Locale;
 
 /**
  * Holds the snapshots of the users used last and answers from them while they are fresh. What it doesn't hold, and what
- * is too old, it asks seend over HTTP; where that fails, too, an old snapshot is better than none, and the request's own
- * list better than an error.
+ * is too old, it asks seend over HTTP; where that fails, too, an old snapshot is better than none, and the request's
+ * own list better than an error.
  */
 final class TailExample {
   private static final String USAGE = Request.USAGE
