@@ -49,7 +49,7 @@ def panel(figures, items, top, kinds):
     out.append(f'<path fill="none" class="axis" stroke-dasharray="4 4" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in bound)}"/>')
     for index, kind in enumerate(kinds):
         colour = COLOURS[index % len(COLOURS)]
-        sizes = [size for (name, _, n), size in figures.sizes.items() if name == kind and n == items]
+        sizes = [figures.sizes[kind, asked, items] for name, asked in figures.rows() if name == kind]
         points = [(x_of(size["rate"]), y_of(size["bits"])) for size in sizes if is_known(size)]
         if len(points) > 1:
             out.append(f'<path fill="none" stroke="{colour}" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in points)}"/>')

@@ -4,8 +4,10 @@
 #include "filter/bloom.h"
 #include "filter/counting_bloom.h"
 #include "filter/cuckoo.h"
+#include "filter/d_left.h"
 #include "filter/day_chain.h"
 #include "filter/exact_fingerprints.h"
+#include "filter/indexed_cuckoo.h"
 #include "filter/quotient.h"
 #include "filter/split_block_bloom.h"
 
@@ -41,8 +43,10 @@ const std::vector<Kind>& Kinds() {
       KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom),
       OfPowersOfTwo(KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom)),
       KindOf<CountingBloomFilter>(SnapshotFormat::kCountingBloom),
+      KindOf<DLeftFilter>(SnapshotFormat::kDLeft),
       KindOf<QuotientFilter>(SnapshotFormat::kQuotient),
       KindOf<CuckooFilter>(SnapshotFormat::kCuckoo),
+      KindOf<IndexedCuckooFilter>(SnapshotFormat::kIndexedCuckoo),
       KindOf<BinaryFuse8>(SnapshotFormat::kBinaryFuse8),
       KindOf<BinaryFuse16>(SnapshotFormat::kBinaryFuse16),
       KindOf<DayChainFilter>(SnapshotFormat::kDayChain),

@@ -54,6 +54,7 @@ def write(measured, docs):
         "beside-the-papers": tables.beside_the_papers(figures, usual),
         "bars": tables.bars(figures),
         "small": tables.small(figures),
+        "auto": tables.auto(figures),
         "published": tables.published(figures, most),
         "recall": tables.recall(figures),
         "machine": f"{machine['cpu']}, {machine['cores']} cores, shared with other work, {machine['system']}, Linux {machine['kernel']}, "

@@ -105,21 +105,33 @@ def small(figures):
     parts = []
     for rate in (0.01, 0.001):
         counts = figures.small_items()
-        best = {items: min(figures.small[kind, asked, items]["bytes"] for kind, asked in figures.rows_at(rate) if fits(figures, kind, asked, rate))
+        best = {items: min(figures.small[kind, asked, items]["bytes"] for kind, asked in figures.rows_at(rate) if fits(kind, asked, rate))
                 for items in counts}
         rows = []
         for kind, asked in figures.rows_at(rate):
-            if not fits(figures, kind, asked, rate):
+            if not fits(kind, asked, rate):
                 continue
             values = [figures.small[kind, asked, items]["bytes"] for items in counts]
             rows.append([titled(kind), *[f"**{value:.0f}**" if value <= best[items] + 0.5 else f"{value:.0f}"
                                          for items, value in zip(counts, values)]])
-        rows.append(["`auto` picks", *[f"`{figures.auto.get((rate, items), '')}`" for items in counts]])
         parts.append(f"At {asked_text(rate)}:\n\n" + table(["items", *map(str, counts)], ["---", *["---:"] * len(counts)], rows))
     return "\n\n".join(parts)
 
 
-def fits(figures, kind, asked, rate):
+def auto(figures):
+    """What it picks, by number of items; neighbours of the same choice in one row."""
+    rates, rows = sorted({rate for rate, _ in figures.auto}, reverse=True), []
+    for items in sorted({items for _, items in figures.auto}):
+        picks = [f"`{figures.auto[rate, items]}`" for rate in rates]
+        if rows and rows[-1][2] == picks:
+            rows[-1][1] = items
+        else:
+            rows.append([items, items, picks])
+    return table(["items tried", *map(asked_text, rates)], ["---:", *["---"] * len(rates)],
+                 [[f"{first:,}" + (f" to {last:,}" if last > first else ""), *picks] for first, last, picks in rows])
+
+
+def fits(kind, asked, rate):
     """A kind of a fixed rate only stands where its rate is at most the one asked."""
     if asked is not None or kind == "fingerprints":
         return True

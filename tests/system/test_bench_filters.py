@@ -18,15 +18,17 @@ BITS = {
     "split_block_bloom, power_of_two": lambda L: (1.5 * L, 2.0 * L),
     "counting_bloom": lambda L: (4 * 1.44 * L, 4 * 1.46 * L),
     # An entry or a remainder has whole bits.
+    "d_left": lambda L: (L + 5, (L + 7.2) / 0.85),
     "quotient": lambda L: (L + 2.25, L + 2.6),
     "cuckoo": lambda L: (L + 3, (L + 3.1) / 0.95),
+    "indexed_cuckoo": lambda L: (L + 3 + 12, (L + 3.1 + 12) / 0.9),  # 12 bits count to 3,000
     "binary_fuse_8": lambda L: (1.125 * 8, 1.3 * 8),
     "binary_fuse_16": lambda L: (1.125 * 16, 1.3 * 16),
     "day_chain": lambda L: (2 * L, 4 * L),
     "fingerprints": lambda L: (32 - math.log2(3000) + 1, 32 - math.log2(3000) + 2),
 }
-REMOVES = {"counting_bloom", "quotient", "cuckoo", "fingerprints"}
-CANT_MERGE = {"binary_fuse_8", "binary_fuse_16"}
+REMOVES = {"counting_bloom", "d_left", "quotient", "cuckoo", "fingerprints"}
+CANT_MERGE = {"indexed_cuckoo", "binary_fuse_8", "binary_fuse_16"}
 
 
 @pytest.fixture(scope="module")
