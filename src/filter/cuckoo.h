@@ -1,6 +1,6 @@
 #pragma once
 // A cuckoo filter: buckets of four short entries, each item's in one of two buckets. Items can be removed.
-// Around log2(1 / rate) + 3.2 bits an item. Bytes: schemas/snapshot.md, "6: cuckoo filter".
+// Around log2(1 / rate) + 3.5 bits an item. Bytes: schemas/snapshot.md, "6: cuckoo filter".
 // Source: Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom",
 // algorithms 1 to 3.
 
