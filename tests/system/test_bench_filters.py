@@ -11,6 +11,7 @@ import pytest
 from places import BUILD, SOURCE
 
 PROGRAM = BUILD / "bench_filters"
+RUN = SOURCE / "benchmarks" / "filters" / "run.py"
 # Bits an item of 3,000 by the structures' own arithmetic, L = log2(1 / measured rate): at least, at most.
 BITS = {
     "bloom": lambda L: (1.44 * L, 1.46 * L),
@@ -34,8 +35,7 @@ CANT_MERGE = {"indexed_cuckoo", "binary_fuse_8", "binary_fuse_16"}
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    command = [sys.executable, SOURCE / "benchmarks" / "filters" / "run.py", "--smoke", "--docs", folder, "--figures", folder / "figures.json",
-               "--program", PROGRAM]
+    command = [sys.executable, RUN, "--smoke", "--docs", folder, "--figures", folder / "figures.json", "--program", PROGRAM]
     subprocess.run(command, check=True, timeout=120)
     return folder
 
@@ -115,3 +115,11 @@ def test_charts_are_well_formed_and_hold_every_kind(docs):
 def test_bad_arguments_are_named(argument, said):
     run = subprocess.run([PROGRAM, argument], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1 and run.stderr.startswith(said + ":")
+
+
+@pytest.mark.parametrize("arguments,said", [(["--rounds", "0"], "1 to 100"), (["--program", "/nowhere"], "make bench-filters builds it")])
+def test_bad_options_are_named(arguments, said, tmp_path):
+    command = [sys.executable, RUN, "--docs", tmp_path, "--figures", tmp_path / "figures.json", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 2 and said in run.stderr
+    assert not list(tmp_path.iterdir())
