@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <unordered_map>
 
 #include "encoders.h"
 
@@ -64,6 +65,19 @@ TEST(Snapshot, UnseenKeepsTheOrderAndNamesEachOnce) {
   for (int i = 0; i < 20000; ++i) many.push_back("item-" + std::to_string(i % 5000));
   for (int i = 100; i < 5000; ++i) others.push_back("item-" + std::to_string(i));
   EXPECT_EQ(snapshot.Unseen(many), others);
+}
+
+TEST(Snapshot, UnseenTellsIdsOfOneFingerprintApart) {
+  std::unordered_map<Fingerprint, std::string> ids;
+  for (int i = 0; i < 1000000; ++i) {
+    const std::string id = "c" + std::to_string(i);
+    const auto [other, first] = ids.emplace(FingerprintOf(id), id);
+    if (first) continue;
+    const Strings both = {other->second, id};
+    EXPECT_EQ(Snapshot::Empty().Unseen(both), both);
+    return;
+  }
+  FAIL() << "of a million ids some share a fingerprint";
 }
 
 TEST(Snapshot, AlsoSeenCountsBesides) {
