@@ -69,7 +69,15 @@ int Main(int rounds) {
   });
   Measure("Unseen: each once, copied into a vector", rounds, [&] { unseen = snapshot->Unseen(ids).size(); });
   Measure("Parse", rounds, [&] { unseen += Snapshot::Parse(bytes) ? 0U : 1U; });
-  std::printf("%zu of them unseen\n", unseen);
+  std::printf("%zu of them unseen\n\nhash and test, by kind:\n", unseen);
+  for (int number = 1; number <= test::kFormats; ++number) {
+    const Format format = test::FormatOf(number);
+    const auto of_kind = Snapshot::ParseCopy(test::SnapshotOf(format, items));
+    if (!of_kind) return 1;
+    const std::string name =
+        std::string(NameOf(format)) + ", " + std::to_string(of_kind->bytes().size()) + " bytes";
+    Measure(name.c_str(), rounds, [&] { of_kind->MightContainEach(ids.data(), ids.size(), answers.data()); });
+  }
   return 0;
 }
 

@@ -24,7 +24,7 @@ inline CuckooPlace CuckooPlaceOf(std::uint64_t hash, unsigned entry_bits, std::u
   const std::uint32_t entry = Range(Low(hash), values) + 1;
   const std::uint32_t first = Range(High(hash), buckets);
   const std::uint64_t sum = std::uint64_t{Range(entry * 0x9e3779b1U, buckets)} + buckets - first;
-  return {entry, {first, static_cast<std::uint32_t>(sum % buckets)}};
+  return {entry, {first, static_cast<std::uint32_t>(sum < buckets ? sum : sum - buckets)}};
 }
 
 }  // namespace internal

@@ -43,7 +43,8 @@ class DLeft {
     const unsigned cell_bits = remainder_bits_ + 2;
     for (std::uint64_t table = 0; table < 4; ++table) {
       const std::uint64_t shift = internal::Range((remainder + 1) * kMultipliers[table], buckets_);
-      const std::uint64_t bucket = (first + shift) % buckets_;
+      const std::uint64_t sum = first + shift;
+      const std::uint64_t bucket = sum < buckets_ ? sum : sum - buckets_;
       std::uint64_t at = (table * buckets_ + bucket) * cells_ * cell_bits;
       for (unsigned i = 0; i < cells_; ++i, at += cell_bits) {
         const std::uint64_t cell = internal::BitsAt(rest_, at, cell_bits);

@@ -40,14 +40,18 @@ class Fingerprints {
 
   bool MightContain(Fingerprint fingerprint, std::uint64_t) const {
     const auto wanted = static_cast<std::uint32_t>(fingerprint);
-    auto sample = std::upper_bound(samples_.begin(), samples_.end(), wanted,
-                                   [](std::uint32_t value, const Sample& s) { return value < s.value; });
-    if (sample == samples_.begin()) return false;
-    --sample;
-    std::uint64_t value = sample->value;
-    std::uint64_t at = sample->next_bit;
-    const std::uint64_t left = count_ - static_cast<std::uint64_t>(sample - samples_.begin()) * kEvery;
-    for (std::uint64_t i = 1; value < wanted && i < std::min(left, kEvery); ++i) {
+    if (values_.empty() || wanted < values_[0]) return false;
+    // The last sample that isn't above it; halved without a branch that could be guessed wrongly.
+    std::size_t sample = 0;
+    for (std::size_t left = values_.size(); left > 1;) {
+      const std::size_t half = left / 2;
+      sample += values_[sample + half] <= wanted ? half : 0;
+      left -= half;
+    }
+    std::uint64_t value = values_[sample];
+    std::uint64_t at = next_bits_[sample];
+    const std::uint64_t left = std::min(count_ - sample * kEvery, kEvery);
+    for (std::uint64_t i = 1; value < wanted && i < left; ++i) {
       const auto gap = NextGap(at);
       if (!gap) return false;
       value += 1 + *gap;
@@ -58,24 +62,34 @@ class Fingerprints {
  private:
   static constexpr std::string_view kKind = "fingerprints";
   static constexpr std::size_t kFieldsBytes = 5;
-  static constexpr std::uint64_t kEvery = 32;
+  static constexpr std::uint64_t kEvery = 16;
   static constexpr std::uint64_t kValueMax = 0xffffffffU;
-
-  /// Every 32nd fingerprint, and where the code of the one after it starts.
-  struct Sample {
-    std::uint64_t next_bit;
-    std::uint32_t value;
-  };
+  static constexpr unsigned kWindowBits = 56;
+  static constexpr std::uint64_t kWindowMask = (std::uint64_t{1} << kWindowBits) - 1;
 
   std::uint64_t Bits() const { return 8 * std::uint64_t{rest_.size()}; }
 
   /// Reads the gap at bit `at` and moves behind it; nullopt: the code ends early, or the gap has more than 32
   /// bits.
   std::optional<std::uint64_t> NextGap(std::uint64_t& at) const {
+    const auto first = static_cast<std::size_t>(at / 8);
+    if (rest_.size() - first >= 8) {  // the ordinary case: all of the code in one word
+      const std::uint64_t window = internal::LoadU64(rest_.data() + first) >> (at % 8) & kWindowMask;
+      const unsigned zeros = window == 0 ? kWindowBits : internal::LowestBit(window);
+      if (zeros + 1 + low_bits_ <= kWindowBits && zeros <= kValueMax >> low_bits_) {
+        at += zeros + 1 + low_bits_;
+        const std::uint64_t low = window >> (zeros + 1) & ((std::uint64_t{1} << low_bits_) - 1);
+        return std::uint64_t{zeros} << low_bits_ | low;
+      }
+    }
+    return NextLongGap(at);
+  }
+
+  std::optional<std::uint64_t> NextLongGap(std::uint64_t& at) const {
     std::uint64_t high = 0;
     for (;;) {
       if (at >= Bits()) return std::nullopt;
-      const auto width = static_cast<unsigned>(std::min<std::uint64_t>(56, Bits() - at));
+      const auto width = static_cast<unsigned>(std::min<std::uint64_t>(kWindowBits, Bits() - at));
       const std::uint64_t window = internal::BitsAt(rest_, at, width);
       if (window != 0) {
         high += internal::LowestBit(window);
@@ -93,7 +107,8 @@ class Fingerprints {
   }
 
   std::optional<Error> MakeIndex() {
-    samples_.reserve(static_cast<std::size_t>((count_ + kEvery - 1) / kEvery));
+    values_.reserve(static_cast<std::size_t>((count_ + kEvery - 1) / kEvery));
+    next_bits_.reserve(values_.capacity());
     std::uint64_t at = 0;
     std::uint64_t smallest = 0;  // that the next value can have
     for (std::uint64_t i = 0; i < count_; ++i) {
@@ -104,7 +119,10 @@ class Fingerprints {
                                         (gap ? " is beyond 32 bits" : " ends early or is beyond 32 bits"));
       }
       const std::uint64_t value = smallest + *gap;
-      if (i % kEvery == 0) samples_.push_back({at, static_cast<std::uint32_t>(value)});
+      if (i % kEvery == 0) {
+        values_.push_back(static_cast<std::uint32_t>(value));
+        next_bits_.push_back(at);
+      }
       smallest = value + 1;
     }
     if (internal::BytesForBits(at) != rest_.size()) {
@@ -119,7 +137,8 @@ class Fingerprints {
   }
 
   std::string_view rest_;
-  std::vector<Sample> samples_;
+  std::vector<std::uint32_t> values_;     // every 16th fingerprint
+  std::vector<std::uint64_t> next_bits_;  // where the code of the one after it starts
   std::uint64_t count_ = 0;
   unsigned low_bits_ = 0;
 };
