@@ -34,11 +34,15 @@ class Asking {
   std::vector<uint8_t> answers_ = std::vector<uint8_t>(kBatch);
 };
 
-double MeanLines(const Kind& kind, const Filter& filter, uint32_t set, size_t from, size_t to) {
+// Of `look_ups` fingerprints, evenly among `from` to `to - 1` of `set`.
+double MeanLines(const Kind& kind, const Filter& filter, uint32_t set, size_t from, size_t to,
+                 size_t look_ups) {
   size_t lines = 0;
-  for (size_t at = from; at < to; ++at)
+  for (size_t i = 0; i < look_ups; ++i) {
+    const size_t at = from + (to - from) * i / look_ups;
     lines += LinesNeeded(kind.shape.format, filter.payload(), FingerprintAt(set, static_cast<uint32_t>(at)));
-  return static_cast<double>(lines) / static_cast<double>(to - from);
+  }
+  return static_cast<double>(lines) / static_cast<double>(look_ups);
 }
 
 }  // namespace
@@ -63,8 +67,8 @@ SizeAndRate MeasureSizeAndRate(const Kind& kind, double rate, size_t count, doub
       if (from > count) continue;
       if (asking.Seen(filter, set, 0, count) != count) Die(kind.name + ": an item is missing");
       result.payload_bytes += static_cast<double>(filter.payload().size());
-      result.lines_hit += MeanLines(kind, filter, set, 0, std::min(count, looked_up));
-      result.lines_miss += MeanLines(kind, filter, set, count, count + looked_up);
+      result.lines_hit += MeanLines(kind, filter, set, 0, count, std::min(count, looked_up));
+      result.lines_miss += MeanLines(kind, filter, set, count, count + looked_up, looked_up);
     }
     from += strangers;
     strangers *= 4;

@@ -143,7 +143,7 @@ def published(figures, items):
     for (kind, asked), (bits, rate, ns) in PUBLISHED.items():
         size, speed = figures.sizes.get((kind, asked, items)), figures.speeds.get((kind, asked, items), {})
         if size:
-            rows.append([titled(kind), f"{bits:.1f} bits at {percent(rate)}" + (f", {ns} ns" if ns else ""),
+            rows.append([titled(kind), f"{bits:.1f} bits at {100 * rate:g}%" + (f", {ns} ns" if ns else ""),
                          f"{size['bits']:.1f} bits at {rate_of(size)}, {span(speed.get('hit_ns'))} ns a hit, "
                          f"{span(speed.get('miss_ns'))} ns a miss"])
     return table(["", "published", "here"], ["---", "---", "---"], rows)

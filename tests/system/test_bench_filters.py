@@ -82,6 +82,8 @@ def test_cache_lines_are_those_of_the_layout(figures):
     assert lines["split_block_bloom"] == (1, 1)
     hit, miss = lines["bloom"]
     assert 6 < hit <= 7 and 1.8 < miss < 2.2
+    hit, miss = lines["day_chain"]  # half of the blocks lie across two lines; a hit asks half of the days
+    assert 40 < miss < 50 and miss * 0.45 < hit < miss * 0.6
     assert all(2.9 < count <= 3 for kind in ("binary_fuse_8", "binary_fuse_16") for count in lines[kind])
 
 
