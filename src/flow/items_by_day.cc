@@ -13,23 +13,41 @@ uint32_t Second(uint64_t second) {
 }  // namespace
 
 std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends) {
-  ends_.assign(ends.begin(), ends.end());
-  std::stable_sort(ends_.begin(), ends_.end(),
-                   [](const CountedEnd& a, const CountedEnd& b) { return a.day > b.day; });
-  days_.clear();
-  fingerprints_.resize(ends_.size());
-  for (size_t i = 0; i < ends_.size(); ++i) fingerprints_[i] = ends_[i].fingerprint;
-  const std::span<const Fingerprint> all(fingerprints_);
-  for (size_t from = 0; from < ends_.size();) {
-    size_t to = from;
-    DayOfItems day{ends_[from].day, std::numeric_limits<uint32_t>::max(), 0, {}};
-    for (; to < ends_.size() && ends_[to].day == day.day; ++to) {
-      day.first_second = std::min(day.first_second, Second(ends_[to].first_second));
-      day.last_second = std::max(day.last_second, Second(ends_[to].second));
+  struct Sum {
+    DayOfItems day;
+    size_t count = 0, at = 0;
+  };
+  std::vector<Sum> sums;  // ascending: few, and items of one mostly come one after another
+  size_t last = 0;
+  const auto sum_of = [&](Day day) -> Sum& {
+    if (last < sums.size() && sums[last].day.day == day) return sums[last];
+    const auto found = std::lower_bound(sums.begin(), sums.end(), day,
+                                        [](const Sum& sum, Day wanted) { return sum.day.day < wanted; });
+    last = static_cast<size_t>(found - sums.begin());
+    if (found == sums.end() || found->day.day != day) {
+      return *sums.insert(found, {{day, std::numeric_limits<uint32_t>::max(), 0, {}}});
     }
-    day.fingerprints = all.subspan(from, to - from);
-    days_.push_back(day);
-    from = to;
+    return *found;
+  };
+  for (const CountedEnd& end : ends) {
+    Sum& sum = sum_of(end.day);
+    ++sum.count;
+    sum.day.first_second = std::min(sum.day.first_second, Second(end.first_second));
+    sum.day.last_second = std::max(sum.day.last_second, Second(end.second));
+  }
+  fingerprints_.resize(ends.size());
+  size_t at = 0;
+  for (Sum& sum : sums) {
+    sum.day.fingerprints = std::span<const Fingerprint>(fingerprints_).subspan(at, sum.count);
+    sum.at = at;
+    at += sum.count;
+  }
+  for (const CountedEnd& end : ends) fingerprints_[sum_of(end.day).at++] = end.fingerprint;
+  days_.clear();
+  for (auto sum = sums.rbegin(); sum != sums.rend(); ++sum) {
+    const auto of_day = std::span(fingerprints_).subspan(sum->at - sum->count, sum->count);
+    if (!std::is_sorted(of_day.begin(), of_day.end())) std::sort(of_day.begin(), of_day.end());
+    days_.push_back(sum->day);
   }
   return days_;
 }

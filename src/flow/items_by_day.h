@@ -12,12 +12,11 @@ namespace seen {
 /// Keeps its memory: one a thread.
 class ItemsByDay {
  public:
-  /// Newest day first, within a day by fingerprint. `ends`: by fingerprint, unique. Valid until the next
-  /// call.
+  /// Newest day first, within a day by fingerprint. `ends`: of unique fingerprints, in any order. Valid until
+  /// the next call.
   std::span<const DayOfItems> Group(std::span<const CountedEnd> ends);
 
  private:
-  std::vector<CountedEnd> ends_;
   std::vector<Fingerprint> fingerprints_;
   std::vector<DayOfItems> days_;
 };

@@ -41,6 +41,7 @@ struct CountedEnd {
   /// It counts as long as an exposure of this day does, or not so long: what has a window of its own is shown
   /// as if of another day.
   Day day = kFirstOfDays;
+  friend bool operator==(const CountedEnd&, const CountedEnd&) = default;
 };
 
 /// By fingerprint, unique.

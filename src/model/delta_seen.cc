@@ -57,6 +57,7 @@ Status SeenReader::Read(std::string_view stored, std::string_view changed_id, st
   limits_ = limits;
   ends_are_known_ = false;
   bool plain = true;
+  plain_ = false;
   bool ok = true;
   if (stored.empty()) {
     view_ = {};
@@ -146,6 +147,7 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   for (const Change& change : changes) {
     if (Counts(change, first_day, limits)) seen_.Insert(change.fingerprint);
   }
+  plain_ = true;
   return true;
 }
 
@@ -215,31 +217,84 @@ bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   return true;
 }
 
+// As CountedEnds of what Compose gives, where that is exposures alone.
+bool SeenReader::FindEndsOfExposures() {
+  if (!plain_ || !view_.others.empty()) return false;
+  for (const Change& change : changes_) {
+    if (change.kind != ChangeKind::kExposed) return false;
+  }
+  const Day first_day = std::max(limits_.horizon, limits_.cooldown);
+  struct Stretch {
+    Day day;
+    uint32_t first, last;  // seconds of the day
+  };
+  std::vector<Stretch> stretches;
+  for (const SegmentView& segment : view_.segments) {
+    if (segment.day >= first_day)
+      stretches.push_back({segment.day, segment.first_second, segment.last_second});
+  }
+  const auto of_day = [&](Day day) {
+    return std::lower_bound(stretches.begin(), stretches.end(), day,
+                            [](const Stretch& stretch, Day wanted) { return stretch.day < wanted; });
+  };
+  const auto day_of = [](const Change& change) {
+    return Day{static_cast<int32_t>(change.second / kSecondsPerDay)};
+  };
+  for (const Change& change : changes_) {
+    const Day day = day_of(change);
+    if (day < first_day) continue;
+    const auto second = static_cast<uint32_t>(change.second % kSecondsPerDay);
+    const auto found = of_day(day);
+    if (found == stretches.end() || found->day != day) {
+      stretches.insert(found, {day, second, second});
+    } else {
+      found->first = std::min(found->first, second);
+      found->last = std::max(found->last, second);
+    }
+  }
+  const auto end_of = [](Fingerprint fingerprint, const Stretch& stretch) {
+    const auto second = [&](uint32_t of) {
+      return static_cast<uint64_t>(std::max<int64_t>(0, stretch.day.since_epoch * kSecondsPerDay + of));
+    };
+    return CountedEnd{fingerprint, second(stretch.last), second(stretch.first), stretch.day};
+  };
+  ends_.Reset(seen_.size());
+  const Fingerprint* decoded = decoded_.data();
+  for (const SegmentView& segment : view_.segments) {
+    if (segment.day < first_day) continue;
+    const Stretch& stretch = *of_day(segment.day);
+    for (uint32_t i = 0; i < segment.fingerprints.count; ++i) ends_.Add(end_of(*decoded++, stretch));
+  }
+  for (const Change& change : changes_) {
+    if (const Day day = day_of(change); day >= first_day) ends_.Add(end_of(change.fingerprint, *of_day(day)));
+  }
+  return true;
+}
+
 void SeenReader::FindEnds() {
   if (ends_are_known_) return;
   ends_are_known_ = true;
-  ends_.clear();
+  if (FindEndsOfExposures()) return;
   Delta composed;
-  if (Compose(composed)) ends_ = CountedEnds(composed, limits_);
+  ends_.Reset(seen_.size());
+  if (!Compose(composed)) return;
+  const auto ends = CountedEnds(composed, limits_);
+  ends_.Reset(ends.size());
+  for (const CountedEnd& end : ends) ends_.Add(end);
 }
 
 Result<std::span<const CountedEnd>> SeenReader::Ends() {
   FindEnds();
-  if (ends_.size() != seen_.size()) {
-    return Fail(Code::kCorrupt, "delta: " + std::to_string(seen_.size()) + " items, but ends of " +
-                                    std::to_string(ends_.size()));
-  }
-  return ends_;
+  const auto ends = ends_.values();
+  if (ends.size() == seen_.size()) return ends;
+  return Fail(Code::kCorrupt, "delta: " + std::to_string(seen_.size()) + " items, but ends of " +
+                                  std::to_string(ends.size()));
 }
 
 bool SeenReader::Holds(Fingerprint fingerprint, uint32_t created_second) {
   FindEnds();
-  const auto end = std::lower_bound(
-      ends_.begin(), ends_.end(), fingerprint,
-      [](const CountedEnd& candidate, Fingerprint wanted) { return candidate.fingerprint < wanted; });
-  // What can't be found out is held.
-  if (end == ends_.end() || end->fingerprint != fingerprint) return true;
-  return end->second >= created_second;
+  const CountedEnd* const end = ends_.Find(fingerprint);
+  return end == nullptr || end->second >= created_second;  // what can't be found out is held
 }
 
 }  // namespace seen

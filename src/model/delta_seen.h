@@ -14,6 +14,7 @@
 #include "model/change.h"
 #include "model/delta.h"
 #include "model/delta_view.h"
+#include "model/end_table.h"
 
 namespace seen {
 
@@ -109,9 +110,10 @@ class SeenReader {
   bool met_daily_limit() const { return met_daily_limit_; }
   /// Whether a segment that counts and ended no earlier than `created_second` holds `fingerprint`, which must
   /// be in seen(). False: it is a stranger's, if the item was created then. What was given to Read must still
-  /// be there. The first call costs about as much as Read did.
+  /// be there. The first call costs about as much as Read did; several times that where there is more than
+  /// exposures.
   bool Holds(Fingerprint fingerprint, uint32_t created_second);
-  /// Of each fingerprint in seen() the newest end of what holds it, by fingerprint. As Holds. kCorrupt: the
+  /// Of each fingerprint in seen() the newest end of what holds it, in no order. As Holds. kCorrupt: the
   /// state isn't what Read took it for.
   Result<std::span<const CountedEnd>> Ends();
 
@@ -122,6 +124,7 @@ class SeenReader {
   bool ReadComposed(const AnswerLimits& limits);
   bool Compose(Delta& composed) const;
   void FindEnds();
+  bool FindEndsOfExposures();
 
   DeltaView view_;
   std::vector<RiceCode> codes_;
@@ -134,7 +137,8 @@ class SeenReader {
   bool stored_ = false;
   std::span<const Change> changes_;
   AnswerLimits limits_;
-  std::vector<CountedEnd> ends_;
+  bool plain_ = false;  // what Read found is the union of what it decoded and the changes
+  EndTable ends_;
   bool ends_are_known_ = false;
 };
 
