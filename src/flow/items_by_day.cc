@@ -12,7 +12,10 @@ uint32_t Second(uint64_t second) {
 
 }  // namespace
 
-std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends) {
+std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends, DayBy by) {
+  const auto day_of = [by](const CountedEnd& end) {
+    return by == DayBy::kWindow ? end.day : Day{static_cast<int32_t>(Second(end.second) / kSecondsPerDay)};
+  };
   struct Sum {
     DayOfItems day;
     size_t count = 0, at = 0;
@@ -30,7 +33,7 @@ std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends) 
     return *found;
   };
   for (const CountedEnd& end : ends) {
-    Sum& sum = sum_of(end.day);
+    Sum& sum = sum_of(day_of(end));
     ++sum.count;
     sum.day.first_second = std::min(sum.day.first_second, Second(end.first_second));
     sum.day.last_second = std::max(sum.day.last_second, Second(end.second));
@@ -42,7 +45,7 @@ std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends) 
     sum.at = at;
     at += sum.count;
   }
-  for (const CountedEnd& end : ends) fingerprints_[sum_of(end.day).at++] = end.fingerprint;
+  for (const CountedEnd& end : ends) fingerprints_[sum_of(day_of(end)).at++] = end.fingerprint;
   days_.clear();
   for (auto sum = sums.rbegin(); sum != sums.rend(); ++sum) {
     const auto of_day = std::span(fingerprints_).subspan(sum->at - sum->count, sum->count);

@@ -9,12 +9,17 @@
 
 namespace seen {
 
+enum class DayBy : uint8_t {
+  kWindow,  // CountedEnd::day: for who drops days past the window
+  kTime,    // that of CountedEnd::second: for who is told when
+};
+
 /// Keeps its memory: one a thread.
 class ItemsByDay {
  public:
   /// Newest day first, within a day by fingerprint. `ends`: of unique fingerprints, in any order. Valid until
   /// the next call.
-  std::span<const DayOfItems> Group(std::span<const CountedEnd> ends);
+  std::span<const DayOfItems> Group(std::span<const CountedEnd> ends, DayBy by);
 
  private:
   std::vector<Fingerprint> fingerprints_;

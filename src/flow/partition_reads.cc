@@ -71,7 +71,8 @@ Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& met
   if (NeedsDays(shape.format)) {
     const auto ends = reader.Ends();
     if (!ends) return Fail(ends.error());
-    items.days = by_day.Group(*ends);
+    items.days =
+        by_day.Group(*ends, shape.format == SnapshotFormat::kDayChain ? DayBy::kWindow : DayBy::kTime);
   }
   RenderSnapshot(shape, meta, items, bytes);
   return {};

@@ -13,7 +13,7 @@ TEST(ItemsByDay, GroupsByDayNewestFirst) {
                              {{3}, 20 * kDay + 9, 20 * kDay + 4, {20}},
                              {{9}, 19 * kDay, 19 * kDay, {19}}};
   ItemsByDay by_day;
-  const auto days = by_day.Group(ends);
+  const auto days = by_day.Group(ends, DayBy::kWindow);
   ASSERT_EQ(days.size(), 3u);
   EXPECT_EQ(days[0].day, Day{21});
   EXPECT_EQ(days[1].day, Day{20});
@@ -28,15 +28,16 @@ TEST(ItemsByDay, GroupsByDayNewestFirst) {
 TEST(ItemsByDay, TakesTheDayAnItemCountsForNotThatOfItsTime) {
   const CountedEnd ends[] = {{{1}, 20 * kDay + 5, 20 * kDay, {27}}};
   ItemsByDay by_day;
-  const auto days = by_day.Group(ends);
+  const auto days = by_day.Group(ends, DayBy::kWindow);
   ASSERT_EQ(days.size(), 1u);
   EXPECT_EQ(days[0].day, Day{27});
   EXPECT_EQ(days[0].last_second, 20 * kDay + 5);
+  EXPECT_EQ(by_day.Group(ends, DayBy::kTime)[0].day, Day{20});
 }
 
 TEST(ItemsByDay, OfNothingHasNoDay) {
   ItemsByDay by_day;
-  EXPECT_TRUE(by_day.Group({}).empty());
+  EXPECT_TRUE(by_day.Group({}, DayBy::kWindow).empty());
 }
 
 }  // namespace
