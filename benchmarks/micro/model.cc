@@ -67,7 +67,11 @@ BENCHMARK(MergeAnOperand)->Apply(Shapes);
 
 void RenderFingerprints(benchmark::State& state) {
   const auto seen = SeenFingerprints(RandomUser(1, Days(state), ItemsADay(state)), {0}, 10'000);
-  for (auto _ : state) benchmark::DoNotOptimize(RenderSnapshot({}, seen));
+  std::string bytes;
+  for (auto _ : state) {
+    RenderSnapshot({}, {}, {seen, {}}, bytes);
+    benchmark::DoNotOptimize(bytes.data());
+  }
   CountItems(state);
 }
 BENCHMARK(RenderFingerprints)->Apply(Shapes);
@@ -101,9 +105,11 @@ void RenderDelta(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
   SeenReader reader;
   size_t next = 0;
+  std::string bytes;
   for (auto _ : state) {
     if (!reader.Read(users[next++ % kUsers], {}, {}, {})) std::abort();
-    benchmark::DoNotOptimize(RenderSnapshot({}, reader.seen().values()));
+    RenderSnapshot({}, {}, {reader.seen().values(), {}}, bytes);
+    benchmark::DoNotOptimize(bytes.data());
   }
   CountItems(state);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "filter/snapshot.h"
+#include "flow/items_by_day.h"
 #include "model/delta_seen.h"
 #include "store/rocks_partition_store.h"
 #include "store/store_directory.h"
@@ -81,11 +82,31 @@ void RenderStoredUser(benchmark::State& state) {
   uint64_t number = 0;
   for (auto _ : state) {
     stored.Read(number += 7, reader);
-    RenderSnapshot({}, reader.seen().values(), snapshot);
+    RenderSnapshot({}, {}, {reader.seen().values(), {}}, snapshot);
     benchmark::DoNotOptimize(snapshot.data());
   }
 }
 BENCHMARK(RenderStoredUser)->ArgName("operands")->Arg(0)->Arg(1)->Arg(3);
+
+// Of each kind, numbered as in schemas/snapshot.md (0: the fewest bytes), at 1%.
+void RenderStoredUserAs(benchmark::State& state) {
+  const Stored stored(0);
+  const SnapshotShape shape{static_cast<SnapshotFormat>(state.range(0)), 0.01, false};
+  SeenReader reader;
+  ItemsByDay by_day;
+  std::string snapshot;
+  uint64_t number = 0;
+  for (auto _ : state) {
+    stored.Read(number += 7, reader);
+    SnapshotItems items{reader.seen().values(), {}};
+    if (NeedsDays(shape.format)) items.days = by_day.Group(*reader.Ends(), DayBy::kWindow);
+    RenderSnapshot(shape, {}, items, snapshot);
+    benchmark::DoNotOptimize(snapshot.data());
+  }
+  state.SetLabel(std::string(SnapshotFormatName(shape.format)) + ", " + std::to_string(snapshot.size()) +
+                 " bytes");
+}
+BENCHMARK(RenderStoredUserAs)->ArgName("kind")->DenseRange(0, kSnapshotFormatCount - 1);
 
 void AskForCandidates(benchmark::State& state) {
   const Stored stored(0);

@@ -66,13 +66,17 @@ void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const 
 }
 
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints) {
+  const SnapshotShape shape{meta.format, meta.false_positive_rate, false};
+  std::string bytes;
+  if (!NeedsDays(meta.format)) {
+    RenderSnapshot(shape, meta, {fingerprints, {}}, bytes);
+    return bytes;
+  }
   std::vector<Fingerprint> sorted(fingerprints.begin(), fingerprints.end());
   std::sort(sorted.begin(), sorted.end());
   const auto start = static_cast<uint32_t>(std::max<int64_t>(0, meta.horizon.since_epoch * kSecondsPerDay));
   const DayOfItems day{meta.horizon, start, start + static_cast<uint32_t>(kSecondsPerDay - 1), sorted};
-  std::string bytes;
-  RenderSnapshot({meta.format, meta.false_positive_rate, false}, meta,
-                 {fingerprints, std::span(&day, sorted.empty() ? 0 : 1)}, bytes);
+  RenderSnapshot(shape, meta, {fingerprints, {&day, 1}}, bytes);
   return bytes;
 }
 
