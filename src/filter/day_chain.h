@@ -18,7 +18,6 @@
 
 namespace seen {
 
-
 /// One day of a chain. Several may be of one day.
 struct DayOfChain {
   Day day;

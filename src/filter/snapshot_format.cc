@@ -25,10 +25,10 @@ double LeastRate(SnapshotFormat format) {
 namespace {
 
 // Those worth choosing for their size: at equal size the one that answers sooner comes first.
-constexpr std::array kBySize = {
-    SnapshotFormat::kSplitBlockBloom, SnapshotFormat::kBloom,        SnapshotFormat::kCuckoo,
-    SnapshotFormat::kBinaryFuse8,     SnapshotFormat::kBinaryFuse16, SnapshotFormat::kQuotient,
-    SnapshotFormat::kFingerprints};
+constexpr std::array kBySize = {SnapshotFormat::kSplitBlockBloom, SnapshotFormat::kBloom,
+                                SnapshotFormat::kCuckoo,          SnapshotFormat::kBinaryFuse8,
+                                SnapshotFormat::kBinaryFuse16,    SnapshotFormat::kQuotient,
+                                SnapshotFormat::kFingerprints};
 
 SnapshotFormat Fewest(size_t count, double rate) {
   SnapshotFormat best = SnapshotFormat::kSplitBlockBloom;

@@ -97,10 +97,17 @@ TEST_F(RoutesTest, AskForASnapshotOfAnotherKindOrRate) {
 TEST_F(RoutesTest, DecodeUserIds) {
   const std::string longest(512, 'x');
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"u1", "u1"},         {"a%2Fb", "a/b"},   {"a%2Fb%2Funseen", "a/b/unseen"},
-      {"%E7%94%A8", "用"},  {"100%25", "100%"}, {"a+b", "a+b"},
-      {"a%20b?fpr=0.1", "a b"}, {longest, longest}, {"a%3Fb", "a?b"},
-      {"unseen", "unseen"}, {"%2e%2E", ".."},
+      {"u1", "u1"},
+      {"a%2Fb", "a/b"},
+      {"a%2Fb%2Funseen", "a/b/unseen"},
+      {"%E7%94%A8", "用"},
+      {"100%25", "100%"},
+      {"a+b", "a+b"},
+      {"a%20b?fpr=0.1", "a b"},
+      {longest, longest},
+      {"a%3Fb", "a?b"},
+      {"unseen", "unseen"},
+      {"%2e%2E", ".."},
   };
   for (const auto& [encoded, user_id] : cases) {
     EXPECT_EQ(Get("/v1/filters/home/users/" + encoded).status, 200U) << encoded;
