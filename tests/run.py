@@ -199,8 +199,9 @@ def google_tests(preset, binaries, words):
 
 def binaries_of(preset, simulation):
     """The test binaries of a build; the simulations (`test_simulation*`) are a part of their own."""
-    files = sorted(p for p in (ROOT / "build" / preset).glob("test_*") if p.is_file() and os.access(p, os.X_OK))
-    return [p for p in files if p.name.startswith("test_simulation") == simulation]
+    folder = ROOT / "build" / preset
+    names = (folder / "test-binaries.txt").read_text(encoding="utf-8").split()
+    return [folder / name for name in sorted(names) if name.startswith("test_simulation") == simulation]
 
 
 def rules(_):
