@@ -297,6 +297,7 @@ bool Pipeline::PublishOnce() {
   }
   if (watermarks_) watermarks_->Step(partitions_, *snapshots_, clock_);
   const auto acknowledge = [&](uint64_t ticket, bool delivered) {
+    if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
     // Of a partition that was closed meanwhile: its marks tell the next owner.
     const auto found = by_tag.find(ticket >> 32 << 32);
     if (found == by_tag.end()) return;

@@ -19,7 +19,7 @@ std::string WatermarkText(const PartitionStatus& status, TimeMs now) {
 
 void WatermarkBeat::Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock) {
   const Instant now = clock.Now();
-  if (last_ != Instant{} && now - last_ < kEvery) return;
+  if (outstanding_ > 0 || (last_ != Instant{} && now - last_ < kEvery)) return;
   last_ = now;
   for (const PartitionPointer& open : partitions.All()) {
     if (open->stopped.load(std::memory_order_acquire)) continue;
@@ -36,6 +36,7 @@ void WatermarkBeat::Step(const PartitionSet& partitions, SnapshotSink& sink, con
     const std::string value = WatermarkText(status, clock.WallNow());
     OutgoingSnapshot record{topic_, key, value, kTicket};
     sink.TrySend({&record, 1});
+    if (record.queued) ++outstanding_;
   }
 }
 

@@ -12,7 +12,9 @@ namespace seen {
 /// A partition's record.
 std::string WatermarkText(const PartitionStatus& status, TimeMs now);
 
-/// The publisher's thread. A beat that can't be sent is left out: the next one says more.
+/// The publisher's thread. A beat that can't be sent is left out, and so is one while an earlier one isn't
+/// acknowledged, so that brokers that are away don't find an hour's of them in the queue: the next one says
+/// more.
 class WatermarkBeat {
  public:
   /// `topic`: its number at the sink. Its acknowledgements come with `kTicket`.
@@ -21,9 +23,12 @@ class WatermarkBeat {
 
   /// Queues a record for each partition that is open and not stopped, if it is time again.
   void Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock);
+  /// One of them is acknowledged, or given up on.
+  void Acknowledged() { --outstanding_; }
 
  private:
   const FilterIndex topic_;
+  size_t outstanding_ = 0;
   Instant last_{};
 };
 
