@@ -27,7 +27,7 @@ bench-build:
 	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl seen_benchmarks
 
 bench-filters:  ## every kind of filter, measured: docs/FILTERS.md; a few minutes; ARGS=--help
-	@scripts/setup.sh --build
+	@scripts/setup.sh --test
 	@cmake --preset release
 	@cmake --build --preset release --parallel $(JOBS) --target bench_filters
 	@$(PYTHON) benchmarks/filters/run.py $(ARGS)
