@@ -14,6 +14,12 @@ class ProbedCells {
   /// A power of two.
   explicit ProbedCells(size_t cells) : cells_(cells) {}
 
+  /// Empties it; `cells` as above. Memory is used again.
+  void Reset(size_t cells) {
+    cells_.assign(cells, 0);
+    size_ = 0;
+  }
+
   size_t cells() const { return cells_.size(); }
   size_t size() const { return size_; }
 

@@ -11,28 +11,37 @@
 
 namespace seen {
 
-/// Ascending, by their lowest `bits`, the only ones set: from the least significant digit on, linear. Memory:
-/// as much again.
-inline void SortKeys(std::vector<uint32_t>& keys, uint32_t bits) {
-  if (keys.size() < 128) return std::sort(keys.begin(), keys.end());
+/// Ascending by `key_of(value)`, a u32 of which only the lowest `bits` are set: from the least significant
+/// digit on, linear. Memory: as much again.
+template <typename Value, typename KeyOf>
+void SortByKey(std::vector<Value>& values, uint32_t bits, KeyOf key_of) {
+  if (values.size() < 128) {
+    return std::sort(values.begin(), values.end(),
+                     [&](const Value& a, const Value& b) { return key_of(a) < key_of(b); });
+  }
   constexpr uint32_t kDigitMax = 11;
   const uint32_t passes = std::max((bits + kDigitMax - 1) / kDigitMax, 1U);
   const uint32_t digit = (bits + passes - 1) / passes;
-  std::vector<uint32_t> sorted(keys.size());
+  std::vector<Value> sorted(values.size());
   std::array<uint32_t, 1U << kDigitMax> places;
   for (uint32_t shift = 0; shift < bits; shift += digit) {
     const uint32_t mask = LowBits(digit);
     places.fill(0);
-    for (const uint32_t key : keys) ++places[key >> shift & mask];
+    for (const Value& value : values) ++places[key_of(value) >> shift & mask];
     uint32_t before = 0;
     for (uint32_t& place : places) {
       const uint32_t count = place;
       place = before;
       before += count;
     }
-    for (const uint32_t key : keys) sorted[places[key >> shift & mask]++] = key;
-    keys.swap(sorted);
+    for (const Value& value : values) sorted[places[key_of(value) >> shift & mask]++] = value;
+    values.swap(sorted);
   }
+}
+
+/// The same for keys themselves.
+inline void SortKeys(std::vector<uint32_t>& keys, uint32_t bits) {
+  SortByKey(keys, bits, [](uint32_t key) { return key; });
 }
 
 /// As std::sort.

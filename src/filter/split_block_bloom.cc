@@ -1,6 +1,7 @@
 #include "filter/split_block_bloom.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -172,9 +173,11 @@ size_t SplitBlockBloomFilter::PayloadBytes(size_t count, double rate) {
   return kBlockBytes * split_block_bloom::BlocksFor(count, rate);
 }
 
-void SplitBlockBloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
+void SplitBlockBloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out,
+                                   bool power_of_two) {
+  const size_t bytes = PayloadBytes(fingerprints.size(), rate);
   const size_t at = out.size();
-  out.resize(at + PayloadBytes(fingerprints.size(), rate));
+  out.resize(at + (power_of_two ? std::bit_ceil(bytes) : bytes));  // a block's bytes are a power of two
   split_block_bloom::Insert(fingerprints, std::span(out).subspan(at));
 }
 

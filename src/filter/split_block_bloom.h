@@ -78,8 +78,10 @@ class SplitBlockBloomFilter {
 
   static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes; else a little more at times
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints`, unique, in any order.
-  static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
+  /// Appends a payload of `fingerprints`, unique, in any order. `power_of_two`: of blocks, which is more than
+  /// PayloadBytes says.
+  static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out,
+                     bool power_of_two = false);
 
  private:
   std::string bytes_;

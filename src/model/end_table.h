@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/probed_cells.h"
 #include "model/answer_limits.h"
 
 namespace seen {
@@ -17,20 +18,16 @@ class EndTable {
  public:
   /// Empties it and makes room for `count_max` fingerprints.
   void Reset(size_t count_max) {
-    const size_t cells = std::bit_ceil(std::max<size_t>(count_max * 2, 2));
-    cells_.assign(cells, 0);
-    mask_ = cells - 1;
-    shift_ = 32 - static_cast<uint32_t>(std::countr_zero(cells));
+    cells_.Reset(std::bit_ceil(std::max<size_t>(count_max * 2, 2)));
     values_.clear();
   }
 
   /// Of several ends of one fingerprint the newest second and day count, and the earliest first second.
   void Add(const CountedEnd& end) {
-    uint32_t& cell = cells_[CellOf(end.fingerprint)];
+    const uint32_t cell = CellOf(end.fingerprint);
     if (cell == 0) {
       values_.push_back(end);
-      cell = static_cast<uint32_t>(values_.size());
-      return;
+      return cells_.Insert(end.fingerprint.value, static_cast<uint32_t>(values_.size()));
     }
     CountedEnd& known = values_[cell - 1];
     known.second = std::max(known.second, end.second);
@@ -40,8 +37,7 @@ class EndTable {
 
   /// nullptr: there is none.
   const CountedEnd* Find(Fingerprint fingerprint) const {
-    if (values_.empty()) return nullptr;
-    const uint32_t cell = cells_[CellOf(fingerprint)];
+    const uint32_t cell = CellOf(fingerprint);
     return cell == 0 ? nullptr : &values_[cell - 1];
   }
 
@@ -49,18 +45,13 @@ class EndTable {
   std::span<const CountedEnd> values() const { return values_; }
 
  private:
-  // Where it is, or where it would be.
-  size_t CellOf(Fingerprint fingerprint) const {
-    // Multiplied, so that values that share their upper bits don't share a cell.
-    size_t at = shift_ == 32 ? 0 : (fingerprint.value * 0x9e3779b1u) >> shift_;
-    while (cells_[at] != 0 && values_[cells_[at] - 1].fingerprint != fingerprint) at = (at + 1) & mask_;
-    return at;
+  uint32_t CellOf(Fingerprint fingerprint) const {
+    return cells_.Find(fingerprint.value,
+                       [&](uint32_t cell) { return values_[cell - 1].fingerprint == fingerprint; });
   }
 
-  std::vector<uint32_t> cells_;  // a place in values_ + 1; 0: free
+  ProbedCells<uint32_t> cells_{2};  // a place in values_ + 1
   std::vector<CountedEnd> values_;
-  size_t mask_ = 0;
-  uint32_t shift_ = 32;
 };
 
 }  // namespace seen

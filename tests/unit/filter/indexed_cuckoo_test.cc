@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "unit/filter/days_of_items.h"
 #include "unit/filter/kind_checks.h"
 
 namespace seen {
@@ -9,28 +10,6 @@ namespace {
 
 using namespace kind_checks;
 using reference::RandomFingerprints;
-
-// `counts[i]` items on the i-th day, the newest first.
-struct Days {
-  std::vector<std::vector<Fingerprint>> fingerprints;
-  std::vector<DayOfItems> days;
-  std::vector<Fingerprint> all;  // ascending
-
-  explicit Days(const std::vector<size_t>& counts, uint64_t seed = 1) {
-    size_t count = 0;
-    for (const size_t c : counts) count += c;
-    all = RandomFingerprints(count, seed);
-    auto left = Shuffled(all, seed);
-    for (const size_t c : counts) {
-      fingerprints.emplace_back(left.end() - static_cast<ptrdiff_t>(c), left.end());
-      left.resize(left.size() - c);
-      std::sort(fingerprints.back().begin(), fingerprints.back().end());
-    }
-    for (size_t i = 0; i < counts.size(); ++i) {
-      days.push_back({{20'000 - 2 * static_cast<int32_t>(i)}, 0, 0, fingerprints[i]});
-    }
-  }
-};
 
 std::string Rendered(const Days& days, double rate) {
   std::string payload;
