@@ -57,6 +57,19 @@ func ExampleSnapshot_AlsoSeen() {
 	// Output: [n2]
 }
 
+func ExampleSnapshot_MightBeNear() {
+	value, err := os.ReadFile("../../tests/golden/snapshot/similar_bloom.bin")
+	if err != nil {
+		panic(err)
+	}
+	snapshot, err := seen.Parse(value)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(snapshot.MightContain("near-0"), snapshot.MightBeNear("near-0"), snapshot.MightHoldGroup("group-0"))
+	// Output: false true true
+}
+
 func ExampleSnapshot_RecallSize() {
 	fmt.Println(oneSeen().RecallSize(100))
 	// Output: 106

@@ -1,6 +1,7 @@
 package seen
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 )
@@ -27,6 +28,20 @@ func FuzzPayload(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind byte, payload []byte) { tryParse(t, envelope(Kind(kind), 10, payload)) })
+}
+
+// FuzzSimilar: likewise, of what is similar behind a filter of items.
+func FuzzSimilar(f *testing.F) {
+	for _, kind := range allKinds {
+		for _, n := range []int{0, 1, 30} {
+			f.Add(byte(kind), uint32(0), encode(f, kind, n))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind byte, more uint32, payload []byte) {
+		data := withSimilar(envelope(Bloom, 10, encode(t, Bloom, 10)), Kind(kind), payload)
+		binary.LittleEndian.PutUint32(data[56:], uint32(len(payload))+more)
+		tryParse(t, seal(data))
+	})
 }
 
 func tryParse(t *testing.T, data []byte) {

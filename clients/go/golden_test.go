@@ -39,6 +39,15 @@ type goldenSnapshot struct {
 	FromDay       int32          `json:"from_day"`
 	RandomFrom    *goldenAnswers `json:"random_from"`
 
+	// Of what is similar.
+	SimilarFormat string         `json:"similar_format"`
+	SimilarCount  int64          `json:"similar_count"`
+	RandomNear    *goldenAnswers `json:"random_near"`
+	RandomGroups  *goldenAnswers `json:"random_groups"`
+	Near, Groups  []string
+	NotNear       []string `json:"not_near"`
+	NotGroups     []string `json:"not_groups"`
+
 	// Of an indexed cuckoo filter.
 	Entries []struct {
 		ID     string
@@ -61,6 +70,8 @@ type goldenIndex struct {
 		OfID        string `json:"xxh64_of_id"`
 		Fingerprint uint32
 		OfPrint     string `json:"xxh64_of_fingerprint"`
+		Near        uint32 `json:"near_fingerprint"`
+		Group       uint32 `json:"group_fingerprint"`
 	}
 	Snapshots []goldenSnapshot
 	Refused   []struct{ File, Why string }
@@ -98,6 +109,9 @@ func TestHashesAreThoseOfTheSpecification(t *testing.T) {
 		if got := fmt.Sprintf("%016x", f.hash()); got != want.OfPrint {
 			t.Errorf("hash of the fingerprint of %q is %s, not %s", want.ID, got, want.OfPrint)
 		}
+		if near, group := f.in(nearDomain), f.in(groupDomain); near != Fingerprint(want.Near) || group != Fingerprint(want.Group) {
+			t.Errorf("of %q near is %d and group %d, not %d and %d", want.ID, near, group, want.Near, want.Group)
+		}
 	}
 }
 
@@ -133,6 +147,7 @@ func TestGoldenSnapshots(t *testing.T) {
 				return since.MightContainFingerprint(FingerprintOfUint(id))
 			})
 			checkEntries(t, s, want)
+			checkSimilar(t, s, want)
 		})
 	}
 }
@@ -212,6 +227,47 @@ func checkEntries(t *testing.T, s *Snapshot, want goldenSnapshot) {
 	if !reflect.DeepEqual(listed, found) {
 		t.Errorf("entries\n%v, not\n%v", found, listed)
 	}
+}
+
+func checkSimilar(t *testing.T, s *Snapshot, want goldenSnapshot) {
+	t.Helper()
+	if s.HasSimilar() != (want.SimilarFormat != "") || s.SimilarCount() != want.SimilarCount {
+		t.Errorf("HasSimilar %v, SimilarCount %d; not of %q, %d", s.HasSimilar(), s.SimilarCount(), want.SimilarFormat,
+			want.SimilarCount)
+	}
+	if want.SimilarFormat == "" {
+		if s.MightBeNear("n1") || s.MightHoldGroup("n1") {
+			t.Error("something is near, but nothing is said of it")
+		}
+		return
+	}
+	if s.SimilarKind().String() != want.SimilarFormat {
+		t.Errorf("SimilarKind is %v, not %s", s.SimilarKind(), want.SimilarFormat)
+	}
+	for _, c := range []struct {
+		name string
+		ids  []string
+		want bool
+		ask  func([]string) []bool
+		one  func(string) bool
+	}{
+		{"near", want.Near, true, s.MightBeNearEach, s.MightBeNear},
+		{"not_near", want.NotNear, false, s.MightBeNearEach, s.MightBeNear},
+		{"groups", want.Groups, true, s.MightHoldGroupEach, s.MightHoldGroup},
+		{"not_groups", want.NotGroups, false, s.MightHoldGroupEach, s.MightHoldGroup},
+	} {
+		for i, answer := range c.ask(c.ids) {
+			if answer != c.want || answer != c.one(c.ids[i]) {
+				t.Errorf("%s: %q is %v", c.name, c.ids[i], answer)
+			}
+		}
+	}
+	checkRandomAnswers(t, "random_near", want.RandomNear, func(id uint64) bool {
+		return s.MightBeNearFingerprint(FingerprintOfUint(id))
+	})
+	checkRandomAnswers(t, "random_groups", want.RandomGroups, func(id uint64) bool {
+		return s.MightHoldGroupFingerprint(FingerprintOfUint(id))
+	})
 }
 
 func TestGoldenRefused(t *testing.T) {

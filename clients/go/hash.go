@@ -25,6 +25,19 @@ func FingerprintOfUint(id uint64) Fingerprint {
 	return Fingerprint(xxhash.Sum64(strconv.AppendUint(digits[:0], id, 10)) >> 32)
 }
 
+const (
+	nearDomain  = 1
+	groupDomain = 2
+)
+
+// in is the fingerprint under which the filter of what is similar knows an item (nearDomain) or a group (groupDomain):
+// the upper half of XXH64, seed 0, of the fingerprint's four bytes and then the domain's one.
+func (f Fingerprint) in(domain byte) Fingerprint {
+	v := uint32(f)
+	bytes := [5]byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24), domain}
+	return Fingerprint(xxhash.Sum64(bytes[:]) >> 32)
+}
+
 // hash is XXH64, seed 0, of the fingerprint's four bytes, little-endian. Every kind but Fingerprints goes by it.
 func (f Fingerprint) hash() uint64 {
 	const (

@@ -2,6 +2,7 @@ package seen
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"github.com/cespare/xxhash/v2"
@@ -12,6 +13,9 @@ const (
 	headerBytesMin = 56
 	headerBytesMax = 4096
 	checksumAt     = 52
+
+	flagSimilar               = 1
+	headerBytesMinWithSimilar = 72
 )
 
 // Parse checks a snapshot, all of it, and makes it readable. Errors are a *ParseError, whose reason is ErrMalformed or
@@ -49,18 +53,22 @@ func Parse(data []byte) (*Snapshot, error) {
 	if data[6] != 1 {
 		return nil, unsupported("hash", "%d; this reader knows 1", data[6])
 	}
-	if data[7] != 0 {
-		return nil, unsupported("flags", "%#02x; this reader knows none", data[7])
+	if data[7]&^flagSimilar != 0 {
+		return nil, unsupported("flags", "%#02x; this reader knows bit 0", data[7])
 	}
 	rate := math.Float64frombits(binary.LittleEndian.Uint64(data[40:]))
 	if !(rate > 0 && rate <= 0.5) {
 		return nil, malformed("false_positive_rate", "%g; it is above 0 and at most 0.5", rate)
 	}
-	filter, err := payloadReaders[kind](data[headerBytes:])
+	payload, similar, err := splitPayload(data, headerBytes)
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{
+	filter, err := payloadReaders[kind](payload)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := &Snapshot{
 		kind:         kind,
 		filter:       filter,
 		itemCount:    binary.LittleEndian.Uint32(data[12:]),
@@ -70,7 +78,42 @@ func Parse(data []byte) (*Snapshot, error) {
 		inputOffset:  int64(binary.LittleEndian.Uint64(data[32:])),
 		rate:         rate,
 		payloadBytes: int(payloadBytes),
-	}, nil
+	}
+	if data[7]&flagSimilar == 0 {
+		return snapshot, nil
+	}
+	snapshot.similarKind = Kind(data[60])
+	snapshot.similarCount = binary.LittleEndian.Uint32(data[64:])
+	if snapshot.similar, err = payloadReaders[snapshot.similarKind](similar); err != nil {
+		var parse *ParseError
+		if errors.As(err, &parse) {
+			parse.Field = "similar " + parse.Field
+		}
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// splitPayload is the payload of the items, and behind it that of what is similar, whose fields it checks.
+func splitPayload(data []byte, headerBytes uint32) (items, similar []byte, err error) {
+	payload := data[headerBytes:]
+	if data[7]&flagSimilar == 0 {
+		return payload, nil, nil
+	}
+	if headerBytes < headerBytesMinWithSimilar {
+		return nil, nil, malformed("header_bytes", "%d; with bit 0 of flags it is %d or more", headerBytes,
+			headerBytesMinWithSimilar)
+	}
+	similarBytes := binary.LittleEndian.Uint32(data[56:])
+	if uint64(similarBytes) > uint64(len(payload)) {
+		return nil, nil, malformed("similar_bytes", "%d; the payload has %d", similarBytes, len(payload))
+	}
+	kind := Kind(data[60])
+	if kind == 0 || int(kind) >= len(payloadReaders) || kind == IndexedCuckoo || kind == DayChain {
+		return nil, nil, unsupported("similar_format", "%d; this reader knows 1 to 6, 8, 9 and 11", data[60])
+	}
+	end := len(payload) - int(similarBytes)
+	return payload[:end:end], payload[end:], nil
 }
 
 // checksumOf is the lower half of XXH64 over all bytes but the checksum's own four.

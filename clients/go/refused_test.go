@@ -191,6 +191,10 @@ func use(t testing.TB, s *Snapshot) {
 	}
 	for f := uint32(0); f < 64; f++ {
 		s.MightContainFingerprint(Fingerprint(f * 0x9e3779b1))
+		near := s.MightBeNearFingerprint(Fingerprint(f * 0x9e3779b1))
+		if held := s.MightHoldGroupFingerprint(Fingerprint(f * 0x9e3779b1)); (near || held) && !s.HasSimilar() {
+			t.Error("something is similar, but nothing is said of it")
+		}
 	}
 	if unseen := s.Unseen(ids); len(unseen) != len(ids)-seen {
 		t.Errorf("%d of %d unseen, but %d seen", len(unseen), len(ids), seen)

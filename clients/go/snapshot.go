@@ -16,6 +16,10 @@ type Snapshot struct {
 	inputOffset  int64
 	rate         float64
 	payloadBytes int
+
+	similar      filter // nil: nothing is said of it
+	similarKind  Kind
+	similarCount uint32
 }
 
 // Empty is the snapshot of a user of whom nothing is known: one whose record is a tombstone, or who has none. Nothing
@@ -85,5 +89,5 @@ func (s *Snapshot) InputOffset() int64 { return s.inputOffset }
 // FalsePositiveRate is the rate asked for in the configuration, in (0, 0.5]; 0 for an Empty one.
 func (s *Snapshot) FalsePositiveRate() float64 { return s.rate }
 
-// PayloadBytes is the size of the filter without its envelope.
+// PayloadBytes is the size of the filter without its envelope; with that of what is similar, where there is one.
 func (s *Snapshot) PayloadBytes() int { return s.payloadBytes }

@@ -1,6 +1,7 @@
 #include "filter/snapshot.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -22,9 +23,12 @@ constexpr uint8_t kVersion = 1;
 constexpr uint8_t kHashXxh64 = 1;
 constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHeaderBytesAt = 8,
                  kItemCountAt = 12, kAsOfAt = 16, kHorizonAt = 24, kPartitionAt = 28, kInputOffsetAt = 32,
-                 kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52;
-constexpr size_t kHeaderBytes = 56;       // what this version writes
-constexpr size_t kHeaderBytesMax = 4096;  // what a later minor addition may grow it to
+                 kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52, kSimilarBytesAt = 56,
+                 kSimilarFormatAt = 60, kSimilarCountAt = 64;
+constexpr size_t kHeaderBytes = 56;             // what this version writes
+constexpr size_t kHeaderBytesWithSimilar = 72;  // likewise, with kFlagSimilar
+constexpr size_t kHeaderBytesMax = 4096;        // what a later minor addition may grow it to
+constexpr uint8_t kFlagSimilar = 1;
 
 uint32_t ChecksumOf(std::string_view bytes) {
   XXH64_state_t state;
@@ -40,21 +44,88 @@ tl::unexpected<Error> Malformed(std::string what) {
 
 }  // namespace
 
+namespace {
+
+struct SimilarFields {
+  SnapshotFormat format;
+  uint32_t fingerprint_count;
+  size_t bytes;
+};
+
+/// Of a snapshot whose flags say that they are there.
+Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_view payload) {
+  if (header.size() < kHeaderBytesWithSimilar) {
+    return Malformed("header_bytes " + std::to_string(header.size()) + "; with what is similar it is " +
+                     std::to_string(kHeaderBytesWithSimilar) + " or more");
+  }
+  const size_t bytes = GetInteger<uint32_t>(header, kSimilarBytesAt);
+  if (bytes > payload.size()) {
+    return Malformed("similar_bytes " + std::to_string(bytes) + " of a payload of " +
+                     std::to_string(payload.size()));
+  }
+  const auto format = GetInteger<uint8_t>(header, kSimilarFormatAt);
+  if (format >= kSnapshotFormatCount || !CanBeSimilar(static_cast<SnapshotFormat>(format))) {
+    return Malformed("similar_format " + std::to_string(format) + " is unknown, or knows days");
+  }
+  return SimilarFields{static_cast<SnapshotFormat>(format), GetInteger<uint32_t>(header, kSimilarCountAt),
+                       bytes};
+}
+
+/// `answers[i]` for `domain(questions[i])`, some at a time so that no memory is made.
+template <typename Domain>
+void AskEach(const std::optional<SimilarPart>& similar, std::span<const Fingerprint> questions,
+             std::span<uint8_t> answers, Domain domain) {
+  Check(questions.size() == answers.size(), "an answer for each question");
+  if (!similar) return std::fill(answers.begin(), answers.end(), uint8_t{0});
+  std::array<Fingerprint, 1024> mapped;
+  for (size_t from = 0; from < questions.size(); from += mapped.size()) {
+    const auto some = questions.subspan(from, std::min(mapped.size(), questions.size() - from));
+    std::transform(some.begin(), some.end(), mapped.begin(), domain);
+    std::visit(
+        [&](const auto& view) {
+          view.MightContainEach(std::span(mapped).first(some.size()), answers.subspan(from, some.size()));
+        },
+        similar->view);
+  }
+}
+
+bool Ask(const std::optional<SimilarPart>& similar, Fingerprint fingerprint) {
+  if (!similar) return false;
+  return std::visit([&](const auto& view) { return view.MightContain(fingerprint); }, similar->view);
+}
+
+}  // namespace
+
 void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
                     std::string& bytes) {
+  RenderSnapshot(shape, meta, items, std::nullopt, bytes);
+}
+
+void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
+                    std::optional<std::span<const Fingerprint>> similar, std::string& bytes) {
   const size_t count = items.fingerprints.size();
   const double rate = shape.false_positive_rate;
   const SnapshotFormat format = shape.format == SnapshotFormat::kAuto ? FormatFor(count, rate) : shape.format;
-  bytes.assign(kHeaderBytes, '\0');
+  const size_t header_bytes = similar ? kHeaderBytesWithSimilar : kHeaderBytes;
+  bytes.assign(header_bytes, '\0');
   RenderPayload({format, rate, shape.power_of_two}, items, bytes);
-  const size_t payload_bytes = bytes.size() - kHeaderBytes;
+  if (similar) {
+    const size_t first_end = bytes.size();
+    const SnapshotFormat similar_format = SimilarFormatFor(shape, similar->size());
+    RenderPayload({similar_format, rate, shape.power_of_two}, {*similar, {}}, bytes);
+    PutInteger(std::span<char>(bytes), kFlagsAt, kFlagSimilar);
+    PutInteger(std::span<char>(bytes), kSimilarBytesAt, static_cast<uint32_t>(bytes.size() - first_end));
+    PutInteger(std::span<char>(bytes), kSimilarFormatAt, static_cast<uint8_t>(similar_format));
+    PutInteger(std::span<char>(bytes), kSimilarCountAt, static_cast<uint32_t>(similar->size()));
+  }
+  const size_t payload_bytes = bytes.size() - header_bytes;
   Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
   const std::span<char> header(bytes);
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
   PutInteger(header, kVersionAt, kVersion);
   PutInteger(header, kFormatAt, static_cast<uint8_t>(format));
   PutInteger(header, kHashAt, kHashXxh64);
-  PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(kHeaderBytes));
+  PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
   PutInteger(header, kItemCountAt, static_cast<uint32_t>(count));
   PutInteger(header, kAsOfAt, meta.as_of.value);
   PutInteger(header, kHorizonAt, meta.horizon.since_epoch);
@@ -112,13 +183,28 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   const auto hash = GetInteger<uint8_t>(bytes, kHashAt);
   if (hash != kHashXxh64) return Malformed("hash " + std::to_string(hash) + " is unknown");
   const auto flags = GetInteger<uint8_t>(bytes, kFlagsAt);
-  if (flags != 0) return Malformed("flags " + std::to_string(flags) + " are unknown");
+  if ((flags & ~kFlagSimilar) != 0) return Malformed("flags " + std::to_string(flags) + " are unknown");
   const auto rate = std::bit_cast<double>(GetInteger<uint64_t>(bytes, kRateAt));
   if (!(rate > 0 && rate <= kRateMax)) return Malformed("false_positive_rate is not in (0, 0.5]");
 
-  const std::string_view payload = bytes.substr(header_bytes);
+  std::string_view payload = bytes.substr(header_bytes);
+  const bool has_similar = (flags & kFlagSimilar) != 0;
+  SimilarFields fields{};
+  if (has_similar) {
+    const auto parsed = ParseSimilarFields(bytes.substr(0, header_bytes), payload);
+    if (!parsed) return Fail(parsed.error());
+    fields = *parsed;
+    payload.remove_suffix(fields.bytes);
+  }
   auto view = ParseView(static_cast<SnapshotFormat>(format), payload);
   if (!view) return Malformed(view.error().message);
+  std::optional<SimilarPart> similar;
+  if (has_similar) {
+    const std::string_view similar_payload = bytes.substr(bytes.size() - fields.bytes);
+    auto similar_view = ParseView(fields.format, similar_payload);
+    if (!similar_view) return Malformed("what is similar: " + similar_view.error().message);
+    similar = {fields.format, fields.fingerprint_count, similar_payload, std::move(*similar_view)};
+  }
 
   SnapshotMeta meta;
   meta.format = static_cast<SnapshotFormat>(format);
@@ -128,7 +214,7 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   meta.partition = GetInteger<int32_t>(bytes, kPartitionAt);
   meta.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
   meta.false_positive_rate = rate;
-  return SnapshotView(meta, payload, std::move(*view));
+  return SnapshotView(meta, payload, std::move(*view), std::move(similar));
 }
 
 bool SnapshotView::MightContain(Fingerprint fingerprint) const {
@@ -138,6 +224,20 @@ bool SnapshotView::MightContain(Fingerprint fingerprint) const {
 void SnapshotView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                     std::span<uint8_t> answers) const {
   std::visit([&](const auto& view) { view.MightContainEach(fingerprints, answers); }, view_);
+}
+
+bool SnapshotView::MightBeNear(Fingerprint item) const { return Ask(similar_, NearFingerprintOf(item)); }
+
+bool SnapshotView::MightHoldGroup(Fingerprint group) const {
+  return Ask(similar_, GroupFingerprintOf(group));
+}
+
+void SnapshotView::MightBeNearEach(std::span<const Fingerprint> items, std::span<uint8_t> answers) const {
+  AskEach(similar_, items, answers, NearFingerprintOf);
+}
+
+void SnapshotView::MightHoldGroupEach(std::span<const Fingerprint> groups, std::span<uint8_t> answers) const {
+  AskEach(similar_, groups, answers, GroupFingerprintOf);
 }
 
 }  // namespace seen

@@ -52,6 +52,13 @@ SnapshotFormat FormatFor(size_t count, double rate) {
       fewest_memo.Get(count, rate, [&] { return static_cast<uint32_t>(Fewest(count, rate)); }));
 }
 
+SnapshotFormat SimilarFormatFor(const SnapshotShape& shape, size_t count) {
+  const double rate = shape.false_positive_rate;
+  if (shape.format == SnapshotFormat::kAuto) return FormatFor(count, rate);
+  if (NeedsDays(shape.format) || rate < LeastRate(shape.format)) return SnapshotFormat::kSplitBlockBloom;
+  return shape.format;
+}
+
 Status CheckShape(const SnapshotShape& shape) {
   const double rate = shape.false_positive_rate;
   if (!(rate > 0 && rate <= kRateMax)) {

@@ -62,6 +62,14 @@ constexpr bool NeedsDays(SnapshotFormat format) {
   return format == SnapshotFormat::kDayChain || format == SnapshotFormat::kIndexedCuckoo;
 }
 
+/// Of what kind a snapshot's filter of `count` similar fingerprints is, whose first is rendered as `shape`:
+/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses anew.
+SnapshotFormat SimilarFormatFor(const SnapshotShape& shape, size_t count);
+/// Whether a snapshot's second filter may be of this kind.
+constexpr bool CanBeSimilar(SnapshotFormat format) {
+  return format != SnapshotFormat::kAuto && !NeedsDays(format);
+}
+
 /// A rate lies in (0, kRateMax]. Below kRateMin it means nothing: two fingerprints collide at 2.3e-10 a pair.
 /// Asked for less, kRateMin is taken.
 inline constexpr double kRateMin = 1e-9;

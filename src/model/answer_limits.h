@@ -26,11 +26,20 @@ struct AnswerLimits {
   uint32_t exposures_min = 1;
   Day cooldown = kFirstOfDays;  // an item's newest exposure must not be before it
   bool by_creation = false;
+  /// What is like the seen is asked for as well: kind 5, of days on which one exposure would count, at most
+  /// kSimilarPerItem times items_max of the newest days. It never counts as seen.
+  bool similar = false;
+
+  uint32_t SimilarMax() const { return TimesSimilar(items_max); }
   friend bool operator==(const AnswerLimits&, const AnswerLimits&) = default;
 };
 
 /// Sorted, unique. The plain way to what SeenReader finds.
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits& limits);
+
+/// Near and group fingerprints that count (model/similar_fingerprint.h), whatever `limits.similar` says:
+/// sorted, unique. The plain way to SeenReader::similar.
+std::vector<Fingerprint> SimilarFingerprints(const Delta& delta, const AnswerLimits& limits);
 
 /// A fingerprint that counts, and the last second (since the epoch) in which something that counts may have
 /// given it: of kind 3 of its day of creation, else of its segment.

@@ -72,6 +72,8 @@ Placed PlacedOf(const Change& change, const DeltaLimits& limits) {
       return {{SegmentKind::kByCreation, kDayWidth, change.second >> 16, 0, 0, exposed},
               {change.fingerprint, exposed}};
     }
+    case ChangeKind::kSimilar:
+      return PlacedAt(SegmentKind::kSimilar, kDayWidth, change.fingerprint, change.second);
     default:
       return PlacedAt(static_cast<SegmentKind>(change.kind), kDayWidth, change.fingerprint, change.second);
   }
@@ -101,7 +103,7 @@ std::vector<OtherSegment> OthersOf(std::vector<Placed>& placed, const DeltaLimit
       if (entries.empty() || entries.back() != placed[from].entry) entries.push_back(placed[from].entry);
     }
     SetEntries(segment, entries);
-    CutOther(segment, {}, limits.items_per_day_max);
+    CutOther(segment, {}, limits.ItemsMax(segment.kind));
   }
   return others;
 }
@@ -164,50 +166,85 @@ Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaL
   return delta;
 }
 
-ChangeEncoder::DaySeconds& ChangeEncoder::SecondsOf(uint32_t day) {
+ChangeEncoder::DaySeconds& ChangeEncoder::Row::SecondsOf(uint32_t day) {
   // Few, and mostly the same one again.
-  for (auto at = days_.rbegin(); at != days_.rend(); ++at) {
+  for (auto at = days.rbegin(); at != days.rend(); ++at) {
     if (at->day == day) return *at;
   }
-  return days_.emplace_back(DaySeconds{day, kDaySeconds, 0});
+  return days.emplace_back(DaySeconds{day, kDaySeconds, 0});
+}
+
+void ChangeEncoder::Row::Add(const Change& change) {
+  const uint32_t day = change.second / kDaySeconds;
+  const uint32_t second = change.second % kDaySeconds;
+  DaySeconds& seconds = SecondsOf(day);
+  seconds.first = std::min(seconds.first, second);
+  seconds.last = std::max(seconds.last, second);
+  sorted.push_back(uint64_t{day} << 32 | change.fingerprint.value);
+}
+
+void ChangeEncoder::Row::Sort() {
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 }
 
 void ChangeEncoder::Encode(std::string_view user_id, std::span<const Change> changes,
                            const DeltaLimits& limits, std::string& out) {
-  sorted_.clear();
-  days_.clear();
+  exposed_.Clear();
+  similar_.Clear();
   for (const Change& change : changes) {
-    if (change.kind != ChangeKind::kExposed || limits.repeated) {
+    if (change.kind == ChangeKind::kExposed && !limits.repeated) {
+      exposed_.Add(change);
+    } else if (change.kind == ChangeKind::kSimilar) {
+      similar_.Add(change);
+    } else {
       return EncodeDelta(DeltaOf(std::string(user_id), changes, limits), out);
     }
-    const uint32_t day = change.second / kDaySeconds;
-    const uint32_t second = change.second % kDaySeconds;
-    DaySeconds& seconds = SecondsOf(day);
-    seconds.first = std::min(seconds.first, second);
-    seconds.last = std::max(seconds.last, second);
-    sorted_.push_back(uint64_t{day} << 32 | change.fingerprint.value);
   }
-  std::sort(sorted_.begin(), sorted_.end());
-  sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
+  exposed_.Sort();
+  similar_.Sort();
 
-  if (sorted_.empty()) return delta_bytes::PutHeader(0, {}, std::nullopt, out);
+  const size_t segments = exposed_.days.size() + similar_.days.size();
+  if (segments == 0) return delta_bytes::PutHeader(0, {}, std::nullopt, out);
   delta_bytes::PutHeader(delta_bytes::kHasSegments, user_id, std::nullopt, out);
-  delta_bytes::PutVarint(days_.size(), out);
+  delta_bytes::PutVarint(segments, out);
   std::optional<Day> previous;
-  for (size_t from = 0; from < sorted_.size();) {
-    const auto day = static_cast<uint32_t>(sorted_[from] >> 32);
+  const std::vector<uint64_t>& sorted = exposed_.sorted;
+  for (size_t from = 0; from < sorted.size();) {
+    const auto day = static_cast<uint32_t>(sorted[from] >> 32);
     fingerprints_.clear();
-    for (; from < sorted_.size() && sorted_[from] >> 32 == day; ++from) {
+    for (; from < sorted.size() && sorted[from] >> 32 == day; ++from) {
       if (fingerprints_.size() < limits.items_per_day_max) {
-        fingerprints_.push_back({static_cast<uint32_t>(sorted_[from])});
+        fingerprints_.push_back({static_cast<uint32_t>(sorted[from])});
       }
     }
-    const DaySeconds& seconds = SecondsOf(day);
+    const DaySeconds& seconds = exposed_.SecondsOf(day);
     const Day this_day{static_cast<int32_t>(day)};
     delta_bytes::PutDay(this_day, previous, out);
     delta_bytes::PutBody(seconds.first, seconds.last, fingerprints_, out);
     previous = this_day;
   }
+  if (!similar_.days.empty()) PutSimilar(limits, out);
+}
+
+void ChangeEncoder::PutSimilar(const DeltaLimits& limits, std::string& out) {
+  others_.resize(similar_.days.size());
+  size_t segments = 0;
+  const std::vector<uint64_t>& sorted = similar_.sorted;
+  for (size_t from = 0; from < sorted.size(); ++segments) {
+    const auto day = static_cast<uint32_t>(sorted[from] >> 32);
+    const DaySeconds& seconds = similar_.SecondsOf(day);
+    OtherSegment& segment = others_[segments];
+    static_cast<OtherHeader&>(segment) = {SegmentKind::kSimilar, kDayWidth,    day,
+                                          seconds.first,         seconds.last, 0};
+    segment.fingerprints.clear();
+    for (; from < sorted.size() && sorted[from] >> 32 == day; ++from) {
+      if (segment.fingerprints.size() < limits.ItemsMax(SegmentKind::kSimilar)) {
+        segment.fingerprints.push_back({static_cast<uint32_t>(sorted[from])});
+      }
+    }
+  }
+  delta_bytes::PutOthers(others_, out);
 }
 
 }  // namespace seen

@@ -22,6 +22,7 @@ enum class ChangeKind : uint8_t {
   kExposedOfCreation,
   /// Two in a row, see ResolvingChanges.
   kResolving,
+  kSimilar,  // something like the fingerprint's item, or of its group, was shown
   /// And on: a declared kind; the number of its SegmentKind.
   kDeclaredFirst = kDeclaredKindFirst,
 };
@@ -65,11 +66,21 @@ class ChangeEncoder {
     uint32_t day;
     uint32_t first, last;
   };
-  DaySeconds& SecondsOf(uint32_t day);
+  struct Row {                     // of one kind
+    std::vector<uint64_t> sorted;  // day, fingerprint
+    std::vector<DaySeconds> days;  // of the changes, in no order
 
-  std::vector<uint64_t> sorted_;  // day, fingerprint
-  std::vector<DaySeconds> days_;  // of the changes, in no order
+    void Clear() { sorted.clear(), days.clear(); }
+    void Add(const Change& change);
+    void Sort();
+    DaySeconds& SecondsOf(uint32_t day);
+  };
+  void PutSimilar(const DeltaLimits& limits, std::string& out);
+
+  Row exposed_;
+  Row similar_;
   std::vector<Fingerprint> fingerprints_;
+  std::vector<OtherSegment> others_;
 };
 
 }  // namespace seen

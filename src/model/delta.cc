@@ -149,7 +149,7 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
     segment.fingerprints = Union(survivors_earlier, survivors_later);
     CutDay(segment, result.removals, limits.items_per_day_max);
   }
-  result.others = ComposeOthers(earlier, later, result.removals, limits.items_per_day_max);
+  result.others = ComposeOthers(earlier, later, result.removals, limits);
   // Or an id would outlive what was erased, and which grouping knew it would show.
   if (!result.HasSegments()) result.user_id.clear();
   return result;

@@ -93,6 +93,11 @@ struct DeltaLimits {
   uint32_t items_per_day_max = 50'000;
   uint32_t served_width_s = 300;  // of served and resolving segments; at least 1
   bool repeated = false;          // exposures are kept with their seconds, as kind 2
+
+  /// Of a segment of that kind. An item is like several.
+  uint32_t ItemsMax(SegmentKind kind) const {
+    return kind == SegmentKind::kSimilar ? TimesSimilar(items_per_day_max) : items_per_day_max;
+  }
   friend bool operator==(const DeltaLimits&, const DeltaLimits&) = default;
 };
 

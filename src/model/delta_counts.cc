@@ -183,6 +183,24 @@ std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits
   return seen;
 }
 
+std::vector<Fingerprint> SimilarFingerprints(const Delta& delta, const AnswerLimits& limits) {
+  const int64_t first_day = std::max(limits.horizon, limits.cooldown).since_epoch;
+  std::vector<Counted> counted;
+  for (const OtherSegment& segment : delta.others) {
+    if (segment.kind != SegmentKind::kSimilar || int64_t{segment.bucket} < first_day) continue;
+    for (const Fingerprint fingerprint : segment.fingerprints) {
+      counted.push_back({segment.bucket, fingerprint, 0, 0, 0});
+    }
+  }
+  Cut(counted, limits.SimilarMax());
+  std::vector<Fingerprint> similar;
+  similar.reserve(counted.size());
+  for (const Counted& one : counted) similar.push_back(one.fingerprint);
+  std::sort(similar.begin(), similar.end());
+  similar.erase(std::unique(similar.begin(), similar.end()), similar.end());
+  return similar;
+}
+
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, Day horizon, uint32_t items_max) {
   AnswerLimits limits;
   limits.horizon = horizon;

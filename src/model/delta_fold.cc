@@ -132,7 +132,7 @@ class Folder {
                                      [](const DeltaView& candidate) { return !candidate.others.empty(); });
       const bool stays = std::all_of(view->others.begin(), view->others.end(), [&](const OtherView& other) {
         return Keeps(horizon, other, 0) &&
-               (parts == 1 || other.fingerprints.count <= limits.items_per_day_max);
+               (parts == 1 || other.fingerprints.count <= limits.ItemsMax(other.kind));
       });
       if (stays) {
         others_count_ = view->others.size();

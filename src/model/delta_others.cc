@@ -98,7 +98,7 @@ void CutOther(OtherSegment& segment, const std::vector<Removal>& removals, uint3
 }
 
 std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later,
-                                        const std::vector<Removal>& removals, uint32_t items_max) {
+                                        const std::vector<Removal>& removals, const DeltaLimits& limits) {
   std::vector<OtherSegment> result;
   if (earlier.others.empty() && later.others.empty()) return result;
   result.reserve(std::max(earlier.others.size(), later.others.size()) + 1);
@@ -125,7 +125,7 @@ std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later
     std::set_union(from_earlier.begin(), from_earlier.end(), from_later.begin(), from_later.end(),
                    std::back_inserter(both));
     SetEntries(segment, both);
-    CutOther(segment, removals, items_max);
+    CutOther(segment, removals, limits.ItemsMax(segment.kind));
   }
   return result;
 }

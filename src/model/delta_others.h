@@ -25,6 +25,6 @@ void CutOther(OtherSegment& segment, const std::vector<Removal>& removals, uint3
 
 /// What becomes of both deltas' others. `removals`: of the composed delta.
 std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later,
-                                        const std::vector<Removal>& removals, uint32_t items_max);
+                                        const std::vector<Removal>& removals, const DeltaLimits& limits);
 
 }  // namespace seen

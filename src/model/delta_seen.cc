@@ -92,6 +92,7 @@ bool Counts(const Change& change, Day first_day, const AnswerLimits& limits) {
       const Day shown{static_cast<int32_t>(change.second & kPackedDayMax)};
       return limits.by_creation ? created >= limits.horizon && shown >= limits.cooldown : shown >= first_day;
     }
+    case ChangeKind::kSimilar:  // not as seen
     case ChangeKind::kResolving:
     case ChangeKind::kRemoved:
     case ChangeKind::kErased:
@@ -109,9 +110,20 @@ bool Counts(const Change& change, Day first_day, const AnswerLimits& limits) {
 // whether it was so; false: the state is corrupt.
 bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain) {
   codes_.clear();
+  similar_codes_.clear();
+  if (similar_.size() > 0) similar_.Reset(0);
   size_t stored_items = 0;
   uint64_t largest_segment = 0;
-  kept_items_ = changes.size();
+  size_t similar = 0;
+  uint64_t largest_similar = 0;
+  size_t changed_similar = 0;
+  bool takes_back = !changes.empty() && view_.TakesBack();
+  for (const Change& change : changes) {
+    takes_back |= TakesBack(change.kind);
+    changed_similar += change.kind == ChangeKind::kSimilar ? 1 : 0;
+  }
+  const size_t changed_items = changes.size() - changed_similar;
+  kept_items_ = changed_items;
   const Day first_day = std::max(limits.horizon, limits.cooldown);
   for (const SegmentView& segment : view_.segments) {
     const uint32_t count = segment.fingerprints.count;
@@ -123,6 +135,14 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   }
   plain = limits.exposures_min <= 1;
   for (const OtherView& other : view_.others) {
+    if (other.kind == SegmentKind::kSimilar) {
+      if (!limits.similar || other.fingerprints.count == 0) continue;
+      largest_similar = std::max<uint64_t>(largest_similar, other.fingerprints.count);
+      if (other.bucket < int64_t{first_day.since_epoch}) continue;
+      similar_codes_.push_back(other.fingerprints);
+      similar += other.fingerprints.count;
+      continue;
+    }
     largest_segment = std::max<uint64_t>(largest_segment, other.fingerprints.count);
     kept_items_ += other.entries;
     const OtherPart part = PartOf(other, first_day, limits);
@@ -132,12 +152,14 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
     stored_items += other.fingerprints.count;
   }
   met_daily_limit_ = largest_segment >= limits.delta.items_per_day_max;
-  const size_t items = stored_items + changes.size();
-  plain = plain && items <= limits.items_max &&
-          (changes.empty() ||
-           (!view_.TakesBack() && largest_segment + changes.size() < limits.delta.items_per_day_max &&
-            std::none_of(changes.begin(), changes.end(),
-                         [](const Change& change) { return TakesBack(change.kind); })));
+  const size_t items = stored_items + changed_items;
+  plain = plain && items <= limits.items_max && !takes_back &&
+          (changed_items == 0 || largest_segment + changed_items < limits.delta.items_per_day_max);
+  if (limits.similar) {
+    plain = plain && similar + changed_similar <= limits.SimilarMax() &&
+            (changed_similar == 0 ||
+             largest_similar + changed_similar < limits.delta.ItemsMax(SegmentKind::kSimilar));
+  }
   if (!plain) return true;
 
   if (decoded_.size() < stored_items) decoded_.resize(stored_items);
@@ -147,7 +169,24 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   for (const Change& change : changes) {
     if (Counts(change, first_day, limits)) seen_.Insert(change.fingerprint);
   }
+  if (limits.similar && !ReadPlainSimilar(changes, similar + changed_similar, first_day)) return false;
   plain_ = true;
+  return true;
+}
+
+// `count`: of all that may be in it.
+bool SeenReader::ReadPlainSimilar(std::span<const Change> changes, size_t count, Day first_day) {
+  size_t stored = 0;
+  for (const RiceCode& code : similar_codes_) stored += code.count;
+  if (decoded_similar_.size() < stored) decoded_similar_.resize(stored);
+  if (!DecodeFingerprints(similar_codes_, decoded_similar_.data())) return false;
+  similar_.Reset(count);
+  for (size_t i = 0; i < stored; ++i) similar_.Insert(decoded_similar_[i]);
+  for (const Change& change : changes) {
+    if (change.kind != ChangeKind::kSimilar || change.second / kSecondsPerDay < first_day.since_epoch)
+      continue;
+    similar_.Insert(change.fingerprint);
+  }
   return true;
 }
 
@@ -167,6 +206,7 @@ SeenReader::OtherPart SeenReader::PartOf(const OtherView& other, Day first_day, 
     }
     case SegmentKind::kExposed:
     case SegmentKind::kResolving:
+    case SegmentKind::kSimilar:
       return OtherPart::kNone;
   }
   const Day first = limits.declared[DeclaredPlace(other.kind)];
@@ -184,6 +224,13 @@ bool SeenReader::Compose(Delta& composed) const {
 bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   Delta composed;
   if (!Compose(composed)) return false;
+  if (limits.similar) {
+    const auto similar = SimilarFingerprints(composed, limits);
+    similar_.Reset(similar.size());
+    for (const Fingerprint fingerprint : similar) similar_.Insert(fingerprint);
+  }
+  std::erase_if(composed.others,
+                [](const OtherSegment& other) { return other.kind == SegmentKind::kSimilar; });
   kept_items_ = 0;
   size_t largest_segment = 0;
   const auto keep = [&](const std::vector<Fingerprint>& fingerprints) {
@@ -219,9 +266,12 @@ bool SeenReader::ReadComposed(const AnswerLimits& limits) {
 
 // As CountedEnds of what Compose gives, where that is exposures alone.
 bool SeenReader::FindEndsOfExposures() {
-  if (!plain_ || !view_.others.empty()) return false;
+  if (!plain_) return false;
+  for (const OtherView& other : view_.others) {
+    if (other.kind != SegmentKind::kSimilar) return false;
+  }
   for (const Change& change : changes_) {
-    if (change.kind != ChangeKind::kExposed) return false;
+    if (change.kind != ChangeKind::kExposed && change.kind != ChangeKind::kSimilar) return false;
   }
   const Day first_day = std::max(limits_.horizon, limits_.cooldown);
   struct Stretch {
@@ -242,7 +292,7 @@ bool SeenReader::FindEndsOfExposures() {
   };
   for (const Change& change : changes_) {
     const Day day = day_of(change);
-    if (day < first_day) continue;
+    if (day < first_day || change.kind != ChangeKind::kExposed) continue;
     const auto second = static_cast<uint32_t>(change.second % kSecondsPerDay);
     const auto found = of_day(day);
     if (found == stretches.end() || found->day != day) {
@@ -266,6 +316,7 @@ bool SeenReader::FindEndsOfExposures() {
     for (uint32_t i = 0; i < segment.fingerprints.count; ++i) ends_.Add(end_of(*decoded++, stretch));
   }
   for (const Change& change : changes_) {
+    if (change.kind != ChangeKind::kExposed) continue;
     if (const Day day = day_of(change); day >= first_day) ends_.Add(end_of(change.fingerprint, *of_day(day)));
   }
   return true;

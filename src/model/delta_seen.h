@@ -102,10 +102,14 @@ class SeenReader {
   // Of the last Read that succeeded.
   const FingerprintSet& seen() const { return seen_; }
   FingerprintSet& seen() { return seen_; }
+  /// Near and group fingerprints of what was seen, in domains of their own (model/similar_fingerprint.h); as
+  /// SimilarFingerprints has them. Empty unless limits.similar.
+  const FingerprintSet& similar() const { return similar_; }
+  FingerprintSet& similar() { return similar_; }
   /// Empty where unknown. The one they changed under where it is known, though nothing be left of the user.
   const std::string& user_id() const { return user_id_; }
   /// How many exposures are kept in all segments, those of changes counted one by one; whether some segment
-  /// has as many items as items_per_day_max allows.
+  /// has as many items as items_per_day_max allows. Without what is similar.
   uint64_t kept_items() const { return kept_items_; }
   bool met_daily_limit() const { return met_daily_limit_; }
   /// Whether a segment that counts and ended no earlier than `created_second` holds `fingerprint`, which must
@@ -122,6 +126,7 @@ class SeenReader {
   enum class OtherPart { kNone, kSome, kAll };  // of a segment, that counts
   static OtherPart PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits);
   bool ReadComposed(const AnswerLimits& limits);
+  bool ReadPlainSimilar(std::span<const Change> changes, size_t count, Day first_day);
   bool Compose(Delta& composed) const;
   void FindEnds();
   bool FindEndsOfExposures();
@@ -130,6 +135,9 @@ class SeenReader {
   std::vector<RiceCode> codes_;
   std::vector<Fingerprint> decoded_;
   FingerprintSet seen_;
+  FingerprintSet similar_;
+  std::vector<RiceCode> similar_codes_;
+  std::vector<Fingerprint> decoded_similar_;
   std::string user_id_;
   uint64_t kept_items_ = 0;
   bool met_daily_limit_ = false;

@@ -14,6 +14,7 @@ enum class SegmentKind : uint8_t {
   kRepeated = 2,    // shown, by UTC day, with the second of each time
   kByCreation = 3,  // shown, by the UTC day the item was created, with the newest day it was shown
   kResolving = 4,   // shown, by stretches of width_s, with the partition time at which that was read
+  kSimilar = 5,     // like something shown: near and group fingerprints, by the UTC day it was shown
 };
 
 inline constexpr uint8_t kDeclaredKindFirst = 16;
@@ -22,8 +23,13 @@ inline constexpr size_t kDeclaredKindsMax = 16;
 inline constexpr uint32_t kDayWidth = 86'400;
 inline constexpr uint32_t kServedWidths = 6;       // a served segment counts so many widths past its end
 inline constexpr uint32_t kRepeatsMax = 64;        // of an item and day, the newest
+inline constexpr uint32_t kSimilarPerItem = 8;     // of kind 5 so many times as many are kept and answered
 inline constexpr uint32_t kPackedDayMax = 65'535;  // of kind 3
 
+/// Of a limit on items the one on what is like them.
+constexpr uint32_t TimesSimilar(uint32_t items) {
+  return items > UINT32_MAX / kSimilarPerItem ? UINT32_MAX : items * kSimilarPerItem;
+}
 constexpr bool IsDeclared(SegmentKind kind) { return static_cast<uint8_t>(kind) >= kDeclaredKindFirst; }
 constexpr size_t DeclaredPlace(SegmentKind kind) { return static_cast<uint8_t>(kind) - kDeclaredKindFirst; }
 /// With a width of their own; all others go by days.
@@ -36,7 +42,7 @@ constexpr bool IsTimed(SegmentKind kind) {
          kind == SegmentKind::kResolving;
 }
 constexpr bool IsSegmentKind(uint8_t number) {
-  return number <= static_cast<uint8_t>(SegmentKind::kResolving) ||
+  return number <= static_cast<uint8_t>(SegmentKind::kSimilar) ||
          (number >= kDeclaredKindFirst && number < kDeclaredKindFirst + kDeclaredKindsMax);
 }
 

@@ -25,6 +25,8 @@ bool OtherCut(const OtherView& other, const AnswerLimits& before, const AnswerLi
       return ShownCut(other.bucket, other.bucket, before, now);
     case SegmentKind::kByCreation:
       return ShownCut(other.bucket, other.last_day, before, now);
+    case SegmentKind::kSimilar:
+      return now.similar && ShownCut(other.bucket, other.bucket, before, now);
     case SegmentKind::kExposed:
     case SegmentKind::kResolving:
       return false;
@@ -37,7 +39,7 @@ bool OtherCut(const OtherView& other, const AnswerLimits& before, const AnswerLi
 
 bool WindowCut(std::string_view encoded, const AnswerLimits& before, const AnswerLimits& now) {
   if (before.items_max != now.items_max || before.exposures_min != now.exposures_min ||
-      before.by_creation != now.by_creation) {
+      before.by_creation != now.by_creation || before.similar != now.similar) {
     return true;
   }
   thread_local DeltaView view;

@@ -7,6 +7,7 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -26,7 +27,10 @@ Answer AnswerTo(const Question& question, SnapshotCache& cache, const SnapshotTa
   if (found.outcome == Outcome::kFound) as_of = tail.AsOf(found.snapshot);
   if (found.outcome == Outcome::kNothingSeen) as_of = tail.AsOfNothingSeen();
   const auto by_snapshot = [&] {
-    return found.snapshot.Unseen(question.items, AlsoSeen(question.also_seen));
+    auto unseen = found.snapshot.Unseen(question.items, AlsoSeen(question.also_seen));
+    std::stable_partition(unseen.begin(), unseen.end(),  // what is like something seen goes last
+                          [&](const auto& id) { return !found.snapshot.MightBeNear(id); });
+    return unseen;
   };
   if (as_of && StaleBy(*as_of, NowMs()) <= stale_max) return {by_snapshot(), "cache"};
   if (auto unseen = http.Ask(question)) return {*std::move(unseen), "http"};

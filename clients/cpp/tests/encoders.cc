@@ -75,6 +75,18 @@ std::string Envelope(Format format, std::string_view payload, const Header& head
   return Signed(bytes.append(payload));
 }
 
+std::string WithSimilar(std::string snapshot, Format similar_format, std::string_view payload) {
+  std::string fields, header_bytes, payload_bytes;
+  Put(fields, static_cast<std::uint32_t>(payload.size()));
+  Put(fields, static_cast<std::uint32_t>(similar_format));  // with the three bytes of 0
+  Put(fields, std::uint64_t{12});                           // a count that nothing goes by
+  Put(header_bytes, std::uint32_t{72});
+  Put(payload_bytes, static_cast<std::uint32_t>(snapshot.size() - 56 + payload.size()));
+  snapshot[7] = 1;
+  snapshot.replace(8, 4, header_bytes).replace(48, 4, payload_bytes).insert(56, fields).append(payload);
+  return Signed(std::move(snapshot));
+}
+
 std::string SplitBlockBloomPayload(const Items& items, std::uint32_t blocks) {
   BitString bits(std::size_t{blocks} * 256);
   for (const Fingerprint item : items) {

@@ -67,6 +67,9 @@ std::string BinaryFusePayload(const Items& items, unsigned bytes);
 std::string DayChainPayload(const std::vector<DayOfItems>& days, std::uint32_t blocks);
 std::string FingerprintsPayload(Items items, unsigned k);
 
+/// With what is similar: `payload` of `similar_format` at the end.
+std::string WithSimilar(std::string snapshot, Format similar_format, std::string_view payload);
+
 /// A snapshot of each kind that holds `items`, with ordinary parameters.
 std::string SnapshotOf(Format format, const Items& items);
 

@@ -129,6 +129,44 @@ void ExpectEntries(const json& entries, const Snapshot& snapshot) {
   }
 }
 
+/// `one` and `each` ask for one id or fingerprint, and for many.
+template <typename One, typename Each>
+void ExpectSimilarAnswers(const json& yes, const json& no, const json& random, One one, Each each) {
+  for (const json& id : yes) EXPECT_TRUE(one(id.get<std::string>())) << id;
+  for (const json& id : no) EXPECT_FALSE(one(id.get<std::string>())) << id;
+  const auto count = random["count"].get<std::uint32_t>();
+  const std::vector<Fingerprint>& ids = RandomIds(count);
+  std::vector<std::uint8_t> answers(count);
+  each(ids.data(), count, answers.data());
+  for (std::uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(answers[i] != 0, one(ids[i]));
+  EXPECT_EQ(random["might_contain"], std::count(answers.begin(), answers.end(), 1));
+  EXPECT_EQ(random["xxh64_of_answers"], Hex(XXH64(answers.data(), answers.size(), 0)));
+}
+
+void ExpectSimilar(const json& entry, const Snapshot& snapshot) {
+  EXPECT_EQ(snapshot.has_similar(), entry.contains("similar_format"));
+  if (!entry.contains("similar_format")) {
+    EXPECT_FALSE(snapshot.MightBeNear("n1"));
+    EXPECT_FALSE(snapshot.MightHoldGroup(1));
+    EXPECT_EQ(snapshot.similar_count(), 0U);
+    return;
+  }
+  EXPECT_EQ(entry["similar_format"], std::string(NameOf(snapshot.similar_format())));
+  EXPECT_EQ(entry["similar_count"], snapshot.similar_count());
+  ExpectSimilarAnswers(
+      entry["near"], entry["not_near"], entry["random_near"],
+      [&](const auto& id) { return snapshot.MightBeNear(id); },
+      [&](auto... arguments) { snapshot.MightBeNearEach(arguments...); });
+  ExpectSimilarAnswers(
+      entry["groups"], entry["not_groups"], entry["random_groups"],
+      [&](const auto& id) { return snapshot.MightHoldGroup(id); },
+      [&](auto... arguments) { snapshot.MightHoldGroupEach(arguments...); });
+  const auto near = entry["near"].get<std::vector<std::string>>();
+  std::vector<std::uint8_t> answers(near.size());
+  snapshot.MightBeNearEach(near.data(), near.size(), answers.data());
+  EXPECT_EQ(answers, std::vector<std::uint8_t>(near.size(), 1));
+}
+
 TEST(Golden, IdsHashAsTheIndexSays) {
   ASSERT_FALSE(Index()["hashes"].empty());
   for (const json& entry : Index()["hashes"]) {
@@ -136,6 +174,10 @@ TEST(Golden, IdsHashAsTheIndexSays) {
     const Fingerprint fingerprint = FingerprintOf(id);
     EXPECT_EQ(entry["fingerprint"], static_cast<std::uint32_t>(fingerprint)) << id;
     EXPECT_EQ(entry["xxh64_of_fingerprint"], Hex(internal::HashOf(fingerprint))) << id;
+    const auto near = internal::InDomain(fingerprint, internal::kNearDomain);
+    const auto group = internal::InDomain(fingerprint, internal::kGroupDomain);
+    EXPECT_EQ(entry["near_fingerprint"], static_cast<std::uint32_t>(near)) << id;
+    EXPECT_EQ(entry["group_fingerprint"], static_cast<std::uint32_t>(group)) << id;
   }
 }
 
@@ -150,6 +192,7 @@ TEST(Golden, SnapshotsAnswerAsTheIndexSays) {
     ExpectMetadata(entry, *snapshot);
     ExpectAnswers(entry, *snapshot);
     if (entry.contains("random")) ExpectRandomAnswers(entry["random"], *snapshot);
+    ExpectSimilar(entry, *snapshot);
     if (entry.contains("days")) ExpectDays(entry, *snapshot);
     if (entry.contains("entries")) ExpectEntries(entry["entries"], *snapshot);
   }

@@ -23,8 +23,7 @@ constexpr std::uint32_t kSeed = 20251121;
 class Mutations : public testing::TestWithParam<int> {};
 
 /// One of the things that go wrong with bytes, or that somebody makes go wrong.
-std::string Mutated(std::string bytes, std::mt19937& random) {
-  const std::uint32_t header = 56;
+std::string Mutated(std::string bytes, std::mt19937& random, std::uint32_t header = 56) {
   for (std::uint32_t changes = random() % 4 + 1; changes > 0; --changes) {
     // Often in the payload's first bytes: there are its fields.
     const std::size_t reach =
@@ -68,6 +67,38 @@ TEST_P(Mutations, AreAnsweredOrRefused) {
     }
   }
   EXPECT_GT(taken, 100) << "else nothing but refusals was tried";
+  EXPECT_GT(refused, 100);
+}
+
+TEST_P(Mutations, OfWhatIsSimilarAreAnsweredOrRefused) {
+  std::mt19937 random(kSeed + static_cast<std::uint32_t>(GetParam()));
+  const std::string seen = test::SnapshotOf(Format::kBloom, test::Numbered("n", 30));
+  const std::string second = test::SnapshotOf(test::FormatOf(GetParam()), test::Numbered("m", 50)).substr(56);
+  const std::string bytes = test::WithSimilar(seen, test::FormatOf(GetParam()), second);
+  const bool knows_days =
+      test::FormatOf(GetParam()) == Format::kIndexedCuckoo || test::FormatOf(GetParam()) == Format::kDayChain;
+  ASSERT_EQ(test::TryOneInput(bytes), !knows_days);
+  int taken = 0, refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    // From the second payload's start on, and what is before it.
+    const auto from = static_cast<std::uint32_t>(i % 2 == 0 ? 72 : bytes.size() - second.size());
+    std::string mutated = Mutated(bytes, random, from);
+    std::string length, similar_length;
+    test::Put(length, static_cast<std::uint32_t>(mutated.size() - 72));
+    mutated.replace(48, 4, length);
+    if (random() % 8 == 0) mutated[56 + random() % 16] = static_cast<char>(random());
+    if (random() % 2 == 0) {
+      const std::size_t first = bytes.size() - second.size() - 72;
+      if (mutated.size() >= 72 + first) {
+        test::Put(similar_length, static_cast<std::uint32_t>(mutated.size() - 72 - first));
+        mutated.replace(56, 4, similar_length);
+      }
+    }
+    (test::TryOneInput(test::Signed(std::move(mutated))) ? taken : refused) += 1;
+  }
+  if (!knows_days) {
+    EXPECT_GT(taken, 100) << "else nothing but refusals was tried";
+  }
   EXPECT_GT(refused, 100);
 }
 

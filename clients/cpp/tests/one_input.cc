@@ -27,6 +27,11 @@ bool TryOneInput(std::string_view bytes) {
   }
   snapshot->MightContainEach(asked.data(), asked.size(), answers.data(),
                              {snapshot->as_of(), snapshot->horizon()});
+  snapshot->MightBeNearEach(asked.data(), asked.size(), answers.data());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (snapshot->MightBeNear(asked[i]) != (answers[i] != 0)) __builtin_trap();
+    if (snapshot->MightHoldGroup(asked[i]) && !snapshot->has_similar()) __builtin_trap();
+  }
   (void)snapshot->RecallSize(100);
   (void)Watermarks().StaleBy(*snapshot, NowMs());
   return true;

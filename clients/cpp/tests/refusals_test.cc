@@ -74,6 +74,35 @@ TEST(Refusals, NameWhatIsWrongWithTheEnvelope) {
   for (const Case& wrong : kCases) Expect(wrong);
 }
 
+TEST(Refusals, NameWhatIsWrongWithWhatIsSimilar) {
+  const std::string first = test::SnapshotOf(Format::kBloom, Numbered("n", 10));
+  const std::string second = test::SplitBlockBloomPayload(Numbered("m", 10), 1);
+  const std::string good = test::WithSimilar(first, Format::kSplitBlockBloom, second);
+  ASSERT_TRUE(Snapshot::Parse(good));
+  const auto payload = static_cast<std::uint32_t>(good.size() - 72);
+  const auto with = [&](std::size_t at, auto value) { return test::Signed(With(good, at, value)); };
+  std::string short_header = With(good, 8, std::uint32_t{64});
+  short_header.erase(64, 8);
+  const Case kCases[] = {
+      {"flag without its fields", test::Signed(With(first, 7, std::uint8_t{1})), ErrorCode::kBadHeader,
+       "header_bytes is 56"},
+      {"another flag", with(7, std::uint8_t{3}), ErrorCode::kUnknownFlags, "flags is 3"},
+      {"header_bytes 64", test::Signed(short_header), ErrorCode::kBadHeader, "must be 72 or more"},
+      {"similar_bytes", with(56, payload + 1), ErrorCode::kBadHeader, "similar_bytes is"},
+      {"similar_bytes huge", with(56, 0xffffffffU), ErrorCode::kBadHeader, "similar_bytes is 4294967295"},
+      {"format 0", with(60, std::uint8_t{0}), ErrorCode::kUnknownFormat, "similar_format is 0"},
+      {"format 7", with(60, std::uint8_t{7}), ErrorCode::kUnknownFormat, "similar_format is 7"},
+      {"format 10", with(60, std::uint8_t{10}), ErrorCode::kUnknownFormat, "similar_format is 10"},
+      {"format 12", with(60, std::uint8_t{12}), ErrorCode::kUnknownFormat, "similar_format is 12"},
+      {"no first", with(56, payload), ErrorCode::kBadPayload, "bloom: payload_bytes is 0"},
+      {"half a second", with(56, std::uint32_t{16}), ErrorCode::kBadPayload,
+       "what is similar: split_block_bloom: payload_bytes is 16"},
+  };
+  for (const Case& wrong : kCases) Expect(wrong);
+  EXPECT_TRUE(Snapshot::ParseCopy(with(61, std::uint8_t{0xff}))) << "readers don't look at it";
+  EXPECT_TRUE(Snapshot::ParseCopy(with(68, std::uint32_t{0xffffffff}))) << "nor at that";
+}
+
 TEST(Refusals, WhatNeedsANewerReaderIsToldApart) {
   for (const ErrorCode code : {ErrorCode::kUnknownVersion, ErrorCode::kUnknownFormat, ErrorCode::kUnknownHash,
                                ErrorCode::kUnknownFlags}) {

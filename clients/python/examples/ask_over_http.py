@@ -96,7 +96,8 @@ class SeenHttp:
 
 
 def by_request(snapshot: Snapshot, items: Iterable[ItemId], also_seen: Iterable[ItemId]) -> list[str]:
-    return [str(item) for item in snapshot.with_also_seen(also_seen).unseen(items)]
+    fresh = [str(item) for item in snapshot.with_also_seen(also_seen).unseen(items)]
+    return sorted(fresh, key=snapshot.might_be_near)  # what is like something seen goes last, else in their order
 
 
 def answer_lines(lines: TextIO, ask: Callable[[str, list[ItemId], list[ItemId]], Answer]) -> None:

@@ -45,6 +45,17 @@ def seal(payload, form, item_count=0, rate=0.01, header_bytes=56, version=1, has
     return head + struct.pack("<I", xxhash.xxh64_intdigest(head + tail) & M32) + tail
 
 
+def with_similar(snapshot, payload, form, similar_bytes=None, count=3):
+    """The snapshot with the payload of what is similar at its end."""
+    fields = struct.pack("<IB3xI4x", len(payload) if similar_bytes is None else similar_bytes, form, count)
+    head = bytearray(snapshot[:52])
+    head[7] = 1
+    struct.pack_into("<I", head, 8, 72)
+    struct.pack_into("<I", head, 48, len(snapshot) - 56 + len(payload))
+    rest = fields + snapshot[56:] + payload
+    return bytes(head) + struct.pack("<I", xxhash.xxh64_intdigest(bytes(head) + rest) & M32) + rest
+
+
 def split_block(prints, blocks):
     words = [0] * (8 * blocks)
     for h in map(hash_of, prints):

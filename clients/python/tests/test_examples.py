@@ -8,12 +8,19 @@ import threading
 
 import pytest
 
-from ask_over_http import AskError, SeenHttp
-from encoders import snapshot_of
-from seen_client import Snapshot
+from ask_over_http import AskError, SeenHttp, by_request
+from encoders import fingerprints, snapshot_of, with_similar
+from seen_client import Snapshot, fingerprint
+from seen_client.hashing import NEAR, in_domain
 from snapshot_cache import OVERHEAD_BYTES, SnapshotCache
 
 A, B, C = (Snapshot(snapshot_of("bloom", [item])) for item in "abc")
+
+
+def test_what_is_like_something_seen_goes_last():
+    near = fingerprints([in_domain(fingerprint("b"), NEAR)])
+    snapshot = Snapshot(with_similar(snapshot_of("fingerprints", ["a"]), near, 11))
+    assert by_request(snapshot, ["b", "a", "d", "c", "e", "d"], ["e"]) == ["d", "c", "b"]
 
 
 def test_the_cache_drops_the_least_recently_used_by_users():

@@ -11,7 +11,7 @@ import pytest
 import xxhash
 
 from seen_client import Snapshot, SnapshotError, fingerprint
-from seen_client.hashing import hash_of, hashes_of
+from seen_client.hashing import GROUP, NEAR, hash_of, hashes_of, in_domain, in_domain_each
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[3] / "tests" / "golden" / "snapshot"
 INDEX = json.loads((GOLDEN / "index.json").read_text(encoding="utf-8"))
@@ -28,6 +28,14 @@ def test_ids_are_hashed_as_everywhere(row):
     assert fingerprint(row["id"]) == row["fingerprint"]
     assert f"{hash_of(row['fingerprint']):016x}" == row["xxh64_of_fingerprint"]
     assert f"{hashes_of(np.array([row['fingerprint']], np.uint32))[0]:016x}" == row["xxh64_of_fingerprint"]
+
+
+@pytest.mark.parametrize("row", INDEX["hashes"], ids=[ascii(row["id"]) for row in INDEX["hashes"]])
+def test_what_is_similar_has_fingerprints_of_its_own(row):
+    one = np.array([row["fingerprint"]], np.uint32)
+    for name, domain in (("near_fingerprint", NEAR), ("group_fingerprint", GROUP)):
+        assert in_domain(row["fingerprint"], domain) == row[name]
+        assert in_domain_each(one, domain).tolist() == [row[name]]
 
 
 @by_file(INDEX["snapshots"])
@@ -67,6 +75,24 @@ def test_random_ids(entry, random_prints):
     assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == entry["random"]["xxh64_of_answers"]
     some = prints[:1_000]
     assert [snapshot.might_contain_fingerprint(p) for p in some] == answers[:1_000].tolist()
+
+
+@by_file([entry for entry in INDEX["snapshots"] if "similar_format" in entry])
+def test_what_is_similar(entry, random_texts):
+    snapshot = Snapshot((GOLDEN / entry["file"]).read_bytes())
+    assert snapshot.has_similar
+    assert snapshot.similar_kind.name.lower() == entry["similar_format"]
+    assert snapshot.similar_count == entry["similar_count"]
+    for one, many, yes, no, expected in (
+            (snapshot.might_be_near, snapshot.might_be_near_many, "near", "not_near", entry["random_near"]),
+            (snapshot.might_hold_group, snapshot.might_hold_group_many, "groups", "not_groups", entry["random_groups"])):
+        assert [item for item in entry[yes] if not one(item)] == []
+        assert [item for item in entry[no] if one(item)] == []
+        answers = many(random_texts)
+        assert len(answers) == expected["count"]
+        assert np.count_nonzero(answers) == expected["might_contain"]
+        assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == expected["xxh64_of_answers"]
+        assert [one(text) for text in random_texts[:500]] == answers[:500].tolist()
 
 
 @by_file([entry for entry in INDEX["snapshots"] if "random_created" in entry])

@@ -55,7 +55,25 @@ def answers_or_refuses(data):
     snapshot.details("n1")
     snapshot.unseen(ITEMS[:5], created_at_ms=[1, None, 2**80, -2**80, 1763700000000], window_start=snapshot.horizon)
     assert snapshot.recall_size(10) >= 10
+    near = snapshot.might_be_near_many(ITEMS[:20]).tolist()
+    assert near == [snapshot.might_be_near(item) for item in ITEMS[:20]]
+    assert snapshot.might_hold_group_many(ITEMS[:20]).tolist() == list(map(snapshot.might_hold_group, ITEMS[:20]))
+    assert snapshot.has_similar or not any(near)
     return True
+
+
+@pytest.mark.parametrize("kind", [kind for kind in encoders.NUMBER if kind not in ("indexed_cuckoo", "day_chain")])
+def test_mutated_payloads_of_what_is_similar(kind):
+    chance = random.Random(f"{SEED} {kind} similar")
+    prints = list(map(encoders.print_of, ITEMS))
+    first = encoders.snapshot_of("bloom", ITEMS[:30])
+    payloads = [getattr(encoders, kind)(prints[:n]) for n in (0, 1, 30, 200)]
+    answered = 0
+    for _ in range(ROUNDS // 2):
+        payload = mutated(chance.choice(payloads), chance)
+        told = chance.choice((None, None, None, chance.randrange(2**32), chance.randrange(len(payload) + 80)))
+        answered += answers_or_refuses(encoders.with_similar(first, payload, encoders.NUMBER[kind], told))
+    assert answered, "some still pass all checks"
 
 
 @pytest.mark.parametrize("kind", encoders.NUMBER)

@@ -112,6 +112,21 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
   }
 }
 
+void AddSimilar(std::string& entry, const GoldenSimilar& ids, const SnapshotView& view) {
+  const SimilarPart& similar = *view.similar();
+  AddMember(entry, "similar_bytes", std::to_string(similar.payload.size()));
+  AddMember(entry, "similar_format", Quoted(SnapshotFormatName(similar.format)));
+  AddMember(entry, "similar_count", std::to_string(similar.fingerprint_count));
+  AddMember(entry, "random_near",
+            Answers(view, [](const auto& any, Fingerprint f) { return any.MightBeNear(f); }));
+  AddMember(entry, "random_groups",
+            Answers(view, [](const auto& any, Fingerprint f) { return any.MightHoldGroup(f); }));
+  AddMember(entry, "near", List(ids.near));
+  AddMember(entry, "not_near", List(ids.not_near));
+  AddMember(entry, "groups", List(ids.groups));
+  AddMember(entry, "not_groups", List(ids.not_groups));
+}
+
 std::string Entry(const GoldenSnapshot& snapshot) {
   const auto view = SnapshotView::Parse(snapshot.bytes);
   if (!view) return "    {" + Quoted("unreadable") + ": " + Quoted(view.error().message) + "}";
@@ -120,19 +135,21 @@ std::string Entry(const GoldenSnapshot& snapshot) {
   AddMember(entry, "file", Quoted(snapshot.file));
   AddMember(entry, "note", Quoted(snapshot.note));
   AddMember(entry, "format", Quoted(SnapshotFormatName(meta.format)));
-  AddMember(entry, "header_bytes", std::to_string(snapshot.bytes.size() - view->payload().size()));
+  AddMember(entry, "header_bytes", std::to_string(view->payload().data() - snapshot.bytes.data()));
   AddMember(entry, "item_count", std::to_string(meta.item_count));
   AddMember(entry, "as_of_ms", std::to_string(meta.as_of.value));
   AddMember(entry, "horizon_day", std::to_string(meta.horizon.since_epoch));
   AddMember(entry, "partition", std::to_string(meta.partition));
   AddMember(entry, "input_offset", std::to_string(meta.input_offset));
   AddMember(entry, "false_positive_rate", meta.false_positive_rate == 0.01 ? "0.01" : "0.001");
-  AddMember(entry, "payload_bytes", std::to_string(view->payload().size()));
+  AddMember(entry, "payload_bytes",
+            std::to_string(snapshot.bytes.data() + snapshot.bytes.size() - view->payload().data()));
   AddMember(entry, "checksum", std::to_string(reference::Checksum(snapshot.bytes)));
   AddMember(entry, "recall_size", RecallSizes(meta));
   AddMember(entry, "random",
             Answers(*view, [](const auto& any, Fingerprint f) { return any.MightContain(f); }));
   if (!snapshot.days.empty()) AddDays(entry, snapshot, *view);
+  if (view->has_similar()) AddSimilar(entry, snapshot.similar, *view);
   AddMember(entry, "seen", List(snapshot.seen));
   AddMember(entry, "unseen", List(snapshot.unseen));
   return entry + "}";
@@ -145,7 +162,9 @@ std::string Hashes() {
     lines += (lines.empty() ? "" : ",\n") + ("    {\"id\": " + Quoted(id)) +
              ", \"xxh64_of_id\": " + Hex(reference::Xxh64(id)) +
              ", \"fingerprint\": " + std::to_string(fingerprint.value) +
-             ", \"xxh64_of_fingerprint\": " + Hex(reference::HashOf(fingerprint)) + "}";
+             ", \"xxh64_of_fingerprint\": " + Hex(reference::HashOf(fingerprint)) +
+             ", \"near_fingerprint\": " + std::to_string(NearFingerprintOf(fingerprint).value) +
+             ", \"group_fingerprint\": " + std::to_string(GroupFingerprintOf(fingerprint).value) + "}";
   }
   return lines;
 }

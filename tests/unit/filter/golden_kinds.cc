@@ -14,7 +14,21 @@ SnapshotMeta MetaOf(SnapshotFormat format, double rate) {
   return {format, 0, {1763700000123}, {kToday - 30}, 3, 123456789, rate};
 }
 
-/// The items by day, newest first: of a few days the first have more.
+GoldenSnapshot Made(SnapshotFormat format, std::string_view name, std::string note,
+                    std::vector<std::string> ids, const std::vector<std::string>& candidates, double rate) {
+  const std::vector<GoldenDay> days = NeedsDays(format) ? Spread(ids) : std::vector<GoldenDay>();
+  GoldenSnapshot made;
+  made.file = std::string(SnapshotFormatName(format)) + "_" + std::string(name) + ".bin";
+  made.note = std::move(note);
+  made.bytes = Rendered(MetaOf(format, rate), ids, days);
+  made.unseen = UnseenOf(made.bytes, candidates);
+  made.seen = std::move(ids);
+  made.days = days;
+  return made;
+}
+
+}  // namespace
+
 std::vector<GoldenDay> Spread(const std::vector<std::string>& ids) {
   std::vector<GoldenDay> days;
   size_t from = 0;
@@ -31,7 +45,8 @@ std::vector<GoldenDay> Spread(const std::vector<std::string>& ids) {
 }
 
 std::string Rendered(const SnapshotMeta& meta, const std::vector<std::string>& ids,
-                     const std::vector<GoldenDay>& days) {
+                     const std::vector<GoldenDay>& days,
+                     std::optional<std::span<const Fingerprint>> similar) {
   std::vector<Fingerprint> all;
   for (const std::string& id : ids) all.push_back(FingerprintOf(id));
   std::vector<std::vector<Fingerprint>> by_day;
@@ -44,27 +59,18 @@ std::string Rendered(const SnapshotMeta& meta, const std::vector<std::string>& i
     day_items.push_back({day.day, day.first_second, day.last_second, items});
   }
   std::string bytes;
-  RenderSnapshot({meta.format, meta.false_positive_rate, false}, meta, {all, day_items}, bytes);
+  RenderSnapshot({meta.format, meta.false_positive_rate, false}, meta, {all, day_items}, similar, bytes);
   return bytes;
 }
 
-GoldenSnapshot Made(SnapshotFormat format, std::string_view name, std::string note,
-                    std::vector<std::string> ids, const std::vector<std::string>& candidates, double rate) {
-  const std::vector<GoldenDay> days = NeedsDays(format) ? Spread(ids) : std::vector<GoldenDay>();
-  GoldenSnapshot made;
-  made.file = std::string(SnapshotFormatName(format)) + "_" + std::string(name) + ".bin";
-  made.note = std::move(note);
-  made.bytes = Rendered(MetaOf(format, rate), ids, days);
-  const auto view = SnapshotView::Parse(made.bytes);
+std::vector<std::string> UnseenOf(const std::string& bytes, const std::vector<std::string>& candidates) {
+  std::vector<std::string> unseen;
+  const auto view = SnapshotView::Parse(bytes);
   for (const std::string& id : candidates) {
-    if (view && !view->MightContain(id)) made.unseen.push_back(id);
+    if (view && !view->MightContain(id)) unseen.push_back(id);
   }
-  made.seen = std::move(ids);
-  made.days = days;
-  return made;
+  return unseen;
 }
-
-}  // namespace
 
 std::vector<GoldenSnapshot> SnapshotsOfOtherKinds() {
   std::vector<GoldenSnapshot> snapshots;

@@ -24,7 +24,7 @@ GoldenSnapshot Made(std::string file, std::string note, std::vector<std::string>
   for (const std::string& id : candidates) {
     if (!reference::MightContain(std::string_view(bytes).substr(56), FingerprintOf(id))) unseen.push_back(id);
   }
-  return {std::move(file), std::move(note), std::move(bytes), std::move(ids), std::move(unseen), {}};
+  return {std::move(file), std::move(note), std::move(bytes), std::move(ids), std::move(unseen), {}, {}};
 }
 
 SnapshotMeta Meta(double rate = 0.01) {
@@ -108,6 +108,7 @@ std::vector<GoldenSnapshot> SplitBlockBloomSnapshots() {
 std::vector<GoldenSnapshot> Snapshots() {
   std::vector<GoldenSnapshot> snapshots = SplitBlockBloomSnapshots();
   for (GoldenSnapshot& snapshot : SnapshotsOfOtherKinds()) snapshots.push_back(std::move(snapshot));
+  for (GoldenSnapshot& snapshot : SnapshotsWithSimilar()) snapshots.push_back(std::move(snapshot));
   return snapshots;
 }
 
@@ -115,13 +116,13 @@ std::vector<RefusedSnapshot> Refused() {
   const std::string good = Made("", "", Numbered("n", 1, 40), {}, Meta()).bytes;
   std::string flipped = good;
   flipped[70] = static_cast<char>(flipped[70] ^ 4);
-  return {
+  std::vector<RefusedSnapshot> refused = {
       {"refused_empty.bin", "no bytes at all (a tombstone is a null value, not a snapshot)", ""},
       {"refused_magic.bin", "the first four bytes are not SEEN", Patched(good, 0, 'X')},
       {"refused_version.bin", "version 2", Patched(good, 4, uint8_t{2})},
       {"refused_format.bin", "an unknown format", Patched(good, 5, uint8_t{255})},
       {"refused_hash.bin", "an unknown hash", Patched(good, 6, uint8_t{2})},
-      {"refused_flags.bin", "an unknown flag", Patched(good, 7, uint8_t{1})},
+      {"refused_flags.bin", "bit 0 of flags without the fields it announces", Patched(good, 7, uint8_t{1})},
       {"refused_header_bytes.bin", "header_bytes below 56", Patched(good, 8, uint32_t{48})},
       {"refused_header_bytes_huge.bin", "header_bytes beyond the end",
        Patched(good, 8, uint32_t{0xfffffff8})},
@@ -135,7 +136,10 @@ std::vector<RefusedSnapshot> Refused() {
       {"refused_cut.bin", "the last byte is missing", good.substr(0, good.size() - 1)},
       {"refused_cut_header.bin", "only 40 bytes", good.substr(0, 40)},
       {"refused_longer.bin", "a byte too many", good + '\0'},
+      {"refused_flags_others.bin", "a flag beside bit 0", Patched(good, 7, uint8_t{2})},
   };
+  for (RefusedSnapshot& snapshot : RefusedWithSimilar()) refused.push_back(std::move(snapshot));
+  return refused;
 }
 
 }  // namespace seen::golden

@@ -3,10 +3,13 @@
 // to them.
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "filter/snapshot.h"
 #include "model/day.h"
 
 namespace seen::golden {
@@ -18,6 +21,12 @@ struct GoldenDay {
   std::vector<std::string> seen;
 };
 
+/// Of snapshots that say what is similar: ids for which the second filter answers so.
+struct GoldenSimilar {
+  std::vector<std::string> near, not_near;
+  std::vector<std::string> groups, not_groups;
+};
+
 struct GoldenSnapshot {
   std::string file;
   std::string note;
@@ -25,6 +34,7 @@ struct GoldenSnapshot {
   std::vector<std::string> seen;    // ids in it
   std::vector<std::string> unseen;  // ids not in it, for which it answers so
   std::vector<GoldenDay> days;      // newest first; empty: this kind knows none
+  GoldenSimilar similar;
 };
 
 /// Bytes a reader must refuse.
@@ -36,7 +46,18 @@ struct RefusedSnapshot {
 
 std::vector<GoldenSnapshot> Snapshots();
 std::vector<GoldenSnapshot> SnapshotsOfOtherKinds();  // than the default
+std::vector<GoldenSnapshot> SnapshotsWithSimilar();
 std::vector<RefusedSnapshot> Refused();
+std::vector<RefusedSnapshot> RefusedWithSimilar();
+
+/// Of the kinds that know days: the items by day, newest first; of a few days the first have more.
+std::vector<GoldenDay> Spread(const std::vector<std::string>& ids);
+/// With `similar` as a second filter. nullopt: without.
+std::string Rendered(const SnapshotMeta& meta, const std::vector<std::string>& ids,
+                     const std::vector<GoldenDay>& days,
+                     std::optional<std::span<const Fingerprint>> similar = std::nullopt);
+/// Those of `candidates` that the bytes' first filter says no to.
+std::vector<std::string> UnseenOf(const std::string& bytes, const std::vector<std::string>& candidates);
 
 std::vector<std::string> IntegerIds();
 std::vector<std::string> UnicodeIds();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,15 @@ TEST(GoldenSnapshots, AnswerAsTheIndexSays) {
     }
     EXPECT_GE(snapshot.unseen.size(), 8u);
     for (const std::string& id : snapshot.unseen) EXPECT_FALSE(view->MightContain(id)) << id;
+    EXPECT_EQ(view->has_similar(), snapshot.file.starts_with("similar_"));
+    if (!view->has_similar()) continue;
+    const golden::GoldenSimilar& similar = snapshot.similar;
+    EXPECT_EQ(view->similar()->fingerprint_count, similar.near.size() + similar.groups.size());
+    EXPECT_GE(std::min(similar.not_near.size(), similar.not_groups.size()), 8u);
+    for (const std::string& id : similar.near) EXPECT_TRUE(view->MightBeNear(id)) << id;
+    for (const std::string& id : similar.groups) EXPECT_TRUE(view->MightHoldGroup(id)) << id;
+    for (const std::string& id : similar.not_near) EXPECT_FALSE(view->MightBeNear(id)) << id;
+    for (const std::string& id : similar.not_groups) EXPECT_FALSE(view->MightHoldGroup(id)) << id;
   }
 }
 
@@ -77,6 +87,10 @@ TEST(GoldenSnapshots, HoldTheFingerprintsTheFormatNames) {
   EXPECT_EQ(reference::Xxh64(""), 0xEF46DB3751D8E999U);
   EXPECT_EQ(reference::Xxh64("abc"), 0x44BC2CF5AD770999U);
   EXPECT_EQ(FingerprintOf("abc").value, 0x44BC2CF5U);
+  const std::string bytes = {'\x04', '\x03', '\x02', '\x01'};
+  const Fingerprint any{0x01020304};
+  EXPECT_EQ(NearFingerprintOf(any).value, reference::Xxh64(bytes + '\1') >> 32);
+  EXPECT_EQ(GroupFingerprintOf(any).value, reference::Xxh64(bytes + '\2') >> 32);
 }
 
 }  // namespace

@@ -93,6 +93,42 @@ TEST(Answer, EachKindIsCutByItself) {
             (V{1, 5, 9, 20, 30}));
 }
 
+TEST(Answer, WhatIsSimilarHasTheExposuresWindowAndNeverCountsAsSeen) {
+  AnswerLimits limits;
+  limits.horizon = {kDay - 5};
+  const auto similar = [](uint32_t value, int32_t day) {
+    return Change{{value}, At(day, 7), ChangeKind::kSimilar};
+  };
+  std::vector<Change> history = {Shown(1, kNoon), similar(2, kDay), similar(3, kDay - 5),
+                                 similar(4, kDay - 6), similar(1, kDay - 1)};
+  EXPECT_EQ(Seen(history, limits), (V{1}));
+  const auto read = [&] {
+    const Delta delta = DeltaOf("u", history, limits.delta);
+    SeenReader reader;
+    EXPECT_TRUE(reader.Read({}, "u", history, limits));
+    V values, plain;
+    for (const Fingerprint fp : reader.similar().values()) values.push_back(fp.value);
+    for (const Fingerprint fp : SimilarFingerprints(delta, limits)) plain.push_back(fp.value);
+    std::sort(values.begin(), values.end());
+    EXPECT_EQ(values, limits.similar ? plain : V{});
+    return values;
+  };
+  EXPECT_EQ(read(), V{}) << "nobody asked";
+  limits.similar = true;
+  EXPECT_EQ(read(), (V{1, 2, 3}));
+  limits.cooldown = {kDay};
+  EXPECT_EQ(read(), (V{2})) << "what may come back holds back nothing";
+  limits.cooldown = kFirstOfDays;
+  history.push_back({{2}, kNoon, ChangeKind::kRemoved});
+  EXPECT_EQ(read(), (V{1, 3}));
+  history.push_back({{}, kNoon - 86'400, ChangeKind::kErased});
+  history.push_back(similar(9, kDay));
+  EXPECT_EQ(read(), (V{9}));
+  for (uint32_t i = 0; i < 9; ++i) history.push_back(similar(100 + i, kDay - 1));
+  limits.items_max = 1;
+  EXPECT_EQ(read(), (V{9, 100, 101, 102, 103, 104, 105, 106})) << "eight times items_max, the newest days";
+}
+
 TEST(Answer, AnItemCountsFromItsKthExposureOn) {
   AnswerLimits limits;
   limits.delta.repeated = true;

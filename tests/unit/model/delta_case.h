@@ -91,6 +91,7 @@ struct DeltaCase {
     if (random() % 4 == 0) answer.exposures_min = 1 + static_cast<uint32_t>(Below(4));
     if (random() % 3 == 0) answer.cooldown = RandomDay();
     answer.by_creation = answer.exposures_min == 1 && random() % 2 == 0;
+    answer.similar = random() % 2 == 0;
     return answer;
   }
 };

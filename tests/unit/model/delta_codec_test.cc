@@ -63,6 +63,7 @@ TEST(DeltaCodec, HoldsTheExtremesOfOtherKinds) {
       {{SegmentKind::kByCreation, 86'400, 0, 0, 0, 65'535}, {{1}, {2}}, {0, 65'535}},
       {{SegmentKind::kByCreation, 86'400, 65'535, 0, 0, 65'535}, {}, {}},
       {{SegmentKind::kResolving, 300, 1, 0, 299, 0}, {{1}, {2}}, {0, UINT32_MAX}},
+      {{SegmentKind::kSimilar, 86'400, 49'710, 0, 86'399, 0}, {{0}, {UINT32_MAX}}, {}},
       {{static_cast<SegmentKind>(16), 86'400, 0, 1, 2, 0}, {{1}}, {}},
       {{static_cast<SegmentKind>(31), 86'400, 49'710, 1, 2, 0}, {{1}}, {}},
   };
@@ -76,10 +77,10 @@ TEST(DeltaCodec, RefusesWhatNoSegmentIs) {
     return !DecodeDelta(std::string("\x01\x08", 2) + std::string(segments)).has_value();
   };
   using namespace std::string_view_literals;
-  EXPECT_FALSE(refuses("\x01\x01\x05\x02\x00\x00\x00"sv)) << "served, width 5, bucket 2, empty";
+  EXPECT_FALSE(refuses("\x01\x01\x06\x02\x00\x00\x00"sv)) << "served, width 5, bucket 2, empty";
   EXPECT_TRUE(refuses("\x01\x01\x00\x02\x00\x00\x00"sv)) << "no width";
   EXPECT_TRUE(refuses("\x01\x01\x05\x02\x05\x00\x00"sv)) << "a second outside the bucket";
-  EXPECT_TRUE(refuses("\x01\x05\x02\x00\x00\x00"sv)) << "no such kind";
+  EXPECT_TRUE(refuses("\x01\x06\x02\x00\x00\x00"sv)) << "no such kind";
   EXPECT_TRUE(refuses("\x01\x20\x02\x00\x00\x00"sv)) << "no such kind";
   EXPECT_FALSE(refuses("\x02\x10\x02\x00\x00\x00\x11\x02\x00\x00\x00"sv)) << "two declared kinds";
   EXPECT_TRUE(refuses("\x02\x11\x02\x00\x00\x00\x10\x02\x00\x00\x00"sv)) << "the other way round";

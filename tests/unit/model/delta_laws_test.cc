@@ -108,7 +108,10 @@ TEST(DeltaLaws, AnyGroupingGivesTheSameBytes) {
     Case c(seed);
     auto history = c.History(1 + c.random() % 40);
     if (seed % 2 == 0)  // as most are: the encoder has a short way for them
-      std::erase_if(history, [](const Change& change) { return change.kind != ChangeKind::kExposed; });
+      std::erase_if(history, [&](const Change& change) {
+        const bool similar = change.kind == ChangeKind::kSimilar && seed % 4 == 2;
+        return change.kind != ChangeKind::kExposed && !similar;
+      });
     const std::string expected = Encoded(OneByOne(history, c.limits));
     ASSERT_EQ(Encoded(DeltaOf("u", history, c.limits)), expected) << "seed " << seed;
     std::string encoded;
@@ -146,19 +149,32 @@ TEST(DeltaLaws, ReplayingTheWholeOrAnySuffixChangesNothing) {
 }
 
 TEST(DeltaLaws, EqualsTheOracle) {
-  size_t at_most_64 = 0, others = 0;
+  size_t at_most_64 = 0, others = 0, similar_met = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
     Case c(seed);
     if (seed % 16 == 7) {  // the same few again and again
       c.shape.items = 2;
       c.shape.days = 1;
     }
-    const auto history = c.History(1 + c.random() % (seed % 16 == 7 ? 400 : 40));
+    if (seed % 16 == 10) {  // what is similar has eight times the limit
+      c.shape.items = 40;
+      c.shape.days = 1;
+      c.shape.removed_percent = 3;
+      c.shape.others_percent = 80;
+      c.limits.items_per_day_max = 1;
+    }
+    const auto history = c.History(1 + c.random() % (seed % 16 == 7 || seed % 16 == 10 ? 400 : 40));
     const Delta delta = DeltaOf("u", history, c.limits);
     ASSERT_EQ(delta, DeltaOracle(history, c.limits).Expected("u")) << "seed " << seed;
     others += delta.others.size();
-    for (const OtherSegment& segment : delta.others) at_most_64 += segment.fingerprints.size() > 64 ? 1u : 0u;
+    for (const OtherSegment& segment : delta.others) {
+      at_most_64 += segment.fingerprints.size() > 64 ? 1u : 0u;
+      const bool met = segment.kind == SegmentKind::kSimilar &&
+                       segment.fingerprints.size() == 8 * c.limits.items_per_day_max;
+      similar_met += met ? 1u : 0u;
+    }
   }
+  EXPECT_GT(similar_met, static_cast<size_t>(kSeeds / 200));
   EXPECT_GT(others, static_cast<size_t>(kSeeds));  // else it would have looked at little
   EXPECT_GT(at_most_64, static_cast<size_t>(kSeeds / 200));
 }

@@ -59,8 +59,8 @@ class DeltaOracle {
         if (kind == SegmentKind::kResolving) times = {times.front()};
         const Day day =
             kind == SegmentKind::kByCreation ? Day{static_cast<int32_t>(times.back())} : segment.day();
-        if (Smaller(fingerprint, day, kind, bucket, segment.day(), removals) >= limits_.items_per_day_max)
-          continue;
+        const uint64_t most = uint64_t{limits_.items_per_day_max} * (kind == SegmentKind::kSimilar ? 8 : 1);
+        if (Smaller(fingerprint, day, kind, bucket, segment.day(), removals) >= most) continue;
         for (const uint32_t time : times) {
           segment.fingerprints.push_back(fingerprint);
           if (IsTimed(kind)) segment.times.push_back(time);
@@ -105,6 +105,7 @@ class DeltaOracle {
     }
     if (change.kind == ChangeKind::kServed) thing.kind = SegmentKind::kServed;
     if (change.kind == ChangeKind::kResolving) thing.kind = SegmentKind::kResolving;
+    if (change.kind == ChangeKind::kSimilar) thing.kind = SegmentKind::kSimilar;
     if (change.kind >= ChangeKind::kDeclaredFirst) thing.kind = static_cast<SegmentKind>(change.kind);
     if (thing.kind == SegmentKind::kServed || thing.kind == SegmentKind::kResolving) {
       thing.width = limits_.served_width_s;

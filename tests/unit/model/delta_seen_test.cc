@@ -17,6 +17,7 @@ constexpr int kSeeds = test::Rounds(5'000);
 
 TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
   SeenReader reader;
+  size_t similar_met = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
     DeltaCase c(seed);
     const Delta stored = c.RandomDelta(400);
@@ -46,7 +47,14 @@ TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
       }
     };
     count(composed.segments);
-    count(composed.others);
+    auto others = composed.others;
+    std::erase_if(others, [](const OtherSegment& one) { return one.kind == SegmentKind::kSimilar; });
+    count(others);
+    std::vector<Fingerprint> similar(reader.similar().values().begin(), reader.similar().values().end());
+    std::sort(similar.begin(), similar.end());
+    ASSERT_EQ(similar, limits.similar ? SimilarFingerprints(composed, limits) : std::vector<Fingerprint>())
+        << "seed " << seed;
+    similar_met += similar.size();
     ASSERT_GE(reader.kept_items(), kept) << "seed " << seed;
     if (changes.empty()) {
       ASSERT_EQ(reader.kept_items(), kept) << "seed " << seed;
@@ -64,6 +72,7 @@ TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
     reader.seen().ContainsEach(many, answers);
     for (size_t i = 0; i < many.size(); ++i) ASSERT_EQ(answers[i], reader.seen().Contains(many[i]) ? 1 : 0);
   }
+  EXPECT_GT(similar_met, static_cast<size_t>(kSeeds / 2));
 }
 
 TEST(SeenReader, OfArbitraryBytesGivesASetOrAnError) {

@@ -51,6 +51,19 @@ constexpr std::uint64_t HashOf(Fingerprint fingerprint) {
   return acc ^ (acc >> 32);
 }
 
+/// The upper half of XXH64 of the fingerprint's four little-endian bytes and then `domain`, likewise.
+constexpr Fingerprint InDomain(Fingerprint fingerprint, std::uint8_t domain) {
+  constexpr std::uint64_t kPrime1 = 0x9E3779B185EBCA87U, kPrime2 = 0xC2B2AE3D27D4EB4FU,
+                          kPrime3 = 0x165667B19E3779F9U, kPrime5 = 0x27D4EB2F165667C5U;
+  std::uint64_t acc = (kPrime5 + 5) ^ (static_cast<std::uint64_t>(fingerprint) * kPrime1);
+  acc = RotateLeft(acc, 23) * kPrime2 + kPrime3;
+  acc = RotateLeft(acc ^ (domain * kPrime5), 11) * kPrime1;
+  acc = (acc ^ (acc >> 33)) * kPrime2;
+  acc = (acc ^ (acc >> 29)) * kPrime3;
+  return static_cast<Fingerprint>((acc ^ (acc >> 32)) >> 32);
+}
+constexpr std::uint8_t kNearDomain = 1, kGroupDomain = 2;
+
 constexpr std::uint32_t High(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 constexpr std::uint32_t Low(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
 

@@ -12,7 +12,7 @@ enum class ErrorCode {
   kNotASnapshot,    // other bytes, or none: a tombstone is a null value, not an empty one
   kCutOff,          // shorter than a header
   kUnknownVersion,  // written by a newer program: update the reader
-  kBadHeader,       // header_bytes is out of its range
+  kBadHeader,       // header_bytes, or similar_bytes, is out of its range
   kWrongLength,
   kWrongChecksum,
   kUnknownFormat,  // a kind of filter this reader doesn't know: likewise

@@ -52,7 +52,7 @@ class Snapshot {
   }
 
   /// Nothing seen, and exactly so: of users that have a tombstone, or that no record was ever there of.
-  static Snapshot Empty() { return Snapshot({}, {}, nullptr, Fingerprints()); }
+  static Snapshot Empty() { return Snapshot({}, {}, nullptr, Fingerprints(), Fingerprints()); }
 
   /// False: certainly not seen. `id`: UTF-8, or an integer, which is its decimal string.
   bool MightContain(std::string_view id, const DayLimits& limits = {}) const {
@@ -63,33 +63,14 @@ class Snapshot {
     return MightContain(FingerprintOf(id), limits);
   }
   bool MightContain(Fingerprint fingerprint, const DayLimits& limits = {}) const {
-    const std::uint64_t hash = internal::HashOf(fingerprint);
-    return std::visit(
-        [&](const auto& filter) {
-          if constexpr (kIs<decltype(filter), DayChain>)
-            return filter.MightContain(fingerprint, hash, limits);
-          return filter.MightContain(fingerprint, hash);
-        },
-        filter_);
+    return Ask(filter_, fingerprint, limits);
   }
 
   /// `answers[i]` is 1 if `fingerprints[i]`, or `ids[i]`, may have been seen, else 0; `count` of each. The
   /// fast way.
   void MightContainEach(const Fingerprint* fingerprints, std::size_t count, std::uint8_t* answers,
                         const DayLimits& limits = {}) const {
-    std::visit(
-        [&](const auto& filter) {
-          if constexpr (kIs<decltype(filter), DayChain>) {
-            filter.MightContainEach(fingerprints, count, answers, limits);
-          } else if constexpr (kIs<decltype(filter), SplitBlockBloom>) {
-            filter.MightContainEach(fingerprints, count, answers);
-          } else {
-            for (std::size_t i = 0; i < count; ++i) {
-              answers[i] = filter.MightContain(fingerprints[i], internal::HashOf(fingerprints[i]));
-            }
-          }
-        },
-        filter_);
+    AskEach(filter_, fingerprints, count, answers, limits);
   }
   void MightContainEach(const std::string_view* ids, std::size_t count, std::uint8_t* answers,
                         const DayLimits& limits = {}) const {
@@ -100,6 +81,30 @@ class Snapshot {
       for (std::size_t i = 0; i < here; ++i) fingerprints[i] = FingerprintOf(ids[from + i]);
       MightContainEach(fingerprints, here, answers + from, limits);
     }
+  }
+
+  /// Whether it says what is similar (the daemon's `filters[].similar`). Where it doesn't, as in Empty(), all
+  /// answers of the next four are no. None of them knows what AlsoSeen names.
+  bool has_similar() const { return envelope_.has_similar; }
+  /// May an item like this one have been seen? Ids as in MightContain, or the item's own Fingerprint. An item
+  /// that was seen itself need not be near another: ask MightContain for that.
+  template <typename Id>
+  bool MightBeNear(const Id& id) const {
+    return Ask(similar_, internal::InDomain(OwnFingerprint(id), internal::kNearDomain));
+  }
+  /// May an item of this group have been seen? By the group's id, as the topic of groups has it.
+  template <typename Id>
+  bool MightHoldGroup(const Id& group_id) const {
+    return Ask(similar_, internal::InDomain(OwnFingerprint(group_id), internal::kGroupDomain));
+  }
+  /// `answers[i]` is 1 or 0; of `ids`: fingerprints, strings, string views or integers, `count` of each.
+  template <typename Id>
+  void MightBeNearEach(const Id* ids, std::size_t count, std::uint8_t* answers) const {
+    AskSimilarEach(ids, count, answers, internal::kNearDomain);
+  }
+  template <typename Id>
+  void MightHoldGroupEach(const Id* group_ids, std::size_t count, std::uint8_t* answers) const {
+    AskSimilarEach(group_ids, count, answers, internal::kGroupDomain);
   }
 
   /// The items the user hasn't seen, in their order and each once: several recall routes can be given one
@@ -155,6 +160,10 @@ class Snapshot {
   Format format() const { return envelope_.format; }
   /// How many different fingerprints are in.
   std::uint32_t item_count() const { return envelope_.item_count; }
+  /// How many different fingerprints of near items and groups are in; 0 where nothing is said of them.
+  std::uint32_t similar_count() const { return envelope_.similar_count; }
+  /// The kind of the filter of what is similar; of no meaning without has_similar().
+  Format similar_format() const { return envelope_.similar_format; }
   /// The greatest Kafka timestamp read from the input partition: the stream's time, not the user's.
   TimeMs as_of() const { return TimeMs(TimeMs::duration(envelope_.as_of_ms)); }
   /// The first UTC day that counts.
@@ -175,8 +184,62 @@ class Snapshot {
   template <typename T, typename Wanted>
   static constexpr bool kIs = std::is_same_v<std::decay_t<T>, Wanted>;
 
-  Snapshot(const internal::Envelope& envelope, std::string_view bytes, Owned owned, Filter filter)
-      : envelope_(envelope), bytes_(bytes), owned_(std::move(owned)), filter_(std::move(filter)) {}
+  Snapshot(const internal::Envelope& envelope, std::string_view bytes, Owned owned, Filter filter,
+           Filter similar)
+      : envelope_(envelope),
+        bytes_(bytes),
+        owned_(std::move(owned)),
+        filter_(std::move(filter)),
+        similar_(std::move(similar)) {}
+
+  static bool Ask(const Filter& any, Fingerprint fingerprint, const DayLimits& limits = {}) {
+    const std::uint64_t hash = internal::HashOf(fingerprint);
+    return std::visit(
+        [&](const auto& filter) {
+          if constexpr (kIs<decltype(filter), DayChain>)
+            return filter.MightContain(fingerprint, hash, limits);
+          return filter.MightContain(fingerprint, hash);
+        },
+        any);
+  }
+
+  static void AskEach(const Filter& any, const Fingerprint* fingerprints, std::size_t count,
+                      std::uint8_t* answers, const DayLimits& limits = {}) {
+    std::visit(
+        [&](const auto& filter) {
+          if constexpr (kIs<decltype(filter), DayChain>) {
+            filter.MightContainEach(fingerprints, count, answers, limits);
+          } else if constexpr (kIs<decltype(filter), SplitBlockBloom>) {
+            filter.MightContainEach(fingerprints, count, answers);
+          } else {
+            for (std::size_t i = 0; i < count; ++i) {
+              answers[i] = filter.MightContain(fingerprints[i], internal::HashOf(fingerprints[i]));
+            }
+          }
+        },
+        any);
+  }
+
+  template <typename Id>
+  static Fingerprint OwnFingerprint(const Id& id) {
+    if constexpr (kIs<Id, Fingerprint>) {
+      return id;
+    } else {
+      return FingerprintOf(id);
+    }
+  }
+
+  template <typename Id>
+  void AskSimilarEach(const Id* ids, std::size_t count, std::uint8_t* answers, std::uint8_t domain) const {
+    Fingerprint fingerprints[256];
+    constexpr std::size_t kAtOnce = sizeof(fingerprints) / sizeof(fingerprints[0]);
+    for (std::size_t from = 0; from < count; from += kAtOnce) {
+      const std::size_t here = std::min(kAtOnce, count - from);
+      for (std::size_t i = 0; i < here; ++i)
+        fingerprints[i] = internal::InDomain(OwnFingerprint(ids[from + i]), domain);
+      AskEach(similar_, fingerprints, here, answers + from);
+    }
+  }
 
   template <typename Kind>
   static Parsed<Filter> ParseFilter(std::string_view payload) {
@@ -218,13 +281,18 @@ class Snapshot {
     if (!envelope) return envelope.error();
     auto filter = ParseFilter(envelope->format, envelope->payload);
     if (!filter) return filter.error();
-    return Snapshot(*envelope, bytes, std::move(owned), *std::move(filter));
+    if (!envelope->has_similar)
+      return Snapshot(*envelope, bytes, std::move(owned), *std::move(filter), Fingerprints());
+    auto similar = ParseFilter(envelope->similar_format, envelope->similar_payload);
+    if (!similar) return Error{similar.error().code, "what is similar: " + similar.error().message};
+    return Snapshot(*envelope, bytes, std::move(owned), *std::move(filter), *std::move(similar));
   }
 
   internal::Envelope envelope_;
   std::string_view bytes_;
   Owned owned_;  // null: the bytes are the caller's
   Filter filter_;
+  Filter similar_;  // of nothing where the snapshot doesn't say what is similar
 };
 
 }  // namespace seen::client

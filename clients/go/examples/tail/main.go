@@ -9,6 +9,7 @@ import (
 	"flag"
 	"log"
 	"os"
+	"sort"
 	"strings"
 	"time"
 
@@ -77,6 +78,9 @@ func (r *recommender) unseen(ctx context.Context, user string, items, alsoSeen [
 		from = "stale cache" // what was seen up to then, and what this request knows
 	}
 	answer := lines.Answer{Unseen: snapshot.AlsoSeen(alsoSeen...).Unseen(items), From: from}
+	sort.SliceStable(answer.Unseen, func(i, j int) bool { // what is like something seen goes last
+		return !snapshot.MightBeNear(answer.Unseen[i]) && snapshot.MightBeNear(answer.Unseen[j])
+	})
 	if err != nil {
 		answer.Error = err.Error()
 	}

@@ -5,6 +5,7 @@
     snapshot = Snapshot(record_value)            # SnapshotError if the bytes are to be refused
     snapshot.unseen(["n1", "n2", 7])             # those not seen, in order, each once
     snapshot.with_also_seen(["n9"]).unseen(ids)  # "n9" counts as seen too
+    snapshot.might_be_near("n3")                 # may one like it have been seen? Where `filters[].similar` is on
 """
 
 from .errors import MalformedSnapshotError, SnapshotError, UnsupportedSnapshotError, WatermarkError

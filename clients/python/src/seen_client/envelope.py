@@ -17,6 +17,9 @@ HASH = 1
 FIELDS = struct.Struct("<4sBBBBIIqiiqdII")
 HEADER_BYTES_MAX = 4096
 CHECKSUM_AT = 52
+FLAG_SIMILAR = 1
+SIMILAR_FIELDS = struct.Struct("<IB3xI4x")
+SIMILAR_KINDS = frozenset(FilterKind) - {FilterKind.INDEXED_CUCKOO, FilterKind.DAY_CHAIN}  # none that knows days
 
 
 class Header(NamedTuple):
@@ -28,6 +31,10 @@ class Header(NamedTuple):
     partition: int
     input_offset: int
     false_positive_rate: float
+    similar_kind: FilterKind | None = None
+    """None: nothing is said of what is similar."""
+    similar_bytes: int = 0
+    similar_count: int = 0
 
 
 def read_header(data: bytes) -> Header:
@@ -55,11 +62,25 @@ def read_header(data: bytes) -> Header:
             f"snapshot: format {form}; this reader knows 1 to {max(FilterKind)}: update seen-client")
     if hash_kind != HASH:
         raise UnsupportedSnapshotError(f"snapshot: hash {hash_kind}; this reader knows {HASH}: update seen-client")
-    if flags:
-        raise UnsupportedSnapshotError(f"snapshot: flags {flags:#04x}; this reader knows none: update seen-client")
+    if flags & ~FLAG_SIMILAR:
+        raise UnsupportedSnapshotError(f"snapshot: flags {flags:#04x}; this reader knows bit 0: update seen-client")
     if not 0 < rate <= 0.5:
         raise MalformedSnapshotError(f"snapshot: false_positive_rate is {rate}; it is above 0, and at most 0.5")
-    return Header(FilterKind(form), header_bytes, item_count, as_of_ms, horizon_day, partition, input_offset, rate)
+    header = Header(FilterKind(form), header_bytes, item_count, as_of_ms, horizon_day, partition, input_offset, rate)
+    return _with_similar(header, data, payload_bytes) if flags & FLAG_SIMILAR else header
+
+
+def _with_similar(header: Header, data: bytes, payload_bytes: int) -> Header:
+    if header.header_bytes < FIELDS.size + SIMILAR_FIELDS.size:
+        raise MalformedSnapshotError(f"snapshot: header_bytes is {header.header_bytes}; with bit 0 of flags it is "
+                                     f"{FIELDS.size + SIMILAR_FIELDS.size} or more")
+    similar_bytes, form, count = SIMILAR_FIELDS.unpack_from(data, FIELDS.size)
+    if similar_bytes > payload_bytes:
+        raise MalformedSnapshotError(f"snapshot: similar_bytes is {similar_bytes}, above payload_bytes {payload_bytes}")
+    if form not in SIMILAR_KINDS:
+        raise UnsupportedSnapshotError(
+            f"snapshot: similar_format {form}; this reader knows 1 to 6, 8, 9 and 11: update seen-client")
+    return header._replace(similar_kind=FilterKind(form), similar_bytes=similar_bytes, similar_count=count)
 
 
 def checksum_of(data: bytes) -> int:

@@ -24,7 +24,11 @@ SHIFT_32 = np.uint64(32)
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _P3 = np.uint64(0x165667B19E3779F9)
-_P5_AND_LENGTH = np.uint64(0x27D4EB2F165667C5 + 4)
+_P5 = 0x27D4EB2F165667C5
+_P5_AND_LENGTH = np.uint64(_P5 + 4)
+
+NEAR, GROUP = 1, 2
+"""The domains in which the filter of what is similar knows items and groups."""
 
 
 def id_text(item: ItemId) -> str:
@@ -63,6 +67,22 @@ def hashes_of(prints: U32s) -> U64s:
     acc = (acc ^ (acc >> np.uint64(33))) * _P2
     acc = (acc ^ (acc >> np.uint64(29))) * _P3
     return acc ^ (acc >> SHIFT_32)
+
+
+def in_domain(print32: int, domain: int) -> int:
+    """The fingerprint under which what is similar is kept: of an item's own (NEAR), or of a group id's (GROUP)."""
+    return xxhash.xxh64_intdigest(print32.to_bytes(4, "little") + bytes((domain,))) >> 32
+
+
+def in_domain_each(prints: U32s, domain: int) -> U32s:
+    """`in_domain` for each: XXH64 written out for five bytes."""
+    acc = np.uint64(_P5 + 5) ^ (prints.astype(np.uint64) * _P1)
+    acc = ((acc << np.uint64(23)) | (acc >> np.uint64(41))) * _P2 + _P3
+    acc = acc ^ np.uint64(domain * _P5 & 0xFFFFFFFFFFFFFFFF)
+    acc = ((acc << np.uint64(11)) | (acc >> np.uint64(53))) * _P1
+    acc = (acc ^ (acc >> np.uint64(33))) * _P2
+    acc = (acc ^ (acc >> np.uint64(29))) * _P3
+    return ((acc ^ (acc >> SHIFT_32)) >> SHIFT_32).astype(np.uint32)
 
 
 def in_range(values: U64s, n: int) -> U64s:

@@ -13,11 +13,16 @@ import numpy.typing as npt
 
 from .clock import date_of, datetime_of, day_of
 from .envelope import Header, read_header
-from .hashing import MASK_32, Bools, ItemId, U32s, fingerprint, fingerprints, hash_of, hashes_of, id_text
+from .errors import MalformedSnapshotError
+from .hashing import (
+    GROUP, MASK_32, NEAR, Bools, ItemId, U32s, fingerprint, fingerprints, hash_of, hashes_of, id_text, in_domain,
+    in_domain_each,
+)
 from .kinds import FILTERS, DayChain, Filter, FilterKind, IndexedCuckoo
 
 ItemT = TypeVar("ItemT", str, int)
 Bytes = Union[bytes, bytearray, memoryview]
+SIMILAR_START = 8  # bytes before the second payload, for look-ups that go by windows of eight
 CREATED_SECOND_MAX = (1 << 62) - 1
 
 
@@ -39,7 +44,7 @@ class Snapshot:
     kinds keep decoded items too: `fingerprints` 4 bytes each, `quotient` 8 bytes each once a batch was asked for.
     """
 
-    __slots__ = ("_also_seen", "_filter", "_header", "_nbytes")
+    __slots__ = ("_also_seen", "_filter", "_header", "_nbytes", "_similar")
 
     def __init__(self, data: Bytes) -> None:
         """Reads and checks the bytes of a record or of an HTTP answer. SnapshotError if they are to be refused."""
@@ -48,7 +53,14 @@ class Snapshot:
         header = read_header(data)
         self._nbytes = len(data)
         self._header: Header = header
-        self._filter: Filter | None = FILTERS[header.kind](data, header.header_bytes)
+        self._similar: Filter | None = None
+        items = data[:len(data) - header.similar_bytes]  # the same object, where nothing is cut off
+        self._filter: Filter | None = FILTERS[header.kind](items, header.header_bytes)
+        if header.similar_kind is not None:
+            try:
+                self._similar = FILTERS[header.similar_kind](data[len(items) - SIMILAR_START:], SIMILAR_START)
+            except MalformedSnapshotError as error:
+                raise MalformedSnapshotError(f"what is similar: {error}") from None
         self._also_seen: frozenset[str] = frozenset()
 
     @classmethod
@@ -56,7 +68,7 @@ class Snapshot:
         """Nothing seen: for a user with a tombstone, or never heard of. Its rate is 0, as it errs about no item."""
         snapshot = cls.__new__(cls)
         snapshot._header = Header(FilterKind.FINGERPRINTS, 0, 0, as_of_ms, 0, partition, 0, 0.0)
-        snapshot._filter = None
+        snapshot._filter = snapshot._similar = None
         snapshot._nbytes = 0
         snapshot._also_seen = frozenset()
         return snapshot
@@ -65,6 +77,7 @@ class Snapshot:
         """The same, but that these count as seen too: this request's earlier pages, for instance. Shares the filter."""
         snapshot = type(self).__new__(type(self))
         snapshot._header, snapshot._filter, snapshot._nbytes = self._header, self._filter, self._nbytes
+        snapshot._similar = self._similar
         snapshot._also_seen = self._also_seen.union(map(id_text, _items(ids)))
         return snapshot
 
@@ -220,6 +233,53 @@ class Snapshot:
         if isinstance(self._filter, DayChain):
             return self._filter.contains_many_since(hashes, created_seconds, _day(window_start))
         return self._filter.contains_many(prints, hashes)
+
+    # --- what is similar
+
+    @property
+    def has_similar(self) -> bool:
+        """Whether it says what is like the items that were seen (`filters[].similar`). If not, nothing is near."""
+        return self._similar is not None
+
+    @property
+    def similar_kind(self) -> FilterKind | None:
+        return self._header.similar_kind
+
+    @property
+    def similar_count(self) -> int:
+        """How many fingerprints of near items and of groups it holds."""
+        return self._header.similar_count
+
+    def might_be_near(self, item: ItemId) -> bool:
+        """May an item like this one have been seen?
+
+        One that was seen itself need not be near another: that is `might_contain`. `with_also_seen` doesn't count.
+        """
+        return self._holds_similar(fingerprint(item), NEAR)
+
+    def might_hold_group(self, group: ItemId) -> bool:
+        """May an item of this group have been seen? By the group's id, as in the topic of groups."""
+        return self._holds_similar(fingerprint(group), GROUP)
+
+    def might_be_near_many(self, items: Iterable[ItemId]) -> Bools:
+        """`might_be_near` of each, as an array of bool in the order given."""
+        return self._holds_similar_many(fingerprints(_items(items)), NEAR)
+
+    def might_hold_group_many(self, groups: Iterable[ItemId]) -> Bools:
+        """`might_hold_group` of each, likewise."""
+        return self._holds_similar_many(fingerprints(_items(groups)), GROUP)
+
+    def _holds_similar(self, print32: int, domain: int) -> bool:
+        if self._similar is None:
+            return False
+        mapped = in_domain(print32, domain)
+        return self._similar.contains(mapped, hash_of(mapped))
+
+    def _holds_similar_many(self, prints: U32s, domain: int) -> Bools:
+        if self._similar is None or not len(prints):
+            return np.zeros(len(prints), np.bool_)
+        mapped = in_domain_each(prints, domain)
+        return self._similar.contains_many(mapped, hashes_of(mapped))
 
     # --- how many to recall
 

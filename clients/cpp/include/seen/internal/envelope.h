@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,10 +46,16 @@ struct Envelope {
   std::int32_t partition = 0;
   std::int64_t input_offset = 0;
   double false_positive_rate = 0;
-  std::string_view payload;
+  std::string_view payload;  // of the items
+  bool has_similar = false;
+  Format similar_format = Format::kFingerprints;
+  std::uint32_t similar_count = 0;
+  std::string_view similar_payload;
 };
 
 inline constexpr std::size_t kHeaderBytes = 56;
+inline constexpr std::size_t kHeaderBytesWithSimilar = 72;
+inline constexpr unsigned kFlagSimilar = 1;
 inline constexpr std::size_t kHeaderBytesMax = 4096;
 inline constexpr std::size_t kChecksumAt = 52;
 
@@ -59,6 +66,34 @@ inline std::uint32_t ChecksumOf(std::string_view bytes) {
   XXH64_update(&state, bytes.data(), kChecksumAt);
   XXH64_update(&state, bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes);
   return Low(XXH64_digest(&state));
+}
+
+/// Reads the fields of what is similar, and cuts its payload off the items'.
+inline std::optional<Error> TakeSimilar(std::string_view bytes, std::size_t header_bytes,
+                                        Envelope& envelope) {
+  if (header_bytes < kHeaderBytesWithSimilar) {
+    return Error{ErrorCode::kBadHeader, "header_bytes is " + std::to_string(header_bytes) +
+                                            ", with flags bit 0 it must be 72 or more"};
+  }
+  const std::size_t similar_bytes = LoadU32(bytes.data() + 56);
+  if (similar_bytes > envelope.payload.size()) {
+    return Error{ErrorCode::kBadHeader, "similar_bytes is " + std::to_string(similar_bytes) +
+                                            ", above payload_bytes, " +
+                                            std::to_string(envelope.payload.size())};
+  }
+  const auto number = static_cast<unsigned>(ByteAt(bytes.data(), 60));
+  const auto format = static_cast<Format>(number);
+  if (number < 1 || number > static_cast<unsigned>(Format::kFingerprints) ||
+      format == Format::kIndexedCuckoo || format == Format::kDayChain) {
+    return Error{ErrorCode::kUnknownFormat, "similar_format is " + std::to_string(number) +
+                                                ", this reader knows 1 to 6, 8, 9 and 11: update the reader"};
+  }
+  envelope.has_similar = true;
+  envelope.similar_format = format;
+  envelope.similar_count = LoadU32(bytes.data() + 64);
+  envelope.similar_payload = envelope.payload.substr(envelope.payload.size() - similar_bytes);
+  envelope.payload.remove_suffix(similar_bytes);
+  return std::nullopt;
 }
 
 inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
@@ -100,9 +135,9 @@ inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
     return refuse(ErrorCode::kUnknownHash,
                   "hash is " + std::to_string(byte(6)) + ", this reader knows 1: update the reader");
   }
-  if (byte(7) != 0) {
+  if ((byte(7) & ~kFlagSimilar) != 0) {
     return refuse(ErrorCode::kUnknownFlags,
-                  "flags is " + std::to_string(byte(7)) + ", this reader knows 0: update the reader");
+                  "flags is " + std::to_string(byte(7)) + ", this reader knows 0 and 1: update the reader");
   }
   Envelope envelope;
   envelope.format = static_cast<Format>(byte(5));
@@ -119,6 +154,10 @@ inline Parsed<Envelope> ParseEnvelope(std::string_view bytes) {
         "false_positive_rate is " + std::to_string(envelope.false_positive_rate) + ", must be in (0, 0.5]");
   }
   envelope.payload = bytes.substr(static_cast<std::size_t>(header_bytes));
+  if ((byte(7) & kFlagSimilar) != 0) {
+    if (const auto error = TakeSimilar(bytes, static_cast<std::size_t>(header_bytes), envelope))
+      return *error;
+  }
   return envelope;
 }
 

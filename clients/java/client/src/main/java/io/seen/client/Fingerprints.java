@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
  */
 public final class Fingerprints {
   static final Hasher64 XXH64 = Hashing.xxh64();
+  static final int NEAR = 1;
+  static final int GROUP = 2;
 
   private static final long PRIME_1 = 0x9E3779B185EBCA87L;
   private static final long PRIME_2 = 0xC2B2AE3D27D4EB4FL;
@@ -42,6 +44,20 @@ public final class Fingerprints {
   /** Of an id's UTF-8 bytes. */
   public static int of(byte[] utf8) {
     return (int) (XXH64.hashBytesToLong(utf8, 0, utf8.length) >>> 32);
+  }
+
+  /**
+   * As what the filter of what is similar knows an item ({@code NEAR}) or a group ({@code GROUP}): the upper half of
+   * XXH64 of the fingerprint's four bytes and then {@code domain}, likewise.
+   */
+  static int inDomain(int fingerprint, int domain) {
+    long h = PRIME_5 + Integer.BYTES + 1;
+    h ^= (fingerprint & 0xFFFFFFFFL) * PRIME_1;
+    h = Long.rotateLeft(h, 23) * PRIME_2 + PRIME_3;
+    h = Long.rotateLeft(h ^ domain * PRIME_5, 11) * PRIME_1;
+    h = (h ^ (h >>> 33)) * PRIME_2;
+    h = (h ^ (h >>> 29)) * PRIME_3;
+    return (int) ((h ^ (h >>> 32)) >>> 32);
   }
 
   /**

@@ -12,7 +12,9 @@ final class Header {
   private static final int HASH_XXH64 = 1;
   private static final int BYTES_MIN = 56;
   private static final int BYTES_MAX = 4096;
+  private static final int BYTES_MIN_WITH_SIMILAR = 72;
   private static final int CHECKSUM_AT = 52;
+  private static final int FLAG_SIMILAR = 1;
   private static final double RATE_MAX = 0.5;
   private static final ByteAccess<ByteBuffer> ACCESS = ByteAccess.forByteBuffer(ByteOrder.LITTLE_ENDIAN);
 
@@ -24,6 +26,9 @@ final class Header {
   final int partition;
   final long inputOffset;
   final double falsePositiveRate;
+  final Kind similarKind; // null: nothing is said of what is similar
+  final int similarBytes;
+  final long similarCount;
 
   /** {@code snapshot}: from position 0 to its limit, little-endian. */
   Header(ByteBuffer snapshot) throws RefusedException {
@@ -50,7 +55,10 @@ final class Header {
     }
     kind = Kind.ofFormat(snapshot.get(5) & 0xFF);
     refuseUnlessKnown("hash", snapshot.get(6) & 0xFF, HASH_XXH64);
-    refuseUnlessKnown("flags", snapshot.get(7) & 0xFF, 0);
+    int flags = snapshot.get(7) & 0xFF;
+    if ((flags & ~FLAG_SIMILAR) != 0) {
+      throw new UnknownFormatException("snapshot: flags " + flags + "; this reader knows bit 0");
+    }
     falsePositiveRate = snapshot.getDouble(40);
     if (!(falsePositiveRate > 0 && falsePositiveRate <= RATE_MAX)) {
       throw new MalformedException(
@@ -62,6 +70,23 @@ final class Header {
     horizonDay = snapshot.getInt(24);
     partition = snapshot.getInt(28);
     inputOffset = snapshot.getLong(32);
+    if ((flags & FLAG_SIMILAR) == 0) {
+      similarKind = null;
+      similarBytes = 0;
+      similarCount = 0;
+      return;
+    }
+    if (bytes < BYTES_MIN_WITH_SIMILAR) {
+      throw new MalformedException(
+          "snapshot: header_bytes " + bytes + "; with bit 0 of flags " + BYTES_MIN_WITH_SIMILAR + " or more");
+    }
+    long similar = snapshot.getInt(56) & 0xFFFFFFFFL;
+    if (similar > size - bytes) {
+      throw new MalformedException("snapshot: similar_bytes " + similar + " of a payload of " + (size - bytes));
+    }
+    similarKind = Kind.ofSimilarFormat(snapshot.get(60) & 0xFF);
+    similarBytes = (int) similar;
+    similarCount = snapshot.getInt(64) & 0xFFFFFFFFL;
   }
 
   private static void refuseUnlessKnown(String field, int value, int known) throws UnknownFormatException {

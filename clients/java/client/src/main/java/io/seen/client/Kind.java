@@ -41,4 +41,12 @@ public enum Kind {
     }
     return KINDS[format - 1];
   }
+
+  static Kind ofSimilarFormat(int format) throws UnknownFormatException {
+    if (format < 1 || format > KINDS.length || KINDS[format - 1] == INDEXED_CUCKOO || KINDS[format - 1] == DAY_CHAIN) {
+      throw new UnknownFormatException(
+          "snapshot: similar_format " + format + "; this reader knows 1 to 6, 8, 9 and 11");
+    }
+    return KINDS[format - 1];
+  }
 }

@@ -23,8 +23,11 @@ public final class Snapshot implements SeenItems {
   private final long inputOffset;
   private final double falsePositiveRate;
   private final int firstDay; // days before it are left out
+  private final Filter similar; // null: nothing is said of it
+  private final Kind similarKind;
+  private final long similarCount;
 
-  private Snapshot(Header header, Filter filter) {
+  private Snapshot(Header header, Filter filter, Filter similar) {
     this.kind = header.kind;
     this.filter = filter;
     this.itemCount = header.itemCount;
@@ -34,6 +37,9 @@ public final class Snapshot implements SeenItems {
     this.inputOffset = header.inputOffset;
     this.falsePositiveRate = header.falsePositiveRate;
     this.firstDay = Filter.EVERY_DAY;
+    this.similar = similar;
+    this.similarKind = header.similarKind;
+    this.similarCount = header.similarCount;
   }
 
   private Snapshot(Snapshot other, int firstDay) {
@@ -46,6 +52,9 @@ public final class Snapshot implements SeenItems {
     this.inputOffset = other.inputOffset;
     this.falsePositiveRate = other.falsePositiveRate;
     this.firstDay = firstDay;
+    this.similar = other.similar;
+    this.similarKind = other.similarKind;
+    this.similarCount = other.similarCount;
   }
 
   private Snapshot(int partition) {
@@ -58,6 +67,9 @@ public final class Snapshot implements SeenItems {
     this.inputOffset = 0;
     this.falsePositiveRate = 0;
     this.firstDay = Filter.EVERY_DAY;
+    this.similar = null;
+    this.similarKind = null;
+    this.similarCount = 0;
   }
 
   /**
@@ -76,8 +88,22 @@ public final class Snapshot implements SeenItems {
   public static Snapshot parse(ByteBuffer bytes) throws RefusedException {
     ByteBuffer all = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
     Header header = new Header(all);
-    ByteBuffer payload = all.position(header.bytes).slice().order(ByteOrder.LITTLE_ENDIAN);
-    return new Snapshot(header, Filter.read(header.kind, payload));
+    int similarAt = all.limit() - header.similarBytes;
+    Filter filter = Filter.read(header.kind, part(all, header.bytes, similarAt));
+    if (header.similarKind == null) {
+      return new Snapshot(header, filter, null);
+    }
+    try {
+      return new Snapshot(header, filter, Filter.read(header.similarKind, part(all, similarAt, all.limit())));
+    } catch (MalformedException refused) {
+      throw new MalformedException("what is similar: " + refused.getMessage());
+    }
+  }
+
+  private static ByteBuffer part(ByteBuffer all, int from, int to) {
+    ByteBuffer part = all.duplicate();
+    part.position(from).limit(to);
+    return part.slice().order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /**
@@ -140,6 +166,77 @@ public final class Snapshot implements SeenItems {
    */
   public List<IndexedEntry> entries(String id) {
     return filter.entries(Fingerprints.of(id));
+  }
+
+  /**
+   * Whether the snapshot says what is like the items that were seen (the daemon's {@code filters[].similar}). Where it
+   * doesn't, as an empty one, nothing is near and no group is held.
+   */
+  public boolean hasSimilar() {
+    return similar != null;
+  }
+
+  /**
+   * May an item like this one have been seen? An item that was seen itself need not be near another: ask {@link
+   * #mightContain(String)} for that. Knows nothing of {@link #alsoSeen}.
+   */
+  public boolean mightBeNear(String id) {
+    return mightBeNearFingerprint(Fingerprints.of(id));
+  }
+
+  /** The same of an integer id. */
+  public boolean mightBeNear(long id) {
+    return mightBeNearFingerprint(Fingerprints.of(id));
+  }
+
+  /** The same of the item's own {@linkplain Fingerprints fingerprint}. Allocates nothing. */
+  public boolean mightBeNearFingerprint(int fingerprint) {
+    return similar != null && similar.mightContain(Fingerprints.inDomain(fingerprint, Fingerprints.NEAR));
+  }
+
+  /** {@link #mightBeNear(String)} of each, in their order. */
+  public boolean[] mightBeNear(List<String> ids) {
+    boolean[] answers = new boolean[ids.size()];
+    int at = 0;
+    for (String id : ids) {
+      answers[at++] = mightBeNear(id);
+    }
+    return answers;
+  }
+
+  /** May an item of this group have been seen? By the group's id, as the topic of groups has it. */
+  public boolean mightHoldGroup(String groupId) {
+    return mightHoldGroupFingerprint(Fingerprints.of(groupId));
+  }
+
+  /** The same of an integer id. */
+  public boolean mightHoldGroup(long groupId) {
+    return mightHoldGroupFingerprint(Fingerprints.of(groupId));
+  }
+
+  /** The same of the fingerprint of the group's id. Allocates nothing. */
+  public boolean mightHoldGroupFingerprint(int fingerprint) {
+    return similar != null && similar.mightContain(Fingerprints.inDomain(fingerprint, Fingerprints.GROUP));
+  }
+
+  /** {@link #mightHoldGroup(String)} of each, in their order. */
+  public boolean[] mightHoldGroup(List<String> groupIds) {
+    boolean[] answers = new boolean[groupIds.size()];
+    int at = 0;
+    for (String groupId : groupIds) {
+      answers[at++] = mightHoldGroup(groupId);
+    }
+    return answers;
+  }
+
+  /** Which kind of filter says what is similar; null if none does. */
+  public Kind similarKind() {
+    return similarKind;
+  }
+
+  /** How many different fingerprints of near items and groups are in it. */
+  public long similarCount() {
+    return similarCount;
   }
 
   @Override

@@ -24,6 +24,16 @@ final class Envelopes {
     return signed(bytes.array());
   }
 
+  /** The snapshot with the payload of what is similar at its end. */
+  static byte[] withSimilar(byte[] snapshot, int format, byte[] payload) {
+    ByteBuffer bytes = Payloads.little(snapshot.length + 16 + payload.length);
+    bytes.put(snapshot, 0, HEADER_BYTES).putInt(payload.length).putInt(format).putInt(12).putInt(0);
+    bytes.put(snapshot, HEADER_BYTES, snapshot.length - HEADER_BYTES).put(payload);
+    bytes.put(7, (byte) 1).putInt(8, HEADER_BYTES + 16);
+    bytes.putInt(48, snapshot.length - HEADER_BYTES + payload.length);
+    return signed(bytes.array());
+  }
+
   /** With the checksum made right; all else as it is. */
   static byte[] signed(byte[] snapshot) {
     byte[] checked = new byte[snapshot.length - 4];

@@ -1,6 +1,7 @@
 package io.seen.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -118,6 +120,39 @@ class GoldenTest {
 
   @ParameterizedTest
   @MethodSource("snapshots")
+  void whatIsSimilarIsAnsweredApart(Golden.File file) throws Exception {
+    Snapshot snapshot = Snapshot.parse(file.bytes());
+    assertEquals(file.name().startsWith("similar_"), snapshot.hasSimilar());
+    assertEquals(file.entry("similar_count").asLong(), snapshot.similarCount());
+    if (!snapshot.hasSimilar()) {
+      assertFalse(snapshot.mightBeNear("n1") || snapshot.mightHoldGroup("n1"));
+      return;
+    }
+    assertEquals(file.entry("similar_format").asText(), snapshot.similarKind().configurationName());
+    assertAll(true, Golden.strings(file.entry("near")), snapshot::mightBeNear, snapshot::mightBeNear);
+    assertAll(false, Golden.strings(file.entry("not_near")), snapshot::mightBeNear, snapshot::mightBeNear);
+    assertAll(true, Golden.strings(file.entry("groups")), snapshot::mightHoldGroup, snapshot::mightHoldGroup);
+    assertAll(false, Golden.strings(file.entry("not_groups")), snapshot::mightHoldGroup, snapshot::mightHoldGroup);
+    assertRandomAnswers(file.entry("random_near"), snapshot::mightBeNear);
+    assertRandomAnswers(file.entry("random_groups"), snapshot::mightHoldGroup);
+    Snapshot cut = snapshot.withoutDaysBefore(LocalDate.MAX);
+    for (String id : Golden.strings(file.entry("near"))) {
+      assertTrue(cut.mightBeNear(id), id);
+    }
+  }
+
+  private static void assertAll(
+      boolean expected, List<String> ids, Predicate<String> one, Function<List<String>, boolean[]> many) {
+    boolean[] answers = many.apply(ids);
+    assertEquals(ids.size(), answers.length);
+    for (int i = 0; i < answers.length; ++i) {
+      assertEquals(expected, answers[i], ids.get(i));
+      assertEquals(expected, one.test(ids.get(i)), ids.get(i));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("snapshots")
   void readOnlyAndDirectBuffersAreRead(Golden.File file) throws Exception {
     byte[] bytes = file.bytes();
     ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length + 5);
@@ -137,7 +172,7 @@ class GoldenTest {
   void whatIsWrongIsRefused(Golden.File file) throws IOException {
     byte[] bytes = file.bytes();
     RefusedException refusal = assertThrows(RefusedException.class, () -> Snapshot.parse(bytes));
-    boolean newer = file.name().matches("refused_(version|format|hash|flags)[.]bin");
+    boolean newer = file.name().matches("refused_(version|format|hash|flags_others|similar_format.*)[.]bin");
     assertEquals(newer, refusal instanceof UnknownFormatException, refusal.getMessage());
   }
 
@@ -148,6 +183,10 @@ class GoldenTest {
     int fingerprint = Fingerprints.of(id);
     assertEquals(row.get("fingerprint").asLong(), Integer.toUnsignedLong(fingerprint));
     assertEquals(row.get("xxh64_of_fingerprint").asText(), String.format("%016x", Fingerprints.hash(fingerprint)));
+    int near = Fingerprints.inDomain(fingerprint, Fingerprints.NEAR);
+    assertEquals(row.get("near_fingerprint").asLong(), Integer.toUnsignedLong(near));
+    int group = Fingerprints.inDomain(fingerprint, Fingerprints.GROUP);
+    assertEquals(row.get("group_fingerprint").asLong(), Integer.toUnsignedLong(group));
     if (id.matches("-?[1-9][0-9]{0,17}")) {
       assertEquals(fingerprint, Fingerprints.of(Long.parseLong(id)));
     }

@@ -1,5 +1,6 @@
 package io.seen.client;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -44,6 +45,36 @@ class MutationTest {
   }
 
   @ParameterizedTest
+  @EnumSource(value = Kind.class, names = {"INDEXED_CUCKOO", "DAY_CHAIN"}, mode = EnumSource.Mode.EXCLUDE)
+  void anyPayloadOfWhatIsSimilarIsAnsweredFromOrRefused(Kind kind) {
+    Random random = new Random(100 + kind.format());
+    byte[] first = Envelopes.of(Kind.BLOOM, Envelopes.prints(20, 3));
+    byte[][] payloads = {
+      Payloads.of(kind, new int[0]), Payloads.of(kind, Envelopes.prints(5, 1)), Payloads.of(kind, Envelopes.prints(99, 2))
+    };
+    assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
+      int read = 0;
+      for (int round = 0; round < ROUNDS / 4; ++round) {
+        byte[] payload = mutated(payloads[random.nextInt(payloads.length)], random);
+        byte[] bytes = Envelopes.withSimilar(first, kind.format(), payload);
+        if (random.nextInt(8) == 0) {
+          bytes[56 + random.nextInt(16)] = (byte) random.nextInt(256);
+          Envelopes.signed(bytes);
+        }
+        try {
+          ask(Snapshot.parse(bytes));
+          ++read;
+        } catch (RefusedException refused) {
+          assertFalse(refused.getMessage().isEmpty());
+        } catch (RuntimeException unexpected) {
+          throw new AssertionError("round " + round + ": payload " + Arrays.toString(payload), unexpected);
+        }
+      }
+      assertTrue(read > ROUNDS / 400, "only " + read + " were read: the rest of the reader wasn't reached");
+    });
+  }
+
+  @ParameterizedTest
   @EnumSource(Kind.class)
   void aChangedByteIsNoticed(Kind kind) {
     byte[] good = Envelopes.of(kind, Envelopes.prints(20, 3));
@@ -63,6 +94,8 @@ class MutationTest {
     for (int print : ASKED) {
       snapshot.mightContainFingerprint(print);
       cut.mightContainFingerprint(print, 1_700_000_000L);
+      boolean similar = snapshot.mightBeNearFingerprint(print) | snapshot.mightHoldGroupFingerprint(print);
+      assertTrue(snapshot.hasSimilar() || !similar);
     }
     snapshot.entries("n1").forEach(IndexedEntry::toString);
   }

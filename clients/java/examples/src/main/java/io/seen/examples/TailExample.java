@@ -1,13 +1,14 @@
 package io.seen.examples;
 
 import io.seen.client.Partitioner;
-import io.seen.client.SeenItems;
 import io.seen.client.Snapshot;
 import io.seen.client.Watermarks;
 import io.seen.examples.Request.Answer;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -58,16 +59,22 @@ final class TailExample {
   private Answer unseen(Request request) {
     Snapshot snapshot = find(request.user);
     if (snapshot != null && watermarks.staleBy(snapshot, Instant.now()).compareTo(staleMax) <= 0) {
-      return new Answer("snapshot", snapshot.alsoSeen(request.alsoSeen).unseen(request.items));
+      return new Answer("snapshot", by(snapshot, request));
     }
     try {
       return new Answer("http", http.unseen(request.user, request.items, request.alsoSeen));
     } catch (IOException away) {
       System.err.println("decided without the newest: " + away); // count these: users may see items twice
-      SeenItems known = snapshot == null ? Snapshot.empty() : snapshot;
+      Snapshot known = snapshot == null ? Snapshot.empty() : snapshot;
       String by = snapshot == null ? "own list" : "old snapshot";
-      return new Answer(by, known.alsoSeen(request.alsoSeen).unseen(request.items));
+      return new Answer(by, by(known, request));
     }
+  }
+
+  private static List<String> by(Snapshot snapshot, Request request) {
+    List<String> unseen = snapshot.alsoSeen(request.alsoSeen).unseen(request.items);
+    unseen.sort(Comparator.comparing((String id) -> snapshot.mightBeNear(id))); // like something seen: last
+    return unseen;
   }
 
   /** Null: not known here. A user who isn't in a topic that is held whole has seen nothing. */

@@ -1,0 +1,216 @@
+// Snapshots with a second filter: what is like the items that were seen.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "filter/snapshot.h"
+#include "unit/filter/reference_bloom.h"
+
+namespace seen {
+namespace {
+
+using reference::RandomFingerprints;
+
+constexpr size_t kSimilarBytesAt = 56, kSimilarFormatAt = 60;
+
+SnapshotMeta Meta() { return {SnapshotFormat::kSplitBlockBloom, 0, {1763700000123}, {20381}, 7, 41, 0.01}; }
+
+template <typename T>
+std::string Patched(std::string bytes, size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(value));
+  const uint32_t checksum = reference::Checksum(bytes);
+  std::memcpy(bytes.data() + 52, &checksum, sizeof(checksum));
+  return bytes;
+}
+
+std::string Rendered(const SnapshotShape& shape, std::span<const Fingerprint> seen,
+                     std::optional<std::span<const Fingerprint>> similar) {
+  std::vector<Fingerprint> sorted(seen.begin(), seen.end());
+  std::sort(sorted.begin(), sorted.end());
+  const DayOfItems day{{20400}, 20400 * 86400, 20400 * 86400 + 9, sorted};
+  std::string bytes = "left from before";
+  RenderSnapshot(shape, Meta(), {seen, {&day, 1}}, similar, bytes);
+  return bytes;
+}
+
+std::string ErrorOf(std::string_view bytes) {
+  const auto view = SnapshotView::Parse(bytes);
+  return view ? "" : view.error().message;
+}
+
+std::vector<SnapshotShape> EveryShape() {
+  std::vector<SnapshotShape> shapes;
+  for (size_t format = 0; format < kSnapshotFormatCount; ++format)
+    shapes.push_back({static_cast<SnapshotFormat>(format), 0.01, false});
+  shapes.push_back({SnapshotFormat::kSplitBlockBloom, 0.01, true});
+  return shapes;
+}
+
+TEST(SimilarSnapshot, HoldsBothOfAnyKindAndAnswersForThemApart) {
+  const auto items = RandomFingerprints(700, 1);
+  const auto groups = RandomFingerprints(300, 2);
+  const auto seen = RandomFingerprints(500, 3);
+  std::vector<Fingerprint> similar;
+  for (const Fingerprint item : items) similar.push_back(NearFingerprintOf(item));
+  for (const Fingerprint group : groups) similar.push_back(GroupFingerprintOf(group));
+  const auto strangers = RandomFingerprints(20'000, 4);
+  for (const SnapshotShape& shape : EveryShape()) {
+    SCOPED_TRACE(SnapshotFormatName(shape.format));
+    const std::string bytes = Rendered(shape, seen, similar);
+    const auto view = SnapshotView::Parse(bytes);
+    ASSERT_TRUE(view) << view.error().message;
+    ASSERT_TRUE(view->has_similar());
+    EXPECT_EQ(view->similar()->fingerprint_count, similar.size());
+    EXPECT_EQ(view->similar()->format, SimilarFormatFor(shape, similar.size()));
+    EXPECT_EQ(view->meta().item_count, seen.size());
+    // The first is as it is without the second.
+    const std::string alone = Rendered(shape, seen, std::nullopt);
+    EXPECT_EQ(view->payload(), std::string_view(alone).substr(56));
+    EXPECT_EQ(bytes.size(), 72 + view->payload().size() + view->similar()->payload.size());
+    for (const Fingerprint item : items) EXPECT_TRUE(view->MightBeNear(item));
+    for (const Fingerprint group : groups) EXPECT_TRUE(view->MightHoldGroup(group));
+    for (const Fingerprint item : seen) EXPECT_TRUE(view->MightContain(item));
+    // Neither the seen nor the near themselves are what a group or a near fingerprint is made of.
+    std::vector<uint8_t> near(strangers.size()), held(strangers.size());
+    view->MightBeNearEach(strangers, near);
+    view->MightHoldGroupEach(strangers, held);
+    EXPECT_LT(std::count(near.begin(), near.end(), 1), 300);
+    EXPECT_LT(std::count(held.begin(), held.end(), 1), 300);
+    for (size_t i = 0; i < 2500; ++i) {
+      EXPECT_EQ(view->MightBeNear(strangers[i]), near[i] == 1);
+      EXPECT_EQ(view->MightHoldGroup(strangers[i]), held[i] == 1);
+    }
+    const auto near_as_group =
+        std::count_if(items.begin(), items.end(), [&](auto f) { return view->MightHoldGroup(f); });
+    EXPECT_LT(near_as_group, 40);
+  }
+}
+
+TEST(SimilarSnapshot, WithoutItIsByteForByteWhatItWas) {
+  const auto seen = RandomFingerprints(100, 1);
+  for (const SnapshotShape& shape : EveryShape()) {
+    std::string before;
+    std::vector<Fingerprint> sorted(seen.begin(), seen.end());
+    std::sort(sorted.begin(), sorted.end());
+    const DayOfItems day{{20400}, 20400 * 86400, 20400 * 86400 + 9, sorted};
+    RenderSnapshot(shape, Meta(), {seen, {&day, 1}}, before);
+    EXPECT_EQ(Rendered(shape, seen, std::nullopt), before);
+    const auto view = SnapshotView::Parse(before);
+    ASSERT_TRUE(view);
+    EXPECT_FALSE(view->has_similar());
+    EXPECT_FALSE(view->MightBeNear(seen[0]));
+    EXPECT_FALSE(view->MightHoldGroup("g"));
+    std::vector<uint8_t> answers(seen.size(), 9);
+    view->MightBeNearEach(seen, answers);
+    EXPECT_EQ(answers, std::vector<uint8_t>(seen.size(), 0));
+  }
+}
+
+TEST(SimilarSnapshot, MayBeEmptyAndSaysSo) {
+  for (const SnapshotShape& shape : EveryShape()) {
+    const std::string bytes = Rendered(shape, {}, std::span<const Fingerprint>());
+    const auto view = SnapshotView::Parse(bytes);
+    ASSERT_TRUE(view) << view.error().message;
+    EXPECT_TRUE(view->has_similar());
+    for (const Fingerprint item : RandomFingerprints(100, 1)) EXPECT_FALSE(view->MightBeNear(item));
+  }
+}
+
+TEST(SimilarSnapshot, IsOfTheFirstsKindWhereThatCanBe) {
+  using enum SnapshotFormat;
+  EXPECT_EQ(SimilarFormatFor({kCuckoo, 0.01, false}, 10), kCuckoo);
+  EXPECT_EQ(SimilarFormatFor({kDayChain, 0.01, false}, 10), kSplitBlockBloom);
+  EXPECT_EQ(SimilarFormatFor({kIndexedCuckoo, 0.01, false}, 10), kSplitBlockBloom);
+  EXPECT_EQ(SimilarFormatFor({kBinaryFuse8, 0.001, false}, 10), kSplitBlockBloom);
+  for (const size_t count : {0u, 3u, 1000u, 100'000u})
+    EXPECT_EQ(SimilarFormatFor({kAuto, 0.001, false}, count), FormatFor(count, 0.001));
+  const auto similar = RandomFingerprints(1000, 1);
+  const std::string bytes = Rendered({kSplitBlockBloom, 0.01, true}, {}, similar);
+  EXPECT_EQ(SnapshotView::Parse(bytes)->similar()->payload.size(), 2048u);
+}
+
+TEST(SimilarSnapshot, AnswersForIds) {
+  const std::vector<Fingerprint> similar = {NearFingerprintOf(FingerprintOf("n1")),
+                                            GroupFingerprintOf(FingerprintOf("n2"))};
+  const std::string bytes = Rendered({SnapshotFormat::kFingerprints, 0.01, false}, {}, similar);
+  const auto view = SnapshotView::Parse(bytes);
+  ASSERT_TRUE(view);
+  EXPECT_TRUE(view->MightBeNear("n1"));
+  EXPECT_FALSE(view->MightBeNear("n2"));
+  EXPECT_TRUE(view->MightHoldGroup("n2"));
+  EXPECT_FALSE(view->MightHoldGroup("n1"));
+  EXPECT_FALSE(view->MightContain("n1"));
+}
+
+TEST(SimilarSnapshot, SaysWhatItRefuses) {
+  const auto seen = RandomFingerprints(30, 1);
+  const std::string good = Rendered({SnapshotFormat::kSplitBlockBloom, 0.01, false}, seen, seen);
+  ASSERT_EQ(good.size(), 72u + 4 * 32);
+  ASSERT_EQ(ErrorOf(good), "");
+  struct Case {
+    std::string bytes;
+    std::string_view message;
+  };
+  std::string short_header = good;
+  short_header.erase(64, 8);
+  const Case cases[] = {
+      {Patched(short_header, 8, uint32_t{64}),
+       "snapshot: header_bytes 64; with what is similar it is 72 or more"},
+      {Patched(good, kSimilarBytesAt, uint32_t{129}), "snapshot: similar_bytes 129 of a payload of 128"},
+      {Patched(good, kSimilarBytesAt, 0xffffffffU), "snapshot: similar_bytes 4294967295 of a payload of 128"},
+      {Patched(good, kSimilarFormatAt, uint8_t{0}), "snapshot: similar_format 0 is unknown, or knows days"},
+      {Patched(good, kSimilarFormatAt, uint8_t{7}), "snapshot: similar_format 7 is unknown, or knows days"},
+      {Patched(good, kSimilarFormatAt, uint8_t{10}), "snapshot: similar_format 10 is unknown, or knows days"},
+      {Patched(good, kSimilarFormatAt, uint8_t{12}), "snapshot: similar_format 12 is unknown, or knows days"},
+      {Patched(good, kSimilarBytesAt, uint32_t{128}),
+       "snapshot: payload: 0 bytes; a split-block Bloom filter is blocks of 32 bytes, at least one"},
+      {Patched(good, kSimilarBytesAt, uint32_t{0}),
+       "snapshot: what is similar: payload: 0 bytes; a split-block Bloom filter is blocks of 32 bytes, at "
+       "least one"},
+      {Patched(good, 7, uint8_t{3}), "snapshot: flags 3 are unknown"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(ErrorOf(c.bytes), c.message);
+}
+
+TEST(SimilarSnapshot, ReadsALongerHeaderOfALaterWriter) {
+  const auto seen = RandomFingerprints(10, 1);
+  std::string bytes = Rendered({SnapshotFormat::kBloom, 0.01, false}, seen, seen);
+  bytes.insert(72, std::string(8, '\x5a'));
+  bytes = Patched(bytes, 8, uint32_t{80});
+  const auto view = SnapshotView::Parse(bytes);
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_TRUE(view->MightContain(seen[3]));
+  EXPECT_EQ(view->similar()->payload.data() + view->similar()->payload.size(), bytes.data() + bytes.size());
+}
+
+TEST(SimilarSnapshot, OfArbitraryBytesIsReadWithinThemOrRefused) {
+  std::mt19937_64 random(12);
+  int read = 0;
+  for (const SnapshotShape& shape : EveryShape()) {
+    const std::string good = Rendered(shape, RandomFingerprints(10, 1), RandomFingerprints(12, 2));
+    for (int round = 0; round < 2'000; ++round) {
+      std::string bytes = good;
+      for (auto edits = 1 + random() % 4; edits > 0; --edits)
+        bytes[56 + random() % (bytes.size() - 56)] = static_cast<char>(random());
+      if (round % 4 == 0) bytes[kSimilarFormatAt] = static_cast<char>(random() % 13);
+      if (round % 8 == 0) bytes[kSimilarBytesAt] = static_cast<char>(random());
+      bytes = Patched(bytes, 7, uint8_t{1});
+      // The heap block ends with the bytes: a sanitizer sees a read past it.
+      const std::vector<char> exact(bytes.begin(), bytes.end());
+      const auto view = SnapshotView::Parse({exact.data(), exact.size()});
+      if (!view) continue;
+      ++read;
+      const Fingerprint asked{static_cast<uint32_t>(random())};
+      (void)view->MightBeNear(asked);
+      (void)view->MightHoldGroup(asked);
+      (void)view->MightContain(asked);
+    }
+  }
+  EXPECT_GT(read, 1000);
+}
+
+}  // namespace
+}  // namespace seen
