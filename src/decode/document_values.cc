@@ -33,12 +33,10 @@ std::string Shown(std::string_view text) {
 }
 
 /// What a time must be, and why this reader thinks so.
-std::string TimeRange(Field field, const EventPlan::FieldPlan& plan) {
+std::string TimeRange(std::string_view key, const EventPlan::FieldPlan& plan) {
   std::string expected(TimeUnitRange(plan.unit));
-  if (plan.mapped) {
-    expected += "; input.fields." + std::string(FieldName(field)) + " says unit \"" +
-                std::string(TimeUnitName(plan.unit)) + "\"";
-  }
+  if (plan.mapped)
+    expected += "; " + std::string(key) + " says unit \"" + std::string(TimeUnitName(plan.unit)) + "\"";
   return expected;
 }
 
@@ -91,7 +89,11 @@ std::optional<TimeMs> ReadTime(dom::element value, const EventPlan::FieldPlan& p
 }
 
 Problem ProblemOfTime(dom::element value, Field field, const EventPlan::FieldPlan& plan) {
-  const std::string range = TimeRange(field, plan);
+  return ProblemOfTime(value, "input.fields." + std::string(FieldName(field)), plan);
+}
+
+Problem ProblemOfTime(dom::element value, std::string_view key, const EventPlan::FieldPlan& plan) {
+  const std::string range = TimeRange(key, plan);
   const Problem wrong_type = {RejectReason::kWrongType, std::string(TypeName(value)),
                               plan.mapped ? range : "an integer"};
   const auto out_of_range = [&](std::string what) {

@@ -35,6 +35,8 @@ Problem ProblemOfId(simdjson::dom::element value);
 
 /// A time in the field's unit. A mapped one may be digits in a string, and one in seconds have a fraction.
 std::optional<TimeMs> ReadTime(simdjson::dom::element value, const EventPlan::FieldPlan& plan);
+/// `key`: of the configuration, which says the unit of a mapped one: "input.fields.exposed_at".
+Problem ProblemOfTime(simdjson::dom::element value, std::string_view key, const EventPlan::FieldPlan& plan);
 Problem ProblemOfTime(simdjson::dom::element value, Field field, const EventPlan::FieldPlan& plan);
 
 /// An integer of at most 64 bits; beyond 2^63-1: that. Null leaves `position` as it is. A mapped one may be

@@ -28,9 +28,9 @@ void JsonDocument::Reserve(size_t bytes) {
 
 tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view payload) {
   if (payload.size() > bytes_max_) {
-    return Reject(
-        RejectReason::kTooLarge, {},
-        std::to_string(payload.size()) + " bytes; input.event_bytes_max is " + std::to_string(bytes_max_));
+    return Reject(RejectReason::kTooLarge, {},
+                  std::to_string(payload.size()) + " bytes; " + std::string(names_.limit) + " is " +
+                      std::to_string(bytes_max_));
   }
   // Whether simdjson skips a byte-order mark depends on its version: one is skipped here, two are no JSON.
   if (payload.starts_with(kByteOrderMark)) payload.remove_prefix(kByteOrderMark.size());
@@ -51,7 +51,8 @@ tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view 
   if (error) return Reject(RejectReason::kNotJson, {}, Message("not JSON", simdjson::error_message(error)));
   dom::object object;
   if (root.get(object)) {
-    return Reject(RejectReason::kNotJson, {}, Message("not an event", TypeName(root), "an object"));
+    return Reject(RejectReason::kNotJson, {},
+                  Message("not " + std::string(names_.what), TypeName(root), "an object"));
   }
   return object;
 }

@@ -14,10 +14,17 @@
 
 namespace seen {
 
+/// What messages call a document.
+struct DocumentNames {
+  std::string_view what = "an event";
+  std::string_view limit = "input.event_bytes_max";
+};
+
 /// No allocation once it has met a payload of the size. One per thread.
 class JsonDocument {
  public:
-  explicit JsonDocument(size_t bytes_max) : bytes_max_(bytes_max) {}
+  explicit JsonDocument(size_t bytes_max, const DocumentNames& names = {})
+      : bytes_max_(bytes_max), names_(names) {}
 
   /// The object `payload` is. The payload is copied: the object and its strings point into this document and
   /// stay valid until the next call. Rejections: kTooLarge, kNotJson, kInvalidUtf8.
@@ -27,6 +34,7 @@ class JsonDocument {
   void Reserve(size_t bytes);
 
   size_t bytes_max_;
+  DocumentNames names_;
   std::vector<char> json_;  // the payload and the padding simdjson reads into
   simdjson::dom::parser parser_;
   simdjson::dom::document document_;

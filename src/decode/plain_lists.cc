@@ -81,7 +81,7 @@ bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& 
 
 bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::string_view> names,
                     std::span<std::vector<std::string_view>> lists, std::span<bool> given,
-                    std::vector<uint32_t>& created_seconds) {
+                    std::vector<uint32_t>& created_seconds, PlainSwitch& also) {
   PlainScanner json(text);
   created_seconds.clear();
   std::fill(given.begin(), given.end(), false);
@@ -91,7 +91,15 @@ bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::
       std::string_view name;
       if (!json.TakeString(name) || !json.Take(':')) return false;
       const auto known = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-      if (known == names.size() || given[known]) return false;
+      if (known == names.size()) {
+        Scalar value;
+        if (name != also.name || also.given || !json.TakeScalar(value) || value.kind != Kind::kBoolean)
+          return false;
+        also.given = true;
+        also.on = value.text == "true";
+        continue;
+      }
+      if (given[known]) return false;
       given[known] = true;
       if (!ReadIds(json, ids_max, lists[known], known == 0 ? &created_seconds : nullptr)) return false;
     } while (json.Take(','));

@@ -9,6 +9,13 @@
 
 namespace seen {
 
+/// A member that is true or false, beside the lists.
+struct PlainSwitch {
+  std::string_view name;
+  bool given = false;
+  bool on = false;
+};
+
 /// `{"items":["a",7,{"id":"b","created_at":1763700000000}],"also_seen":["c"]}`: the ids under each of `names`
 /// to the list of the same place, as views into `text`; `given[i]` tells whether the name was there. In the
 /// first list an id may be an object that also says when the item was created, in ms since the epoch:
@@ -19,6 +26,6 @@ namespace seen {
 /// Pure, any thread.
 bool ReadPlainLists(std::string_view text, size_t ids_max, std::span<const std::string_view> names,
                     std::span<std::vector<std::string_view>> lists, std::span<bool> given,
-                    std::vector<uint32_t>& created_seconds);
+                    std::vector<uint32_t>& created_seconds, PlainSwitch& also);
 
 }  // namespace seen

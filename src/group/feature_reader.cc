@@ -1,0 +1,198 @@
+#include "group/feature_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "group/characters.h"
+#include "group/hash.h"
+#include "group/normalise.h"
+#include "group/simhash.h"
+#include "group/sketch.h"
+#include "group/stop_words.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kShingleWords = 3;
+// A language that isn't written in letters says in two characters what others say in four.
+constexpr size_t kGramOfAlphabetic = 4;
+constexpr size_t kGramOfDictionary = 2;
+// Of an idf of 1: SimHash adds whole numbers.
+constexpr double kWeightOne = 32;
+// A text beyond it doesn't leave its buffers behind.
+constexpr size_t kKeptBytesMax = 8 << 20;
+
+constexpr std::array<uint64_t, kShingleWords> kPlaceFactors = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
+                                                               0xd6e8feb86659fd93u};
+
+uint64_t ShingleHash(const uint64_t* words, size_t count) {
+  uint64_t sum = count;
+  for (size_t i = 0; i < count; ++i) sum += words[i] * kPlaceFactors[i];
+  return Mixed(sum);
+}
+
+template <typename Take>
+void ForEachShingle(std::span<const uint64_t> hashes, Take take) {
+  if (hashes.empty()) return;
+  if (hashes.size() < kShingleWords) return take(ShingleHash(hashes.data(), hashes.size()));
+  for (size_t i = 0; i + kShingleWords <= hashes.size(); ++i) take(ShingleHash(&hashes[i], kShingleWords));
+}
+
+}  // namespace
+
+struct FeatureReader::Impl {
+  FeatureOptions options;
+  std::unique_ptr<Segmenter> segmenter;
+  Normaliser normaliser;
+  NormalText normal;
+  std::vector<std::string_view> words;
+  std::vector<uint64_t> hashes;  // of words
+  size_t dictionary_words = 0;
+  std::vector<uint32_t> ends;
+  SketchBuilder sketches;
+  SimHasher simhasher;
+
+  Impl(const FeatureOptions& given, std::unique_ptr<Segmenter> segmenter_given)
+      : options(given), segmenter(std::move(segmenter_given)), sketches(BandRows(given.similarity_min)) {
+    Check(options.idf != nullptr && segmenter != nullptr,
+          "a reader of features needs a table and a segmenter");
+  }
+
+  void FindWords(const ItemText& item) {
+    normaliser.Read(item.title, item.text, options.text_bytes_max, normal);
+    words.clear();
+    dictionary_words = 0;
+    const std::string_view text = normal.text;
+    for (const Run& run : normal.runs) {
+      const std::string_view letters = text.substr(run.begin, run.end - run.begin);
+      if (run.kind != RunKind::kDictionary) {
+        words.push_back(letters);
+        continue;
+      }
+      ends.clear();
+      segmenter->Segment(letters, ends);
+      uint32_t begin = 0;
+      for (const uint32_t end : ends) {
+        words.push_back(letters.substr(begin, end - begin));
+        begin = end;
+      }
+      dictionary_words += ends.size();
+    }
+  }
+
+  void HashWords() {
+    hashes.clear();
+    for (const std::string_view word : words) hashes.push_back(TokenHash(word));
+  }
+
+  ScriptClass Script() const {
+    return 2 * dictionary_words > words.size() ? ScriptClass::kDictionary : ScriptClass::kAlphabetic;
+  }
+  LengthClass Length() const {
+    return words.empty()                ? LengthClass::kEmpty
+           : words.size() < kShortWords ? LengthClass::kShort
+                                        : LengthClass::kLong;
+  }
+
+  /// Each token of the SimHash with its weight; `take`(token, hash, weight times kWeightOne).
+  template <typename Take>
+  void ForEachToken(std::string_view lang, Take take) const {
+    if (Length() == LengthClass::kShort) {
+      ForEachGram(Script() == ScriptClass::kDictionary ? kGramOfDictionary : kGramOfAlphabetic, take);
+      return;
+    }
+    const StopWords& stop_words = StopWords::Of(lang);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (stop_words.Contains(hashes[i])) continue;
+      const auto weight = static_cast<uint32_t>(options.idf->Weight(hashes[i]) * kWeightOne);
+      take(words[i], hashes[i], std::min(weight, SimHasher::kWeightMax));
+    }
+  }
+
+  template <typename Take>
+  void ForEachGram(size_t characters, Take take) const {
+    const std::string_view text = normal.text;
+    size_t begin = 0, end = 0;
+    for (size_t i = 0; i < characters && end < text.size(); ++i) NextCharacter(text, end);
+    while (true) {
+      const std::string_view gram = text.substr(begin, end - begin);
+      take(gram, TokenHash(gram), static_cast<uint32_t>(kWeightOne));
+      if (end == text.size()) return;
+      NextCharacter(text, begin);
+      NextCharacter(text, end);
+    }
+  }
+
+  void ReleaseLarge() {
+    if (normal.text.capacity() <= kKeptBytesMax) return;
+    normaliser = {};
+    normal = {};
+    words = {};
+    hashes = {};
+  }
+};
+
+FeatureReader::FeatureReader(const FeatureOptions& options) : FeatureReader(options, NewIcuSegmenter()) {}
+FeatureReader::FeatureReader(const FeatureOptions& options, std::unique_ptr<Segmenter> segmenter)
+    : impl_(std::make_unique<Impl>(options, std::move(segmenter))) {}
+FeatureReader::~FeatureReader() = default;
+FeatureReader::FeatureReader(FeatureReader&&) noexcept = default;
+
+void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
+  Impl& impl = *impl_;
+  impl.FindWords(item);
+  impl.HashWords();
+  out.words = static_cast<uint32_t>(impl.words.size());
+  out.length = impl.Length();
+  out.script = impl.Script();
+  out.cut = impl.normal.cut;
+  out.content_hash = TokenHash(impl.normal.text);
+  impl.ForEachToken(
+      item.lang, [&](std::string_view, uint64_t hash, uint32_t weight) { impl.simhasher.Add(hash, weight); });
+  if (impl.simhasher.weight() == 0) {
+    for (const uint64_t hash : impl.hashes) impl.simhasher.Add(hash, 1);  // of nothing but stop words
+  }
+  out.simhash = impl.simhasher.Finish();
+  ForEachShingle(impl.hashes, [&](uint64_t shingle) { impl.sketches.Add(shingle); });
+  impl.sketches.Finish(out.sketch, out.bands);
+  impl.ReleaseLarge();
+}
+
+std::vector<WeighedToken> FeatureReader::Explain(const ItemText& item) {
+  Impl& impl = *impl_;
+  impl.FindWords(item);
+  impl.HashWords();
+  std::vector<WeighedToken> tokens;
+  if (impl.words.empty()) return tokens;
+  std::unordered_map<std::string_view, size_t> places;
+  impl.ForEachToken(item.lang, [&](std::string_view token, uint64_t, uint32_t weight) {
+    const auto [place, is_new] = places.try_emplace(token, tokens.size());
+    if (is_new) tokens.push_back({std::string(token), 0});
+    tokens[place->second].weight += weight / kWeightOne;
+  });
+  std::sort(tokens.begin(), tokens.end(), [](const WeighedToken& a, const WeighedToken& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
+  });
+  return tokens;
+}
+
+std::span<const std::string_view> FeatureReader::Words(const ItemText& item) {
+  impl_->FindWords(item);
+  return impl_->words;
+}
+
+std::vector<uint64_t> FeatureReader::Shingles(const ItemText& item) {
+  impl_->FindWords(item);
+  impl_->HashWords();
+  std::vector<uint64_t> shingles;
+  ForEachShingle(impl_->hashes, [&](uint64_t shingle) { shingles.push_back(shingle); });
+  std::sort(shingles.begin(), shingles.end());
+  shingles.erase(std::unique(shingles.begin(), shingles.end()), shingles.end());
+  return shingles;
+}
+
+std::string FeatureReader::SegmenterVersion() const { return impl_->segmenter->Version(); }
+
+}  // namespace seen

@@ -1,0 +1,53 @@
+#pragma once
+// Text to features: normalise, hash, segment, weigh, fold (docs/SIMILAR.md says what each step does and why).
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "group/idf_table.h"
+#include "group/item_features.h"
+#include "group/segmenter.h"
+
+namespace seen {
+
+struct FeatureOptions {
+  std::shared_ptr<const IdfTable> idf;  // never nullptr: IdfTable::Bundled()
+  double similarity_min = 0.8;          // chooses the rows of a band
+  uint64_t text_bytes_max = 1 << 20;    // of title and text together, cut at a character
+};
+
+/// A word's part in a SimHash, for people.
+struct WeighedToken {
+  std::string token;
+  double weight = 0;  // occurrences times idf
+};
+
+/// One thread each; keeps its buffers.
+class FeatureReader {
+ public:
+  explicit FeatureReader(const FeatureOptions& options);  // with NewIcuSegmenter
+  FeatureReader(const FeatureOptions& options, std::unique_ptr<Segmenter> segmenter);
+  ~FeatureReader();
+  FeatureReader(FeatureReader&&) noexcept;
+
+  void Read(const ItemText& item, ItemFeatures& out);
+  /// What went into the SimHash, heaviest first: words, or character n-grams of a short text.
+  std::vector<WeighedToken> Explain(const ItemText& item);
+  /// The words as an IdfTable counts them, in their order, repeated ones too; of a short text as well. Views
+  /// are valid until the next call of anything here.
+  std::span<const std::string_view> Words(const ItemText& item);
+  /// Hashes of all word 3-shingles, ascending, unique: the set that a sketch is of.
+  std::vector<uint64_t> Shingles(const ItemText& item);
+  /// For the log: other segmenters may cut other words, and so decide otherwise at a replay.
+  std::string SegmenterVersion() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

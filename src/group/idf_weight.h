@@ -1,0 +1,48 @@
+#pragma once
+// Logarithms in whole numbers: libraries and machines differ in a double's last bit, and a weight decides a
+// bit of a SimHash.
+
+#include <cstdint>
+
+namespace seen {
+
+/// ln((documents + 1) / (count + 1)) + 1, in units of 1/kOne.
+class InverseFrequency {
+ public:
+  static constexpr uint64_t kDocumentsMax = 1'000'000'000'000'000;
+  static constexpr uint32_t kOne = 1 << 16;
+
+  InverseFrequency() = default;
+  explicit InverseFrequency(uint64_t documents) : documents_log2_(Log2(documents + 1)) {}
+  /// `count` <= documents.
+  uint32_t Weight(uint64_t count) {
+    if (count != last_count_) {
+      last_count_ = count;
+      last_log2_ = Log2(count + 1);
+    }
+    constexpr uint64_t kLn2 = 2977044472;  // ln 2 times 2^32
+    return static_cast<uint32_t>(((documents_log2_ - last_log2_) * kLn2) >> 40) + kOne;
+  }
+
+ private:
+  __extension__ typedef unsigned __int128 Wide;
+
+  /// Times 2^24, rounded down. `x` > 0.
+  static uint64_t Log2(uint64_t x) {
+    const int whole = 63 - __builtin_clzll(x);
+    uint64_t mantissa = x << (63 - whole);  // 1 to 2, times 2^63
+    auto log2 = static_cast<uint64_t>(whole);
+    for (int bit = 0; bit < 24; ++bit) {
+      const auto square = static_cast<Wide>(mantissa) * mantissa >> 63;
+      const bool two = (square >> 64) != 0;
+      log2 = log2 << 1 | static_cast<uint64_t>(two);
+      mantissa = static_cast<uint64_t>(two ? square >> 1 : square);
+    }
+    return log2;
+  }
+
+  uint64_t documents_log2_ = 0;
+  uint64_t last_count_ = 0, last_log2_ = 0;  // of equal counts, which tables are full of
+};
+
+}  // namespace seen

@@ -1,0 +1,39 @@
+#pragma once
+// SimHash: 64 bits of which two texts share the more, the smaller the angle between their weighted words.
+// Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das
+// Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace seen {
+
+inline int HammingDistance(uint64_t a, uint64_t b) { return std::popcount(a ^ b); }
+
+/// Adds up weights of tokens for each bit of their hashes. Whole numbers: the order and the machine don't
+/// matter.
+class SimHasher {
+ public:
+  static constexpr uint32_t kWeightMax = 1023;
+
+  /// `weight` <= kWeightMax. A token that comes twice is added twice.
+  void Add(uint64_t token_hash, uint32_t weight);
+  /// Bit i is set where tokens with bit i set weigh more than half. 0 of nothing. Begins anew.
+  uint64_t Finish();
+  uint64_t weight() const { return weight_; }
+
+ private:
+  void Spill();
+
+  static constexpr size_t kSpillAfter = 64;  // times kWeightMax is less than 2^16
+  // Weights of tokens whose bit 8 * i + j is set: lane j of part i. The compiler's vectors: SSE2 or NEON.
+  typedef uint16_t Lanes __attribute__((vector_size(16)));
+  std::array<Lanes, 8> lanes_{};
+  size_t in_lanes_ = 0;
+  std::array<uint64_t, 64> sums_{};
+  uint64_t weight_ = 0;
+};
+
+}  // namespace seen

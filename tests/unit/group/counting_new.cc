@@ -1,0 +1,2 @@
+// The same counter in this binary.
+#include "unit/decode/counting_new.cc"
