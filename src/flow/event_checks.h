@@ -1,22 +1,35 @@
 #pragma once
-// What is wrong with an event only in the light of its record.
+// What is wrong with an event or an item only in the light of its record.
 
 #include <chrono>
 #include <optional>
 #include <string>
 
+#include "decode/item_decoder.h"
 #include "model/event.h"
 
 namespace seen {
 
-inline std::optional<Rejection> TooFarAhead(const Event& event, TimeMs record_timestamp,
+/// `field`: a constant.
+inline std::optional<Rejection> TooFarAhead(std::string_view field, TimeMs time, TimeMs record_timestamp,
                                             std::chrono::milliseconds ahead_max) {
-  const int64_t ahead_ms = event.exposed_at.value - record_timestamp.value;
+  const int64_t ahead_ms = time.value - record_timestamp.value;
   if (ahead_ms <= ahead_max.count()) [[likely]]
     return std::nullopt;
-  return Rejection{RejectReason::kTooFarAhead, "exposed_at",
-                   "exposed_at: " + std::to_string(ahead_ms / 1000) + " s ahead of its record, more than " +
-                       std::to_string(ahead_max.count() / 1000)};
+  return Rejection{RejectReason::kTooFarAhead, field,
+                   std::string(field) + ": " + std::to_string(ahead_ms / 1000) +
+                       " s ahead of its record, more than " + std::to_string(ahead_max.count() / 1000)};
+}
+
+inline std::optional<Rejection> TooFarAhead(const Event& event, TimeMs record_timestamp,
+                                            std::chrono::milliseconds ahead_max) {
+  return TooFarAhead("exposed_at", event.exposed_at, record_timestamp, ahead_max);
+}
+
+inline std::optional<Rejection> TooFarAhead(const ItemEvent& item, TimeMs record_timestamp,
+                                            std::chrono::milliseconds ahead_max) {
+  if (!item.created_at) return std::nullopt;
+  return TooFarAhead("created_at", *item.created_at, record_timestamp, ahead_max);
 }
 
 }  // namespace seen

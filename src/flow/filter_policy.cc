@@ -19,6 +19,7 @@ AnswerLimits FilterPolicy::AnswerAt(TimeMs now) const {
   answer.exposures_min = exposures_min;
   if (cooldown_days) answer.cooldown = DayOf(now) - *cooldown_days;
   answer.by_creation = window_by == WindowBy::kItemCreatedAt;
+  answer.similar = similar != Similar::kOff;
   return answer;
 }
 
@@ -60,6 +61,7 @@ uint64_t FilterPolicy::RenderingHash() const {
   for (const KindPolicy& kind : kinds) {
     text += ' ' + std::to_string(kind.number) + ' ' + std::to_string(kind.window_days);
   }
+  if (similar != Similar::kOff) text += " similar";  // demoted or dropped: the snapshots are the same
   if (snapshot) {
     const SnapshotShape& shape = snapshot->shape;
     text += ' ' + std::to_string(static_cast<int>(shape.format)) + ' ' +

@@ -40,6 +40,13 @@ enum class WindowBy : uint8_t {
   kItemCreatedAt,  // recall takes young items only: an old one needn't be remembered
 };
 
+/// What becomes of a candidate that is like a seen item.
+enum class Similar : uint8_t {
+  kOff,
+  kDemote,  // it comes last
+  kDrop,
+};
+
 struct FilterPolicy {
   FilterId id = 0;
   std::string name;
@@ -51,6 +58,7 @@ struct FilterPolicy {
   uint32_t exposures_min = 1;                           // an item is seen from so many exposures on
   std::optional<int32_t> cooldown_days = std::nullopt;  // and may come back so long after its newest
   std::vector<KindPolicy> kinds = {};
+  Similar similar = Similar::kOff;
 
   /// What counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.
   AnswerLimits AnswerAt(TimeMs now) const;

@@ -30,6 +30,13 @@ std::unique_ptr<PartitionJournal> JournalOf(const PartitionOptions& options,
   for (const FilterPolicy& filter : options.filters) of.filters.push_back(filter.id);
   return std::make_unique<PartitionJournal>(*options.journal, std::move(of), position, store);
 }
+FilterMask SimilarFiltersOf(const PartitionOptions& options) {
+  FilterMask filters = 0;
+  for (size_t i = 0; i < options.filters.size() && options.groups != nullptr; ++i) {
+    if (options.filters[i].similar != Similar::kOff) filters = static_cast<FilterMask>(filters | 1u << i);
+  }
+  return filters;
+}
 }  // namespace
 
 PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& position,
@@ -40,6 +47,7 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       dead_letters_(dead_letters),
       reporter_(reporter),
       clock_(clock),
+      similar_(SimilarFiltersOf(options_)),
       publish_(options_.filters, options_.publish_entries_max, reporter),
       republisher_(options_.filters, publish_, options_.sweep_users_per_second, !position),
       decoder_(options_.event_bytes_max, options_.plan),
@@ -48,7 +56,7 @@ PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Posit
       anchor_is_checked_(anchor_.offset < 0),
       last_freeze_(clock.Now()),
       tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
-      tail_(std::make_shared<Tail>(tail_memory_)),
+      tail_(std::make_shared<Tail>(tail_memory_, similar_)),
       tails_since_ms_(clock.WallNow().value),
       tail_since_ms_(clock.WallNow().value),
       journal_(JournalOf(options_, position, store)),
@@ -173,7 +181,7 @@ void PartitionFlow::Freeze() {
   frozen->has_erased = std::exchange(tail_has_erased_, false);
   tail_since_ms_ = clock_.WallNow().value;
   frozen->next_since_ms = tail_since_ms_;
-  tail_ = std::make_shared<Tail>(tail_memory_);
+  tail_ = std::make_shared<Tail>(tail_memory_, similar_);
   if (journal_) journal_->Freeze();
   {
     const std::lock_guard lock(tails_mutex_);

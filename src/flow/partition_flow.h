@@ -21,6 +21,7 @@
 #include "filter/snapshot.h"
 #include "flow/filter_policy.h"
 #include "flow/heavy_users.h"
+#include "flow/item_groups_port.h"
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
 #include "flow/publish_flow.h"
@@ -56,6 +57,8 @@ struct PartitionOptions {
   std::optional<UnexposedPolicy> unexposed;
   // The store's number of each declared kind, by the configuration's (minus kDeclaredKindFirst).
   std::array<uint8_t, kDeclaredKindsMax> kinds{};
+  /// Which items are like which, for filters with `similar` on. nullptr: nobody knows. Outlives the flow.
+  const ItemGroups* groups = nullptr;
   double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };
 
@@ -175,6 +178,9 @@ class PartitionFlow {
   bool Concerns(const FilterPolicy& filter, const Event& event, TimeMs record_timestamp) const;
   FilterMask FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const;
   void Skip(SkipReason reason, uint32_t record);
+  void JoinBlock(BatchReport& report);
+  void AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item, ChangeKind kind,
+                     FilterMask filters);
   size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
   void Append(const Exposure& exposure, const Record& record, BatchReport& report);
   void ReadDetails(const Event& event);
@@ -191,8 +197,8 @@ class PartitionFlow {
                                     std::vector<Change>& changes);
   void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
   SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
-  static Status Render(const SnapshotShape& shape, const SnapshotMeta& meta, SeenReader& reader,
-                       std::string& bytes);
+  static Status Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
+                       SeenReader& reader, std::string& bytes);
   Status WriteUsers(const Frozen& frozen, CheckpointWriter& writer, CheckpointReport& report);
   Status WriteMarks(const std::vector<const Tail::UserSlot*>& users, CheckpointWriter& writer,
                     CheckpointReport& report);
@@ -212,6 +218,7 @@ class PartitionFlow {
   FilterMask all_filters_ = 0;
   FilterMask published_filters_ = 0;
   FilterMask by_creation_ = 0;
+  const FilterMask similar_;  // filters that record what is similar
   PublishFlow publish_;
   Republisher republisher_;
   std::unique_ptr<UnexposedFlow> unexposed_;  // nullptr: nobody is told
@@ -221,7 +228,9 @@ class PartitionFlow {
   EventDecoder decoder_;
   std::vector<Exposure> block_;
   std::vector<Fingerprint> block_items_;
-  std::vector<Day> block_created_;  // of block_items_, where a filter goes by it
+  std::vector<Day> block_created_;            // of block_items_, where a filter goes by it
+  std::vector<Fingerprint> block_similar_;    // of all items of the block, one item's after another's,
+  std::vector<uint32_t> block_similar_ends_;  // and where each one's end; empty: no item has any
   struct StagedServed {
     uint32_t record;
     uint16_t place;

@@ -131,6 +131,9 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
                     ChangeOf(event.kind), covering == 0 ? SkipReason::kNoFilter : SkipReason::kNone,
                     nullptr});
   tail_->PrefetchIndex(block_.back().user);
+  if ((filters & similar_) != 0) [[unlikely]] {
+    for (const ExposedItem& item : event.items) options_.groups->Prefetch(item.fingerprint);
+  }
   if (event.kind != EventKind::kErased && (unexposed_ || by_creation_ != 0)) [[unlikely]]
     ReadDetails(event);
   if (journal_) [[unlikely]]
@@ -148,12 +151,44 @@ size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, 
         &tail_->SlotOf(exposure.user, {exposure.user_id, exposure.user_id_bytes}, exposure.id_check);
     tail_->PrefetchBlock(*exposure.slot);
   }
+  if (similar_ != 0) [[unlikely]]
+    JoinBlock(report);
   for (const Exposure& exposure : block_) {
     if (TailIsFull()) return exposure.record;
     Append(exposure, records[exposure.record], report);
     NoteTaken(records[exposure.record], report);
   }
   return read;
+}
+
+// What the block's items are like, as far as their events concern filters that record it. An item that
+// nothing is known of is like nothing; nobody waits.
+void PartitionFlow::JoinBlock(BatchReport& report) {
+  block_similar_.clear();
+  block_similar_ends_.clear();
+  for (const Exposure& exposure : block_) {
+    const bool joins = exposure.kind == ChangeKind::kExposed || exposure.kind == ChangeKind::kRemoved;
+    if (!joins || (exposure.filters & similar_) == 0) continue;
+    block_similar_ends_.resize(exposure.items_from, static_cast<uint32_t>(block_similar_.size()));
+    for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+      const size_t before = block_similar_.size();
+      options_.groups->AppendSimilar(block_items_[i], block_similar_);
+      report.joined += block_similar_.size() > before ? 1u : 0u;
+      block_similar_ends_.push_back(static_cast<uint32_t>(block_similar_.size()));
+    }
+    report.looked_up += exposure.items_to - exposure.items_from;
+  }
+}
+
+// Of the items [first_item, end_item) of the block.
+void PartitionFlow::AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item,
+                                  ChangeKind kind, FilterMask filters) {
+  if (filters == 0 || first_item == end_item || block_similar_ends_.size() < end_item) return;
+  const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
+  const uint32_t from = first_item == 0 ? 0 : block_similar_ends_[first_item - 1];
+  for (uint32_t i = from; i < block_similar_ends_[end_item - 1]; ++i) {
+    tail_->Append(*exposure.slot, {block_similar_[i], second, kind}, filters);
+  }
 }
 
 void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
@@ -184,6 +219,10 @@ void PartitionFlow::Append(const Exposure& exposure, const Record& record, Batch
     const auto plain = static_cast<FilterMask>(exposure.filters & ~by_creation_);
     for (uint32_t i = exposure.items_from; i < exposure.items_to && plain != 0; ++i) {
       tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, plain);
+    }
+    if ((plain & similar_) != 0) [[unlikely]] {
+      AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kSimilar,
+                    static_cast<FilterMask>(plain & similar_));
     }
     if (plain != exposure.filters) [[unlikely]]
       AppendByCreation(exposure, record);

@@ -89,6 +89,7 @@ void PartitionFlow::AppendByCreation(const Exposure& exposure, const Record& rec
     const auto packed =
         static_cast<uint32_t>(created.since_epoch) << 16 | static_cast<uint32_t>(shown.since_epoch);
     tail_->Append(*exposure.slot, {block_items_[i], packed, ChangeKind::kExposedOfCreation}, filters);
+    AppendSimilar(exposure, i, i + 1, ChangeKind::kSimilar, static_cast<FilterMask>(filters & similar_));
   }
 }
 
@@ -105,6 +106,8 @@ void PartitionFlow::AppendOther(const Exposure& exposure, uint32_t second, Batch
     tail_->Append(slot, {block_items_[i], second, exposure.kind}, exposure.filters);
   }
   if (exposure.kind == ChangeKind::kRemoved) {
+    AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kRemoved,
+                  static_cast<FilterMask>(exposure.filters & similar_));
     report.removed += items;
   } else if (exposure.kind == ChangeKind::kServed) {
     tail_has_served_ = true;

@@ -64,8 +64,8 @@ SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index) const {
   return meta;
 }
 
-Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& meta, SeenReader& reader,
-                             std::string& bytes) {
+Status PartitionFlow::Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
+                             SeenReader& reader, std::string& bytes) {
   SnapshotItems items{reader.seen().values(), {}};
   thread_local ItemsByDay by_day;
   if (NeedsDays(shape.format)) {
@@ -74,7 +74,9 @@ Status PartitionFlow::Render(const SnapshotShape& shape, const SnapshotMeta& met
     items.days =
         by_day.Group(*ends, shape.format == SnapshotFormat::kDayChain ? DayBy::kWindow : DayBy::kTime);
   }
-  RenderSnapshot(shape, meta, items, bytes);
+  std::optional<std::span<const Fingerprint>> similar;
+  if (filter.similar != Similar::kOff) similar = reader.similar().values();
+  RenderSnapshot(shape, meta, items, similar, bytes);
   return {};
 }
 
@@ -127,7 +129,8 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
     }
     NoteRead(group[i].filter_index, group[i].user, reader);
     group[i].user_id = reader.user_id();
-    if (reader.seen().size() == 0) {
+    // What isn't seen yet, as it takes several exposures, may be similar to others.
+    if (reader.seen().size() == 0 && reader.similar().size() == 0) {
       group[i].bytes.clear();
       if (group[i].user_id.empty()) {  // the mark may have outlived what the state knew
         auto id = StoredId(refs[i]);
@@ -137,7 +140,7 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
       continue;
     }
     const FilterPolicy& filter = options_.filters[group[i].filter_index];
-    if (Status done = Render(filter.snapshot->shape, read.meta, reader, group[i].bytes); !done) {
+    if (Status done = Render(filter, filter.snapshot->shape, read.meta, reader, group[i].bytes); !done) {
       return done;
     }
   }
@@ -162,12 +165,12 @@ Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, const
   thread_local SeenReader reader;
   const TimeMs wall_now = clock_.WallNow();
   const SnapshotMeta meta = MetaAt(wall_now, filter_index);
-  if (Status read = ReadSeen(filter_index, user, options_.filters[filter_index].AnswerAt(wall_now), reader);
-      !read) {
+  const FilterPolicy& filter = options_.filters[filter_index];
+  if (Status read = ReadSeen(filter_index, user, filter.AnswerAt(wall_now), reader); !read) {
     return read;
   }
   user_id = reader.user_id();
-  return Render(shape, meta, reader, bytes);
+  return Render(filter, shape, meta, reader, bytes);
 }
 
 int64_t PartitionFlow::LagMessages() const {

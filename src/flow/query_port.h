@@ -12,7 +12,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "filter/snapshot_format.h"
+#include "flow/similar_port.h"
 #include "flow/status.h"
+#include "model/item_group.h"
 
 namespace seen {
 
@@ -39,11 +41,43 @@ struct CandidateList {
   /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: of none. What
   /// ended before an item was created can't hold it. Of an id given twice the latest counts, for both.
   std::span<const uint32_t> created_seconds;
+  /// No two that are alike in one answer.
+  bool one_per_group = false;
+};
+
+/// Why an item that wasn't seen itself stands back.
+enum class SimilarBecause : uint8_t {
+  kNear,   // it is near one that was seen
+  kGroup,  // one of its group was seen
+  kPage,   // it is like one that stands before it in this answer
+};
+
+constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
+  constexpr std::string_view kNames[] = {"near", "group", "page"};
+  return kNames[static_cast<size_t>(because)];
+}
+
+/// What an item is like.
+struct SimilarTo {
+  std::string like;  // the item that was seen, or stays; empty: a fingerprint alone says that there is one
+  SimilarBecause because = SimilarBecause::kNear;
+  std::optional<double> similarity = std::nullopt;  // to that one, if it is known
+  friend bool operator==(const SimilarTo&, const SimilarTo&) = default;
+};
+
+struct SimilarCandidate {
+  uint32_t candidate = 0;  // index into the candidates
+  SimilarTo to;
+  friend bool operator==(const SimilarCandidate&, const SimilarCandidate&) = default;
 };
 
 struct UnseenAnswer {
   AsOf as_of;
-  std::vector<uint32_t> unseen;  // indices into the candidates: first occurrences, in order
+  /// Indices into the candidates: first occurrences, in order; those that are similar, where the filter
+  /// demotes them, behind all others, in order.
+  std::vector<uint32_t> unseen;
+  /// In the candidates' order; nullopt: neither the filter nor the question asks for it.
+  std::optional<std::vector<SimilarCandidate>> similar = std::nullopt;
 };
 
 /// One segment as `seenctl show` prints it.
@@ -105,6 +139,7 @@ enum class Because {
   kServed,       // only until segments[].until
   kFilter,       // false positive: not seen, yet the published filter at its present size says so
   kFingerprint,  // false positive: seen, but an item that was never shown; it shares another's fingerprint
+  kSimilar,      // not seen, but like what was
 };
 
 struct WhyAnswer {
@@ -112,12 +147,26 @@ struct WhyAnswer {
   bool seen = false;                // what POST .../unseen goes by
   std::optional<bool> in_snapshot;  // what the snapshot says; nullopt: the filter publishes none
   Because because = Because::kNotSeen;
-  std::vector<WhySegment> segments;                      // newest first
-  std::optional<Day> removed;                            // exposures up to this day were taken back
-  std::optional<Day> erased;                             // the user was erased on this day
+  std::optional<SimilarTo> similar;  // of items not seen themselves, where the filter asks for it
+  std::vector<WhySegment> segments;  // newest first
+  std::optional<Day> removed;        // exposures up to this day were taken back
+  std::optional<Day> erased;         // the user was erased on this day
   std::optional<std::vector<ListedExposure>> exposures;  // of the item, newest first; nullopt: no journal
   std::optional<Day>
       journal_whole_from;  // where there is a journal: nothing of this day and later is missing
+};
+
+inline constexpr size_t kGroupMembersMax = 1'000;  // of one answer
+
+struct GroupMember {
+  std::string item_id;
+  std::optional<double> similarity = std::nullopt;  // to the group's first item, if it is known
+};
+
+struct GroupAnswer {
+  ItemGroup item;                    // the one asked for
+  std::vector<GroupMember> members;  // by id, ascending
+  std::string next;                  // `after` of the next question; empty: there are no more
 };
 
 /// Any thread. Errors: kNotFound (no such filter), kUnavailable (partition not here, opening or catching up:
@@ -129,6 +178,7 @@ class QueryPort {
   virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
                                           const SnapshotQuestion& question) const = 0;
   /// `also_seen`: item ids that count as seen besides the stored ones (this request's own pages).
+  /// kInvalidArgument: one_per_group, and nothing is grouped here.
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                                       const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
@@ -138,6 +188,13 @@ class QueryPort {
                                             const ExposuresQuestion& question) const = 0;
   virtual Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
                                 std::string_view item) const = 0;
+  /// The item's group, members greater than `after`, kGroupMembersMax at most. kNotFound: it isn't known, or
+  /// nothing is grouped here.
+  virtual Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const = 0;
+  /// What is like a text: see SimilarPort.
+  virtual Result<SimilarAnswer> Similar(const SimilarQuestion& /*question*/) const {
+    return Fail(Code::kNotFound, "nothing is grouped here: the configuration has no \"items\"");
+  }
   virtual DaemonStatus GetStatus() const = 0;
   /// Forgets the lost ranges of all partitions; durable with the next checkpoint.
   virtual void AcknowledgeLostRanges() = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "flow/event_checks.h"
-
 namespace seen {
 namespace {
 constexpr std::chrono::milliseconds kTryAgainAfter{1000};
@@ -15,7 +13,8 @@ RekeyFlow::RekeyFlow(const RekeyOptions& options, int64_t start_offset, KeyedRec
       sink_(sink),
       dead_letters_(dead_letters),
       reporter_(reporter),
-      decoder_(options.event_bytes_max, options.plan),
+      keyer_(options.keyer ? options.keyer
+                           : NewEventKeyer(options.plan, options.event_bytes_max, options.future_skew_max)),
       pending_(start_offset) {}
 
 size_t RekeyFlow::Apply(std::span<const Record> records) {
@@ -36,20 +35,17 @@ size_t RekeyFlow::Apply(std::span<const Record> records) {
 
 RekeyFlow::Step RekeyFlow::Take(const Record& record, RekeyReport& report) {
   if (record.value_is_null) return Reject({RejectReason::kNullValue, "", "value: null"}, record, report);
-  const auto event = decoder_.Decode(record.value);
-  if (!event) return Reject(event.error(), record, report);
-  if (event->skip != SkipReason::kNone) {
+  const auto key = keyer_->KeyOf(record);
+  if (!key) return Reject(key.error(), record, report);
+  if (key->skip != SkipReason::kNone) {
     Pass(record.offset);
-    ++report.skipped[static_cast<size_t>(event->skip)];
+    ++report.skipped[static_cast<size_t>(key->skip)];
     return Step::kTaken;
   }
-  if (const auto rejection = TooFarAhead(*event, record.timestamp, options_.future_skew_max)) {
-    return Reject(*rejection, record, report);
-  }
-  return Send(event->user_id, record, report);
+  return Send(key->key, record, report);
 }
 
-RekeyFlow::Step RekeyFlow::Send(std::string_view user_id, const Record& record, RekeyReport& report) {
+RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, RekeyReport& report) {
   uint32_t number = 0;
   bool too_large = false;
   {
@@ -60,7 +56,7 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view user_id, const Record& record, 
   }
   if (!too_large) {
     const uint64_t ticket = uint64_t{options_.ticket_tag} << 32 | number;
-    const auto taken = sink_.TrySend(user_id, record, ticket);
+    const auto taken = sink_.TrySend(key, record, ticket);
     if (taken == KeyedRecordSink::Taken::kQueued) {
       ++report.sent;
       return Step::kTaken;

@@ -1,7 +1,8 @@
 #pragma once
-// One partition of a topic that isn't keyed by user: its records on to the topic that is, unchanged but for
-// their key; what can't be decoded to the dead letters, from here, where its place is known; what the
-// configuration skips nowhere. At least once: position() stays below what hasn't arrived.
+// One partition of a topic that isn't keyed as it has to be (by user; items by language): its records on to
+// the topic that is, unchanged but for their key; what can't be decoded to the dead letters, from here, where
+// its place is known; what the configuration skips nowhere. At least once: position() stays below what hasn't
+// arrived.
 
 #include <atomic>
 #include <chrono>
@@ -11,8 +12,9 @@
 #include <set>
 #include <span>
 
-#include "decode/event_decoder.h"
+#include "decode/event_plan.h"
 #include "flow/pending_offsets.h"
+#include "flow/record_keyer.h"
 #include "flow/rekey_port.h"
 #include "flow/reporter.h"
 
@@ -24,6 +26,7 @@ struct RekeyOptions {
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
+  std::shared_ptr<RecordKeyer> keyer;  // this flow's own; nullptr: events, as the three above say
 };
 
 /// Threads: Apply, ReachedEnd and Rewind the worker's; everything else any.
@@ -53,7 +56,7 @@ class RekeyFlow {
  private:
   enum class Step : uint8_t { kTaken, kHeld };
   Step Take(const Record& record, RekeyReport& report);
-  Step Send(std::string_view user_id, const Record& record, RekeyReport& report);
+  Step Send(std::string_view key, const Record& record, RekeyReport& report);
   Step Reject(const Rejection& rejection, const Record& record, RekeyReport& report);
   void Pass(int64_t offset);
 
@@ -61,7 +64,7 @@ class RekeyFlow {
   KeyedRecordSink& sink_;
   DeadLetterSink& dead_letters_;
   Reporter& reporter_;
-  EventDecoder decoder_;
+  const std::shared_ptr<RecordKeyer> keyer_;
 
   mutable std::mutex mutex_;
   PendingOffsets pending_;              // mutex_

@@ -24,6 +24,8 @@ struct BatchReport {
   uint64_t erased = 0;     // users
   uint64_t served = 0;     // items
   uint64_t declared = 0;   // items of kinds that the configuration declares
+  uint64_t looked_up = 0;  // items, for what they are like
+  uint64_t joined = 0;     // of these, those that are like something
   uint64_t too_old = 0;    // items beyond every window: dropped
   uint64_t misrouted = 0;  // events in another partition than their user's
   std::array<uint64_t, kRejectReasons> rejected{};

@@ -14,8 +14,8 @@ namespace {
 constexpr uint32_t kIndexMin = 1024;
 constexpr uint32_t kIndexMax = 1u << 30;
 constexpr uint32_t kIdUnits = 16;  // taken at once for ids; an id has 512 bytes at most
-// One record may overshoot the limit: 10,000 items of one user.
-constexpr uint64_t kOvershootBytes = 1024 * 1024;
+// One record may overshoot the limit: 10,000 items of one user, each with 33 fingerprints that are similar.
+constexpr uint64_t kOvershootBytes = 8 * 1024 * 1024;
 
 // Ascending by the upper halves, by counting: three passes of eleven bits.
 void SortByUpperHalf(std::vector<uint64_t>& values) {
@@ -49,9 +49,10 @@ struct Tail::Index {
   }
 };
 
-Tail::Tail(std::shared_ptr<TailMemory> memory)
+Tail::Tail(std::shared_ptr<TailMemory> memory, FilterMask similar_filters)
     : memory_(std::move(memory)),
       bytes_max_(memory_->tail_bytes_max()),
+      similar_filters_(similar_filters),
       unit_bits_(static_cast<uint32_t>(std::countr_zero(memory_->chunk_bytes() / kUnit))),
       unit_mask_((1u << unit_bits_) - 1),
       chunks_max_((bytes_max_ + kOvershootBytes) / memory_->chunk_bytes() + 2) {
@@ -131,7 +132,14 @@ Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint3
   return slot;
 }
 
+bool Tail::Takes(FilterMask of, ChangeKind kind, const Change& change, FilterMask filters) const {
+  if (change.kind == ChangeKind::kSimilar) return (of & similar_filters_) == filters;
+  return of == filters && kind == change.kind;
+}
+
 void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
+  const bool similar = change.kind == ChangeKind::kSimilar;
+  const ChangeKind kind = similar ? ChangeKind::kExposed : change.kind;  // of what it begins
   const Entry entry{change.fingerprint.value, change.second};
   const uint32_t newest = slot.newest.load(std::memory_order_relaxed);
   uint32_t units = 1;
@@ -139,18 +147,26 @@ void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
     const uint8_t used = slot.used.load(std::memory_order_relaxed);
     if (used == 0) {
       slot.filters = filters;
-      slot.kind = change.kind;
+      slot.kind = kind;
     }
-    if (used < kInline && slot.filters == filters && slot.kind == change.kind) {
+    if (used < kInline && Takes(slot.filters, slot.kind, change, filters)) {
       slot.first[used] = entry;
+      if (similar) {
+        slot.similar.store(static_cast<uint8_t>(slot.similar.load(std::memory_order_relaxed) | 1u << used),
+                           std::memory_order_relaxed);
+      }
       slot.used.store(static_cast<uint8_t>(used + 1), std::memory_order_release);
       return;
     }
   } else {
     Block& block = BlockAt(newest - 1);
     const uint16_t used = block.used.load(std::memory_order_relaxed);
-    if (used < block.capacity && block.filters == filters && block.kind == change.kind) {
+    if (used < block.capacity && Takes(block.filters, block.kind, change, filters)) {
       block.entries()[used] = entry;
+      if (similar) {
+        block.similar.store(block.similar.load(std::memory_order_relaxed) | uint32_t{1} << used,
+                            std::memory_order_relaxed);
+      }
       block.used.store(static_cast<uint16_t>(used + 1), std::memory_order_release);
       return;
     }
@@ -160,7 +176,8 @@ void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
   Block& block = *new (UnitAt(unit)) Block{};
   block.older = newest;
   block.filters = filters;
-  block.kind = change.kind;
+  block.kind = kind;
+  if (similar) block.similar.store(1, std::memory_order_relaxed);
   block.capacity = static_cast<uint16_t>((units * kUnit - sizeof(Block)) / sizeof(Entry));
   block.entries()[0] = entry;
   block.used.store(1, std::memory_order_relaxed);
@@ -212,18 +229,31 @@ std::string_view Tail::IdOf(const UserKey& key) const {
 
 void Tail::ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
-  const auto take = [&](const Entry* entries, uint32_t used, FilterMask of, ChangeKind kind) {
+  const auto take = [&](const Entry* entries, uint32_t used, FilterMask of, ChangeKind kind,
+                        uint32_t similar) {
     if (!(of & filters)) return;
-    while (used-- > 0) out.push_back({{entries[used].fingerprint}, entries[used].second, kind});
+    if (similar == 0) [[likely]] {
+      while (used-- > 0) out.push_back({{entries[used].fingerprint}, entries[used].second, kind});
+      return;
+    }
+    const bool takes_similar = (of & filters & similar_filters_) != 0;
+    while (used-- > 0) {
+      const bool is_similar = (similar >> used & 1) != 0;
+      if (is_similar && !takes_similar) continue;
+      out.push_back(
+          {{entries[used].fingerprint}, entries[used].second, is_similar ? ChangeKind::kSimilar : kind});
+    }
   };
   for (uint32_t next = slot.newest.load(std::memory_order_acquire); next != 0;) {
     const Block& block = BlockAt(next - 1);
     const uint16_t used = block.used.load(std::memory_order_acquire);
-    take(block.entries(), used, block.filters, block.kind);
+    take(block.entries(), used, block.filters, block.kind, block.similar.load(std::memory_order_relaxed));
     next = block.older;
   }
   const uint8_t used = slot.used.load(std::memory_order_acquire);
-  if (used > 0) take(slot.first.data(), used, slot.filters, slot.kind);
+  if (used > 0) {
+    take(slot.first.data(), used, slot.filters, slot.kind, slot.similar.load(std::memory_order_relaxed));
+  }
   std::reverse(out.begin() + first, out.end());
 }
 

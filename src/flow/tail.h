@@ -27,7 +27,8 @@ namespace seen {
 
 class Tail {
  public:
-  explicit Tail(std::shared_ptr<TailMemory> memory);
+  /// `similar_filters`: those that record what is similar; such changes are for no other ones.
+  explicit Tail(std::shared_ptr<TailMemory> memory, FilterMask similar_filters = 0);
   /// A tail with a memory of its own.
   explicit Tail(uint64_t bytes_max) : Tail(std::make_shared<TailMemory>(bytes_max)) {}
   ~Tail();
@@ -53,7 +54,8 @@ class Tail {
     bool ids_met = false;             // writer only: two ids came under this key
     std::atomic<uint8_t> used{0};     // of `first`
     FilterMask filters = 0;           // of all in `first`
-    ChangeKind kind{};                // of all in `first`
+    ChangeKind kind{};                // of all in `first`,
+    std::atomic<uint8_t> similar{0};  // but for these, a bit each: kSimilar
     std::array<Entry, kInline> first;
 
     std::string_view user_id() const;
@@ -67,7 +69,8 @@ class Tail {
   /// Writer. The user's slot, made if new. The reference stays valid and its address stable. `id_check`: a
   /// hash of the id unlike the key's: tells two ids under one key without looking at either.
   UserSlot& SlotOf(const UserKey& key, std::string_view user_id, uint32_t id_check);
-  /// Writer. It may go over the limit by what it adds.
+  /// Writer. It may go over the limit by what it adds. Of kSimilar: `filters` are all those of the exposure
+  /// before it that are similar filters, or it takes a block of its own.
   void Append(UserSlot& slot, const Change& change, FilterMask filters);
   bool Full() const { return bytes() >= bytes_max_; }
   bool Empty() const { return slot_count_ == 0; }
@@ -92,11 +95,14 @@ class Tail {
     std::atomic<uint16_t> used{0};
     FilterMask filters = 0;  // of all in it
     uint16_t capacity = 0;
-    ChangeKind kind{};  // of all in it
+    ChangeKind kind{};  // of all in it, but for those:
+    // kSimilar, a bit each, for as many of the filters as are similar ones. They come between exposures: with
+    // blocks of their own, each of two kinds in turn would begin a new one.
+    std::atomic<uint32_t> similar{0};
     Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
     const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }
   };
-  static_assert(sizeof(Block) == 12);
+  static_assert(sizeof(Block) == 16);
   struct Index;
 
   static constexpr size_t kUnit = 64;
@@ -104,6 +110,7 @@ class Tail {
   void* UnitAt(uint32_t unit) const { return chunks_[unit >> unit_bits_] + (unit & unit_mask_) * kUnit; }
   UserSlot& SlotAt(uint32_t unit) const { return *static_cast<UserSlot*>(UnitAt(unit)); }
   Block& BlockAt(uint32_t unit) const { return *static_cast<Block*>(UnitAt(unit)); }
+  bool Takes(FilterMask of, ChangeKind kind, const Change& change, FilterMask filters) const;
   uint32_t NewUnits(uint32_t count);
   const UserSlot* Find(const UserKey& key) const;
   void Grow();
@@ -114,6 +121,7 @@ class Tail {
 
   const std::shared_ptr<TailMemory> memory_;
   const uint64_t bytes_max_;
+  const FilterMask similar_filters_;
   const uint32_t unit_bits_;  // a chunk has 2^unit_bits_ units
   const uint32_t unit_mask_;
   std::atomic<uint64_t> bytes_{0};

@@ -31,7 +31,11 @@ class RocksLogger final : public rocksdb::Logger {
     if (std::strstr(text, "without unique ID") || std::strstr(text, "TailPrefetchStats")) return;
     if (!budget_.Allow()) return;
     const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;
-    log::Write(write, "rocksdb", {{"partition", partition_}, {"message", static_cast<const char*>(text)}});
+    if (partition_ == kGroupTable) {
+      log::Write(write, "rocksdb", {{"of", "groups"}, {"message", static_cast<const char*>(text)}});
+    } else {
+      log::Write(write, "rocksdb", {{"partition", partition_}, {"message", static_cast<const char*>(text)}});
+    }
   }
 
  private:

@@ -36,5 +36,7 @@ std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder();
 
 /// RocksDB's own warnings and errors as lines of ours; no LOG files beside the state.
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition);
+/// For `partition` where it is the table of groups that logs.
+inline constexpr int32_t kGroupTable = -1;
 
 }  // namespace seen

@@ -86,6 +86,8 @@ std::error_code RemoveLeftovers(const fs::path& directory) {
 std::string StoreDirectory::PartitionPath(const std::string& directory, int32_t partition) {
   return directory + "/" + std::string(kPartitionPrefix) + std::to_string(partition);
 }
+std::string StoreDirectory::GroupsPath(const std::string& directory) { return directory + "/groups"; }
+
 std::string StoreDirectory::IncomingPath(const std::string& directory) { return directory + "/incoming"; }
 
 Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& path) {

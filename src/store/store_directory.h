@@ -4,6 +4,7 @@
 //   LOCK             locked with flock; names the process that holds it
 //   incoming/        files of checkpoints being written; nothing in it outlives a restart
 //   partition-<n>/   RocksDB
+//   groups/          RocksDB: the copy of the topic of groups, which may be removed
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,8 @@ class StoreDirectory {
 
   static std::string PartitionPath(const std::string& directory, int32_t partition);
   static std::string IncomingPath(const std::string& directory);
+  /// The copy of the topic of groups.
+  static std::string GroupsPath(const std::string& directory);
 
  private:
   StoreDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

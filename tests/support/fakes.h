@@ -197,6 +197,7 @@ class CountingReporter final : public Reporter {
  public:
   void BatchApplied(const BatchReport& report) override {
     batches += 1, events += report.events, too_old += report.too_old;
+    looked_up += report.looked_up, joined += report.joined;
     removed += report.removed, erased += report.erased;
     served += report.served, declared += report.declared;
     for (size_t i = 0; i < kSkipReasons; ++i) skipped[i] += report.skipped[i];
@@ -215,6 +216,7 @@ class CountingReporter final : public Reporter {
   void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }
   void UserKeysMet(int32_t) override { ++keys_met; }
 
+  uint64_t looked_up = 0, joined = 0;
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
            send_failures = 0, keys_met = 0, removed = 0, erased = 0, served = 0, declared = 0;

@@ -15,7 +15,7 @@ struct HistoryShape {
   uint32_t first_day = 20'000;
   uint32_t removed_percent = 15;
   uint32_t erased_percent = 3;
-  uint32_t others_percent = 0;  // served, by creation, resolving, and two declared kinds
+  uint32_t others_percent = 0;  // served, by creation, resolving, similar, and two declared kinds
   uint32_t seconds = 86'400;    // of a day, that occur
 };
 
@@ -35,7 +35,7 @@ inline void AddRandomChange(std::mt19937_64& random, const HistoryShape& shape,
   } else if (dice < shape.erased_percent + shape.removed_percent) {
     change.kind = ChangeKind::kRemoved;
   } else if (dice < shape.erased_percent + shape.removed_percent + shape.others_percent) {
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
       case 1:
         change.kind = ChangeKind::kServed;
@@ -51,6 +51,9 @@ inline void AddRandomChange(std::mt19937_64& random, const HistoryShape& shape,
         }
         return;
       }
+      case 4:
+        change.kind = ChangeKind::kSimilar;
+        break;
       default:
         change.kind = static_cast<ChangeKind>(kDeclaredKindFirst + (below(2) == 0 ? 0 : 15));
     }

@@ -118,5 +118,57 @@ TEST(Tail, ReadersSeeEverythingAppendedBeforeTheyBeganWhileItGrows) {
   EXPECT_GT(reads.load(), 0u);
 }
 
+TEST(Tail, KeepsWhatIsSimilarBesideTheExposuresOfTheFiltersThatRecordIt) {
+  // Filters 1 and 2 record it; against a plain list of what was appended.
+  std::mt19937_64 random(3);
+  struct Appended {
+    Change change;
+    FilterMask filters;
+  };
+  for (int round = 0; round < 200; ++round) {
+    Tail tail(std::make_shared<TailMemory>(1 << 20), 6);
+    const UserKey key = UserKeyOf("u1");
+    Tail::UserSlot& slot = SlotOf(tail, key, "u1");
+    std::vector<Appended> log;
+    for (uint32_t i = 0; i < random() % 200; ++i) {
+      Change change = Exposed(i, 1000 + i);
+      auto filters = static_cast<FilterMask>(1 + random() % 7);
+      const auto dice = random() % 10;
+      if (dice < 5) change.kind = ChangeKind::kSimilar;
+      if (dice == 9) change.kind = ChangeKind::kRemoved;
+      if (change.kind == ChangeKind::kSimilar) filters = static_cast<FilterMask>(filters & 6);
+      if (filters == 0) continue;
+      tail.Append(slot, change, filters);
+      log.push_back({change, filters});
+    }
+    for (FilterMask asked = 1; asked < 8; ++asked) {
+      std::vector<Change> read;
+      tail.Read(key, asked, read);
+      size_t at = 0;
+      for (const Appended& one : log) {
+        if ((one.filters & asked) == 0) continue;
+        ASSERT_LT(at, read.size());
+        ASSERT_EQ(read[at].fingerprint, one.change.fingerprint) << "round " << round;
+        ASSERT_EQ(read[at].kind, one.change.kind) << "round " << round;
+        ASSERT_EQ(read[at++].second, one.change.second);
+      }
+      ASSERT_EQ(at, read.size());
+    }
+  }
+}
+
+TEST(Tail, TakesNoBlockMoreForWhatIsSimilarBetweenExposures) {
+  Tail plain(1 << 20);
+  Tail mixed(std::make_shared<TailMemory>(1 << 20), 1);
+  const UserKey key = UserKeyOf("u1");
+  Tail::UserSlot& slot = SlotOf(plain, key, "u1");
+  Tail::UserSlot& other = SlotOf(mixed, key, "u1");
+  for (uint32_t i = 0; i < 100; ++i) {
+    plain.Append(slot, Exposed(i), 1);
+    mixed.Append(other, {{i}, 5, i % 2 == 0 ? ChangeKind::kExposed : ChangeKind::kSimilar}, 1);
+  }
+  EXPECT_EQ(mixed.bytes(), plain.bytes());
+}
+
 }  // namespace
 }  // namespace seen

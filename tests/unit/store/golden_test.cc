@@ -136,6 +136,8 @@ std::vector<std::pair<std::string, Delta>> Deltas() {
               {{SegmentKind::kByCreation, 86'400, 20'000, 0, 0, 20'001}, {{8}}, {20'001}}}));
   deltas.emplace_back("resolving: read 0 and 310 seconds into partition time",
                       Others({{{SegmentKind::kResolving, 300, 5'760'000, 3, 200, 0}, {{7}, {9}}, {0, 310}}}));
+  deltas.emplace_back("like what was shown on day 20000",
+                      Others({{{SegmentKind::kSimilar, 86'400, 20'000, 10, 5'000, 0}, {{7}, {9}}, {}}}));
   Delta mixed = three;
   mixed.others = {{{SegmentKind::kServed, 300, 5'760'000, 0, 0, 0}, {{1}}, {}},
                   {{static_cast<SegmentKind>(16), 86'400, 20'000, 60, 90, 0}, {{4}, {5}}, {}},

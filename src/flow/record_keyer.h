@@ -1,0 +1,35 @@
+#pragma once
+// What chooses the key under which a record goes on to another topic.
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+
+#include "decode/event_plan.h"
+#include "decode/item_decoder.h"
+#include "flow/log_port.h"
+
+namespace seen {
+
+/// One thread.
+class RecordKeyer {
+ public:
+  virtual ~RecordKeyer() = default;
+  struct Key {
+    std::string_view key;  // valid until the next call, as long as the record is
+    SkipReason skip = SkipReason::kNone;
+  };
+  /// Of a record with a value. Rejection: the record can't be read.
+  virtual tl::expected<Key, Rejection> KeyOf(const Record& record) = 0;
+};
+
+/// Events by their user.
+std::shared_ptr<RecordKeyer> NewEventKeyer(const std::shared_ptr<const EventPlan>& plan,
+                                           uint64_t event_bytes_max,
+                                           std::chrono::milliseconds future_skew_max);
+
+/// Items by their language (LanguageKey).
+std::shared_ptr<RecordKeyer> NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
+                                          std::chrono::milliseconds future_skew_max);
+
+}  // namespace seen

@@ -1,0 +1,112 @@
+#include "kafka/group_producer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/log.h"
+#include "decode/item_group_json.h"
+#include "kafka/producing.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+constexpr milliseconds kSlice{50};
+constexpr int kSendsBetweenPolls = 64;
+}  // namespace
+
+struct GroupProducer::Impl {
+  Options options;
+  kafka::ClientHandle client;
+  kafka::TopicHandle topic;  // destroyed before the client
+  std::string value;
+  int until_poll = kSendsBetweenPolls;
+  std::string failure;  // of a record that was given up on
+  std::atomic<int64_t> patience_ms{std::numeric_limits<int64_t>::max()};
+  std::atomic<uint64_t> sent{0};
+
+  void OnDelivery(const rd_kafka_message_t& message) {
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+        message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
+      return;
+    }
+    if (failure.empty()) failure = rd_kafka_err2str(message.err);
+    if (kafka::MayLog("group not delivered")) {
+      log::Warning(
+          "group of an item not delivered; its items are read again",
+          {{"topic", options.topic}, {"bytes", message.len}, {"error", rd_kafka_err2str(message.err)}});
+    }
+  }
+};
+
+GroupProducer::GroupProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+GroupProducer::~GroupProducer() {
+  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(impl_->client.get(), 200);
+}
+
+Result<std::unique_ptr<GroupProducer>> GroupProducer::Open(const Options& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  auto client = kafka::OpenProducer({options.brokers,
+                                     options.client,
+                                     {options.queue_bytes_max, options.linger},
+                                     {},
+                                     {},
+                                     impl.get(),
+                                     [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                       static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                     }});
+  if (!client) return Fail(std::move(client.error()));
+  impl->client = std::move(*client);
+  auto topic = kafka::MakeTopic(impl->client.get(), options.topic, Partitioner::kMurmur2);
+  if (!topic) return Fail(std::move(topic.error()));
+  impl->topic = std::move(*topic);
+  return std::unique_ptr<GroupProducer>(new GroupProducer(std::move(impl)));
+}
+
+bool GroupProducer::TrySend(std::string_view item_id, const ItemGroup* group) {
+  Impl& impl = *impl_;
+  impl.value.clear();
+  if (group != nullptr) WriteItemGroup(*group, impl.value);
+  const bool taken = rd_kafka_produce(impl.topic.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
+                                      group != nullptr ? impl.value.data() : nullptr, impl.value.size(),
+                                      item_id.data(), item_id.size(), nullptr) == 0;
+  if (!taken) {
+    const auto error = rd_kafka_last_error();
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL && impl.failure.empty())
+      impl.failure = rd_kafka_err2str(error);
+  }
+  if (--impl.until_poll <= 0 || !taken) {
+    impl.until_poll = kSendsBetweenPolls;
+    rd_kafka_poll(impl.client.get(), 0);
+  }
+  impl.sent.fetch_add(taken ? 1 : 0, std::memory_order_relaxed);
+  return taken;
+}
+
+Status GroupProducer::AwaitAll(milliseconds patience) {
+  Impl& impl = *impl_;
+  const auto began = std::chrono::steady_clock::now();
+  for (;;) {
+    const bool arrived = rd_kafka_flush(impl.client.get(), kafka::ToTimeout(std::min(patience, kSlice))) ==
+                         RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (auto health = kafka::ProducerHealth(impl.client.get()); !health) {
+      return Fail(Code::kCorrupt, health.error().message);
+    }
+    if (!impl.failure.empty()) {
+      return Fail(Code::kCorrupt, "topic \"" + impl.options.topic + "\": " + impl.failure);
+    }
+    if (arrived) return {};
+    const milliseconds limit = std::min(patience, milliseconds(impl.patience_ms.load()));
+    if (std::chrono::steady_clock::now() - began >= limit) {
+      return Fail(Code::kUnavailable,
+                  "topic \"" + impl.options.topic + "\" hasn't acknowledged all groups of items");
+    }
+  }
+}
+
+void GroupProducer::Hurry(milliseconds patience) { impl_->patience_ms.store(patience.count()); }
+uint64_t GroupProducer::sent_total() const { return impl_->sent.load(std::memory_order_relaxed); }
+
+}  // namespace seen

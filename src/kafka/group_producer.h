@@ -1,0 +1,44 @@
+#pragma once
+// Groups of items into their compacted topic: idempotent, acks=all, keyed by item id by Java's partitioner.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "flow/group_flow.h"
+#include "kafka/client_settings.h"
+
+namespace seen {
+
+/// One thread, but for Hurry and the figures.
+class GroupProducer final : public GroupSink {
+ public:
+  struct Options {
+    std::string brokers;
+    ClientSettings client;
+    std::string topic;
+    uint64_t queue_bytes_max = 16 << 20;
+    std::chrono::milliseconds linger{5};
+  };
+  /// Connects in the background. kInvalidArgument: settings.
+  static Result<std::unique_ptr<GroupProducer>> Open(const Options& options);
+  /// Drops what isn't delivered: the log is read again from the last checkpoint.
+  ~GroupProducer() override;
+
+  bool TrySend(std::string_view item_id, const ItemGroup* group) override;
+  /// Any other error than kUnavailable: something was given up on, and the producer is done for.
+  Status AwaitAll(std::chrono::milliseconds patience) override;
+
+  /// The daemon stops: from now on no wait takes longer than that. Any thread.
+  void Hurry(std::chrono::milliseconds patience);
+  uint64_t sent_total() const;  // any thread
+
+ private:
+  struct Impl;
+  explicit GroupProducer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

@@ -1,0 +1,76 @@
+#pragma once
+// Keys in a bucket's column family, and the lists they lead to: schemas/store.md, "The index of items".
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/item_index_port.h"
+
+namespace seen {
+
+/// A key's first byte.
+enum class ItemTable : unsigned char {
+  kIds = 0x10,       // item id -> number
+  kContents = 0x11,  // content hash -> list of numbers with times: the oldest
+  kItems = 0x12,     // number -> what the item is
+  kGroups = 0x13,    // number -> its group; none: it is alone
+  kMembers = 0x14,   // a group's first, member -> nothing
+  kSimHash = 0x20,   // plus 4 a class, plus the table: block -> list of numbers with SimHashes: the newest
+  kBand = 0x30,      // plus the band: hash -> list of numbers: the newest
+};
+
+std::string IdKey(std::string_view item_id);
+std::string ContentKey(uint64_t content_hash);
+std::string NumberKey(ItemTable table, uint64_t number);
+std::string MemberKey(ItemRef first, ItemRef member);
+/// Of all of its members, and past them.
+std::string MembersKey(uint64_t first);
+std::optional<ItemRef> MemberOf(std::string_view member_key);
+std::string SimHashKey(const ItemFeatures& features, size_t table);
+std::string BandKey(uint64_t band, size_t place);
+
+std::string BucketFamilyName(int32_t bucket);
+std::optional<int32_t> BucketOfFamily(std::string_view name);
+
+inline constexpr size_t kNumberBytes = 5;
+void PutNumber(uint64_t number, std::string& out);
+uint64_t GetNumber(const char* bytes);
+
+/// Lists: a u32 of how many were ever put in, then those that are kept, oldest first: six bytes of a value
+/// (SimHash without its block, or milliseconds), where the list has them, and five of a number.
+inline constexpr size_t kListHeadBytes = 4;
+struct ListShape {
+  size_t entry_bytes = 0;
+  size_t entries_max = 0;
+  bool keeps_newest = true;
+};
+/// nullopt: the key is none of a list.
+std::optional<ListShape> ListShapeOf(std::string_view key);
+std::string ListOperand(std::optional<uint64_t> value, uint64_t number);
+
+/// 48 bits of a SimHash that the block of a table doesn't say, and back.
+uint64_t RestOf(uint64_t simhash, size_t table);
+uint64_t WithBlock(uint64_t rest, uint16_t block, size_t table);
+
+/// A list read; views into it.
+class ListView {
+ public:
+  /// nullopt: it isn't one.
+  static std::optional<ListView> Of(std::string_view bytes, const ListShape& shape);
+  uint32_t ever() const { return ever_; }
+  size_t size() const { return entries_.size() / entry_bytes_; }
+  uint64_t number(size_t i) const { return GetNumber(At(i) + entry_bytes_ - kNumberBytes); }
+  uint64_t value(size_t i) const;  // 48 bits
+  std::string_view entry(size_t i) const { return {At(i), entry_bytes_}; }
+
+ private:
+  const char* At(size_t i) const { return entries_.data() + i * entry_bytes_; }
+  uint32_t ever_ = 0;
+  size_t entry_bytes_ = 1;
+  std::string_view entries_;
+};
+
+}  // namespace seen

@@ -1,0 +1,74 @@
+#include "store/item_index_options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include "store/item_list_merge.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+
+}  // namespace
+
+rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
+                                       std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
+  rocksdb::Options options(rocksdb::DBOptions(), BucketFamilyOptions(resources));
+  options.env = env;
+  options.create_if_missing = true;
+  options.paranoid_checks = true;
+  // Nothing is ever in a memtable: a checkpoint's files are ingested together, with the position.
+  options.avoid_flush_during_shutdown = true;
+  options.avoid_flush_during_recovery = true;
+  options.allow_concurrent_memtable_write = false;
+  options.max_open_files = 512;
+  options.compaction_readahead_size = 1 * kMiB;
+  options.writable_file_max_buffer_size = 1 * kMiB;
+  options.bytes_per_sync = 1 * kMiB;
+  options.max_background_jobs = resources.background_threads() + 1;
+  options.max_subcompactions = 1;
+  options.info_log = MakeRocksLogger(partition);
+  options.listeners.push_back(std::move(errors));
+  options.listeners.push_back(MakeCompactionYielder());
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.skip_stats_update_on_db_open = true;
+  options.max_manifest_file_size = 16 * kMiB;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = resources.block_cache();
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // Most keys that are asked for aren't there: bands, contents, ids.
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.whole_key_filtering = true;
+  table.block_size = 4 * kKiB;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.merge_operator = MakeItemListMergeOperator();
+  options.write_buffer_size = 64 * kKiB;
+  options.compaction_style = rocksdb::kCompactionStyleLevel;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.target_file_size_base = 64 * kMiB;
+  options.max_bytes_for_level_base = 256 * kMiB;
+  options.level0_file_num_compaction_trigger = 4;
+  options.level0_slowdown_writes_trigger = 1'000'000;
+  options.level0_stop_writes_trigger = 1'000'000;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kDisableCompressionOption;
+  return options;
+}
+
+}  // namespace seen

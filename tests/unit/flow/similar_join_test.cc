@@ -1,0 +1,145 @@
+// What an exposure records of the items that its item is like.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/similar_fingerprint.h"
+#include "timed_fixture.h"
+
+namespace seen::test {
+namespace {
+
+class FixedGroups final : public ItemGroups {
+ public:
+  struct Likes {
+    std::string group;
+    std::vector<std::string> near;
+  };
+  Likes& Of(std::string_view id) { return items_[FingerprintOf(id)]; }
+
+  void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override {
+    const auto found = items_.find(item);
+    if (found == items_.end()) return;
+    for (const auto& near : found->second.near) out.push_back(NearFingerprintOf(FingerprintOf(near)));
+    out.push_back(GroupFingerprintOf(FingerprintOf(found->second.group)));
+  }
+  bool AppendLike(Fingerprint, std::vector<Fingerprint>&) const override { return false; }
+  Result<std::optional<ItemGroup>> Find(std::string_view) const override {
+    return std::optional<ItemGroup>();
+  }
+  Result<std::vector<std::string>> Members(std::string_view, std::string_view, size_t) const override {
+    return std::vector<std::string>();
+  }
+
+ private:
+  std::map<Fingerprint, Likes> items_;
+};
+
+class SimilarJoin : public TimedTest {
+ protected:
+  SimilarJoin() {
+    groups.Of("a") = {"a", {"a2", "a3"}};
+    groups.Of("a2") = {"a", {"a"}};
+    groups.Of("many") = {"many", {}};
+    for (int i = 0; i < 32; ++i) groups.Of("many").near.push_back("m" + std::to_string(i));
+    options.filters[0].similar = Similar::kDrop;
+    FilterPolicy off = options.filters[0];
+    off.id = 1;
+    off.name = "off";
+    off.similar = Similar::kOff;
+    options.filters.push_back(off);
+    options.groups = &groups;
+  }
+  // What a reader is told, asked for whatever the filter's policy says.
+  std::vector<uint32_t> SimilarOf(size_t filter = 0, std::string_view user = "u1") {
+    SeenReader reader;
+    AnswerLimits limits = options.filters[filter].AnswerAt(clock.WallNow());
+    limits.similar = true;
+    EXPECT_TRUE(flow->ReadSeen(filter, UserKeyOf(user), limits, reader).has_value());
+    std::vector<uint32_t> values;
+    for (const Fingerprint fp : reader.similar().values()) values.push_back(fp.value);
+    std::sort(values.begin(), values.end());
+    return values;
+  }
+  static std::vector<uint32_t> Of(std::vector<std::string> near, std::vector<std::string> groups_of) {
+    std::vector<uint32_t> values;
+    for (const auto& id : near) values.push_back(NearFingerprintOf(FingerprintOf(id)).value);
+    for (const auto& id : groups_of) values.push_back(GroupFingerprintOf(FingerprintOf(id)).value);
+    std::sort(values.begin(), values.end());
+    return values;
+  }
+  FixedGroups groups;
+};
+
+TEST_F(SimilarJoin, AnExposureRecordsItsNearItemsAndItsGroup) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Send(Event("exposed", "unknown", kNow));
+  Send(Event("served", "many", kNow));
+  EXPECT_EQ(SimilarOf(), Of({"a2", "a3"}, {"a"}));
+  EXPECT_EQ(SimilarOf(1), Of({}, {})) << "of a filter that doesn't ask";
+  EXPECT_TRUE(Seen("a"));
+  EXPECT_FALSE(Seen("a2"));
+  EXPECT_TRUE(Seen("a", "u1", 1));
+  Checkpoint();
+  EXPECT_EQ(SimilarOf(), Of({"a2", "a3"}, {"a"})) << "from the store";
+  EXPECT_EQ(SimilarOf(1), Of({}, {}));
+  EXPECT_EQ(reporter.looked_up, 2u);
+  EXPECT_EQ(reporter.joined, 1u);
+}
+
+TEST_F(SimilarJoin, ARemovalTakesTheSameBack) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Send(Event("exposed", "many", kNow));
+  Send(Event("removed", "a", kNow));
+  std::vector<std::string> near;
+  for (int i = 0; i < 32; ++i) near.push_back("m" + std::to_string(i));
+  EXPECT_EQ(SimilarOf(), Of(near, {"many"}));
+  EXPECT_FALSE(Seen("a"));
+  Checkpoint();
+  Send(Event("removed", "many", kNow));
+  EXPECT_EQ(SimilarOf(), Of({}, {}));
+  Send(Event("exposed", "a2", kNow));
+  EXPECT_EQ(SimilarOf(), Of({"a"}, {"a"}));
+  Send(Event("erased", "", kNow));
+  EXPECT_EQ(SimilarOf(), Of({}, {}));
+}
+
+TEST_F(SimilarJoin, LeavesWithTheWindowAndTakesNothingThatIsTooOld) {
+  Open();
+  Send(Event("exposed", "a", kNow - 31 * kMsPerDay));
+  EXPECT_EQ(SimilarOf(), Of({}, {}));
+  Send(Event("exposed", "a", kNow));
+  clock.SetWall(kNow + 30 * kMsPerDay);
+  EXPECT_EQ(SimilarOf(), Of({"a2", "a3"}, {"a"}));
+  clock.SetWall(kNow + 31 * kMsPerDay);
+  EXPECT_EQ(SimilarOf(), Of({}, {}));
+}
+
+TEST_F(SimilarJoin, WhereTheWindowGoesByCreationOldItemsRecordNothing) {
+  options.filters[0].window_by = WindowBy::kItemCreatedAt;
+  Open();
+  const auto created = [](int64_t at) { return R"(,"item_created_at":)" + std::to_string(at); };
+  Send(Event("exposed", "many", kNow, "u1", created(kNow - 40 * kMsPerDay)));
+  EXPECT_EQ(SimilarOf(), Of({}, {}));
+  Send(Event("exposed", "a", kNow, "u1", created(kNow - kMsPerDay)));
+  EXPECT_EQ(SimilarOf(), Of({"a2", "a3"}, {"a"}));
+}
+
+TEST_F(SimilarJoin, OneEventOfManyItemsFitsInTheTail) {
+  options.tail_bytes_max = 512 * 1024;
+  options.event_bytes_max = 1 << 20;
+  for (int i = 0; i < 200; ++i) groups.Of("i" + std::to_string(i)) = groups.Of("many");
+  Open();
+  std::string items;
+  for (int i = 0; i < 10'000; ++i) {
+    items += (i == 0 ? R"({"item_id":"i)" : R"(,{"item_id":"i)") + std::to_string(i % 200) + "\"}";
+  }
+  Send(R"({"user_id":"u1","items":[)" + items + R"(],"exposed_at":)" + std::to_string(kNow) + "}");
+  EXPECT_EQ(SimilarOf().size(), 33u);
+}
+
+}  // namespace
+}  // namespace seen::test
