@@ -32,6 +32,12 @@ bench-filters:  ## every kind of filter, measured: docs/FILTERS.md; a few minute
 	@cmake --build --preset release --parallel $(JOBS) --target bench_filters
 	@$(PYTHON) benchmarks/filters/run.py $(ARGS)
 
+bench-similar:  ## how many near-duplicates are found, of real texts: docs/SIMILAR.md; a few minutes; ARGS=--help
+	@scripts/setup.sh --test
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS) --target bench_similar
+	@$(PYTHON) benchmarks/similar/run.py $(ARGS)
+
 check-format:  ## names files that clang-format would change
 	@clang-format --dry-run --Werror $(SOURCES)
 
@@ -43,4 +49,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-build bench-filters check-format tidy clean
+.PHONY: help build demo test bench bench-build bench-filters bench-similar check-format tidy clean

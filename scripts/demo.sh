@@ -38,6 +38,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+rm -f "$log"  # an earlier run's says "started" until this one has opened it
 # 8080 if nobody listens there, else the next: seend says at once when it can't have a port.
 for port in 8080 8081 8082 8083 8088 8888 18080 18081 28080 0; do
   "$build/seend" --config "$config" --embedded-kafka --set "http.listen=127.0.0.1:$port" \
@@ -68,4 +69,5 @@ fi
 port=$(sed -n 's/.*seend started.* port=\([0-9]*\).*/\1/p' "$log" | head -n 1)
 
 # It waits until /readyz is green.
-"$build/seenctl" demo --http "http://127.0.0.1:$port" --example examples/open_bandit_exposures.jsonl.gz
+"$build/seenctl" demo --http "http://127.0.0.1:$port" --example examples/open_bandit_exposures.jsonl.gz \
+  --items-topic items

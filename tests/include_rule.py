@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
 
-    base <- model <- {decode, filter} <- flow <- {kafka, store, serve} <- {app, tools} <- main
+    base <- model <- {decode, filter, group} <- flow <- {kafka, store, serve} <- {app, tools} <- main
 
 Rooms side by side (in braces) don't include each other. Usage: include_rule.py [--self-test] [SRC]
 """
@@ -14,7 +14,7 @@ import tempfile
 LEVELS = [
     ["base"],
     ["model"],
-    ["decode", "filter"],
+    ["decode", "filter", "group"],
     ["flow"],
     ["kafka", "store", "serve"],
     ["app", "tools"],
@@ -28,7 +28,8 @@ THIRD_PARTY = {
     "librdkafka": {"kafka"},
     "rocksdb": {"store"},
     "simdjson.h": {"decode"},
-    "xxhash.h": {"model", "filter", "kafka"},
+    "xxhash.h": {"model", "filter", "group", "kafka"},
+    "unicode": {"group"},
     "boost": {"serve", "tools"},
     "prometheus": {"serve"},
     "nlohmann": {"serve", "app", "tools"},

@@ -285,7 +285,7 @@ def system(words):
         return Counts()
     log, result = LOGS / "system.log", LOGS / "system.xml"
     result.unlink(missing_ok=True)
-    command = [python_with("confluent_kafka, pytest"), "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15"]
+    command = [python_with("confluent_kafka, numpy, pytest"), "-m", "pytest", "-v", "-p", "no:cacheprovider", "--durations=15"]
     command += [f"--junitxml={result}", folder]
     if words:
         command += ["-k", words]

@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 #include "app/queries_candidates.h"
+#include "app/similar_candidates.h"
+#include "model/similar_fingerprint.h"
 #include "serve/unseen_body.h"
 #include "users.h"
 
@@ -91,6 +93,106 @@ void DecideQuestion(benchmark::State& state) {
   CountCandidates(state);
 }
 BENCHMARK(DecideQuestion)->ArgNames({"dated", "seen"})->ArgsProduct({{0, 1}, {3, 50}});
+
+// Groups in memory, as cheap as they can be.
+class GroupsInMemory final : public ItemGroups {
+ public:
+  explicit GroupsInMemory(const std::vector<ItemGroup>& records) : records_(records) {
+    table_.Reset(records_.size());
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      const ItemGroup& record = records_[i];
+      table_.Insert(FingerprintOf(record.item_id), i);
+      auto& like = like_.emplace_back(1, FingerprintOf(record.group_id));
+      for (const NearItem& near : record.near) like.push_back(FingerprintOf(near.item_id));
+    }
+  }
+  bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override {
+    const auto place = table_.Find(item);
+    if (place) out.insert(out.end(), like_[*place].begin(), like_[*place].end());
+    return place.has_value();
+  }
+  void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override {
+    const auto place = table_.Find(item);
+    if (!place) return;
+    out.push_back(GroupFingerprintOf(like_[*place][0]));
+    for (size_t i = 1; i < like_[*place].size(); ++i) out.push_back(NearFingerprintOf(like_[*place][i]));
+  }
+  Result<std::optional<ItemGroup>> Find(std::string_view item_id) const override {
+    const auto place = table_.Find(FingerprintOf(item_id));
+    if (!place) return std::optional<ItemGroup>();
+    return records_[*place];
+  }
+  Result<std::vector<std::string>> Members(std::string_view, std::string_view, size_t) const override {
+    return std::vector<std::string>();
+  }
+
+ private:
+  std::vector<ItemGroup> records_;
+  std::vector<std::vector<Fingerprint>> like_;
+  FingerprintTable table_;
+};
+
+// What similar candidates cost beside DecideQuestion: 2,000 of which 3% were seen and 20% have four near
+// items each, `like_seen` of a hundred a seen one among them.
+void DecideSimilar(benchmark::State& state) {
+  const auto rule = static_cast<Similar>(state.range(0));
+  const bool one_per_group = state.range(1) != 0;
+  const std::string stored = EncodedShown(0);
+  std::vector<std::string> ids;
+  std::vector<ItemGroup> records;
+  for (size_t i = 0; i < kCandidates; ++i) {
+    const bool is_seen = i * 7 % 100 < 3;
+    ids.push_back(ItemOf(0, static_cast<int32_t>(i % kDays), i / kDays + (is_seen ? 0 : kItemsADay)));
+    if (i % 5 != 0) continue;
+    const std::string& id = ids.back();
+    const bool is_like_seen = i / 5 * 7 % 20 < static_cast<size_t>(state.range(2));
+    std::vector<std::string> family = {"first-" + id, id};
+    for (int other = 0; other < 3; ++other) family.push_back(std::to_string(other) + "-" + id);
+    if (is_like_seen) family.back() = ItemOf(0, static_cast<int32_t>(i % kDays), 99);
+    for (const std::string& member : family) {
+      ItemGroup& record = records.emplace_back();
+      record.item_id = member;
+      record.group_id = family[0];
+      for (const std::string& near : family) {
+        if (near != member) record.near.push_back({near, 0.9, 2, FoundBy::kBoth});
+      }
+    }
+  }
+  const GroupsInMemory groups(records);
+  const std::vector<std::string_view> views(ids.begin(), ids.end());
+  SeenReader reader;
+  FingerprintSet shown_alike;
+  Candidates candidates;
+  SimilarCandidates decided;
+  std::vector<uint32_t> unseen;
+  std::vector<SimilarCandidate> similar;
+  for (auto _ : state) {
+    if (!reader.Read(stored, {}, {}, {})) std::abort();
+    candidates.Unseen({views, {}}, {}, reader, unseen);
+    if (rule != Similar::kOff || one_per_group) {
+      const SeenSets sets{reader.seen(), shown_alike, {}};
+      if (!decided.Decide({rule, one_per_group}, groups, sets, views, candidates.fingerprints(), unseen,
+                          similar)) {
+        std::abort();
+      }
+    }
+    benchmark::DoNotOptimize(unseen.data());
+    if (shown_alike.size() == 0) {  // as many as the user has seen
+      shown_alike.Reset(kDays * kItemsADay);
+      for (uint32_t i = 0; i < kDays * kItemsADay; ++i) shown_alike.Insert(NearFingerprintOf({i * 7'919}));
+    }
+  }
+  CountCandidates(state);
+  state.counters["similar"] = static_cast<double>(similar.size());
+}
+BENCHMARK(DecideSimilar)
+    ->ArgNames({"rule", "one_per_group", "like_seen"})
+    ->Args({0, 0, 0})
+    ->Args({1, 0, 0})
+    ->Args({1, 0, 1})
+    ->Args({2, 0, 4})
+    ->Args({0, 1, 0})
+    ->Args({1, 1, 1});
 
 // Items never shown, created today, to users of 100 items a day for 30 days: how many are taken for seen.
 void FalsePositives(benchmark::State& state) {

@@ -11,6 +11,7 @@
 
 #include "app/config_check.h"
 #include "app/config_event_format.h"
+#include "app/config_fields.h"
 #include "app/config_kinds.h"
 #include "app/config_override.h"
 #include "app/config_text.h"
@@ -31,6 +32,11 @@ log::Level ParseLogLevel(const std::string& name) {
   return name == "error" ? log::Level::kError : log::Level::kInfo;
 }
 
+Similar ParseSimilar(const std::string& name) {
+  if (name == "demote") return Similar::kDemote;
+  return name == "drop" ? Similar::kDrop : Similar::kOff;
+}
+
 FilterConfig ToFilter(const ConfigJson& json) {
   FilterConfig filter;
   filter.name = json.at("name").get<std::string>();
@@ -42,6 +48,7 @@ FilterConfig ToFilter(const ConfigJson& json) {
   if (!json.at("cooldown_days").is_null()) filter.cooldown_days = json.at("cooldown_days").get<int32_t>();
   filter.served_ttl_s = (json.at("served_ttl_s").get<uint32_t>() + 5) / 6 * 6;
   filter.kinds = ToKinds(json.at("kinds"));
+  filter.similar = ParseSimilar(json.at("similar").get<std::string>());
   const ConfigJson& snapshot = json.at("snapshot");
   if (snapshot.is_null()) return filter;
   const auto format = ParseSnapshotFormat(snapshot.at("format").get<std::string>());
@@ -64,6 +71,30 @@ std::string KeyedTopic(const ConfigJson& json) {
   const std::string given = TextAt(json, "/input/keyed_topic");
   const std::string source = TextAt(json, "/input/topic");
   return !given.empty() || source.empty() ? given : source + "-by-user";
+}
+
+/// Where items of several partitions are put in order.
+std::string OrderedTopic(const ConfigJson& json) {
+  const std::string given = TextAt(json, "/items/ordered_topic");
+  const std::string source = TextAt(json, "/items/topic");
+  return !given.empty() || source.empty() ? given : source + "-in-order";
+}
+
+ItemsConfig ToItems(const ConfigJson& json, std::string ordered_topic) {
+  ItemsConfig items;
+  items.topic = json.at("topic").get<std::string>();
+  items.groups_topic = json.at("groups_topic").get<std::string>();
+  items.ordered_topic = std::move(ordered_topic);
+  items.window_days = json.at("window_days").get<int32_t>();
+  const auto method = json.at("method").get<std::string>();
+  if (method == "simhash") items.method = SimilarMethod::kSimHash;
+  if (method == "minhash") items.method = SimilarMethod::kMinHash;
+  items.distance_max = json.at("distance_max").get<int>();
+  items.verify = json.at("verify") == "sketch";
+  items.similarity_min = json.at("similarity_min").get<double>();
+  items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
+  if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
+  return items;
 }
 
 /// `json` has passed CheckConfig: every key is there and of its type.
@@ -91,6 +122,8 @@ Config ToConfig(const ConfigJson& json) {
   config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
 
   for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
+
+  if (!json.at("items").is_null()) config.items = ToItems(json.at("items"), OrderedTopic(json));
 
   const ConfigJson& unexposed = json.at("unexposed");
   if (!unexposed.at("topic").is_null()) {
@@ -156,6 +189,21 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     errors.push_back(
         {path, fmt::format("{}: is the topic of {} as well; {}", ShowValue(topic), claimed->second, remedy)});
   };
+  const auto claim_made_topic = [&](const std::string& topic, const std::string& path,
+                                    std::string_view remedy) {
+    claim_topic(topic, path, remedy);
+    if (topic.size() > kTopicBytesMax) {
+      errors.push_back(
+          {path, fmt::format("{}: longer than {} characters; name it", ShowValue(topic), kTopicBytesMax)});
+    }
+  };
+  const bool has_items = json.contains("items") && json["items"].is_object();
+  if (has_items) {
+    claim_topic(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
+    claim_topic(TextAt(json, "/items/groups_topic"), "items.groups_topic",
+                "groups need a topic of their own");
+    claim_made_topic(OrderedTopic(json), "items.ordered_topic", "items in order need a topic of their own");
+  }
   claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
               "unexposed items need a topic of their own");
   claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
@@ -164,12 +212,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
               "dead letters need a topic of their own");
   const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
   if (json.contains(keyed_by_user) && json.at(keyed_by_user) == false) {
-    const std::string keyed = KeyedTopic(json);
-    claim_topic(keyed, "input.keyed_topic", "events keyed by user need a topic of their own");
-    if (keyed.size() > kTopicBytesMax) {
-      errors.push_back({"input.keyed_topic", fmt::format("{}: longer than {} characters; name it",
-                                                         ShowValue(keyed), kTopicBytesMax)});
-    }
+    claim_made_topic(KeyedTopic(json), "input.keyed_topic", "events keyed by user need a topic of their own");
   }
 
   if (!json.contains("filters") || !json["filters"].is_array()) return;
@@ -192,6 +235,22 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
                        ShowValue(filter["exposures_min"]))});
     }
     CheckShapeOf(filter, path, errors);
+    const std::string similar = TextAt(filter, "/similar");
+    if (!has_items && !similar.empty() && similar != "off") {
+      errors.push_back({path + ".similar",
+                        fmt::format("{}: nothing is known of items without the section \"items\"; give it "
+                                    "(\"items\": {{}} has defaults for all), or \"off\"",
+                                    ShowValue(similar))});
+    }
+    if (!similar.empty() && similar != "off" && filter.contains("exposures_min") &&
+        filter["exposures_min"] != 1) {
+      errors.push_back(
+          {path + ".exposures_min",
+           fmt::format(
+               "{}: can't be above 1 where similar is \"{}\": after its first exposure an item would be "
+               "like itself; give 1, or similar \"off\"",
+               ShowValue(filter["exposures_min"]), similar)});
+    }
     claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
                 "give each filter its own, or \"snapshot\": null to publish nothing");
   }
@@ -229,14 +288,17 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   CheckedConfig checked = CheckConfig(*document);
   std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
   EventFormat format;
+  ItemFormat item_format;
   if (document->is_object()) {
     CheckTogether(checked.resolved, options, errors);
     CheckClient(checked, errors);
     format = ReadEventFormat(checked.resolved, ReadDeclaredKinds(checked.resolved, errors), errors);
+    item_format = ReadItemFormat(checked.resolved, errors);
   }
   if (errors.empty()) {
     Config config = ToConfig(checked.resolved);
     config.input.format = std::move(format);
+    if (config.items) config.items->format = std::move(item_format);
     Wanted& wanted = config.input.format.wanted;
     for (const FilterConfig& filter : config.filters) {
       wanted.item_created_at |= filter.window_by == WindowBy::kItemCreatedAt;
@@ -263,6 +325,8 @@ bool WritesWatermarks(const Config& config) {
 }
 
 std::string RekeyingGroup(const Config& config) { return config.kafka.group_id + "-rekey"; }
+std::string ItemsGroup(const Config& config) { return config.kafka.group_id + "-items"; }
+std::string ItemsRekeyingGroup(const Config& config) { return config.kafka.group_id + "-items-rekey"; }
 
 std::string DefaultInstanceId(std::string_view store_directory) {
   std::array<char, 256> host{};

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "decode/event_format.h"
+#include "decode/item_format.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
 #include "model/partitioner.h"
@@ -59,8 +60,26 @@ struct FilterConfig {
   std::optional<int32_t> cooldown_days;
   uint32_t served_ttl_s = 0;  // a multiple of 6
   std::vector<KindConfig> kinds;
+  Similar similar = Similar::kOff;  // anything else: Config::items has a value
   uint32_t items_per_day_max = 0;
   std::optional<SnapshotConfig> snapshot;  // nullopt: nothing is published
+};
+
+enum class SimilarMethod : uint8_t { kSimHash, kMinHash, kBoth };
+
+/// Items by their text, and which are like which.
+struct ItemsConfig {
+  std::string topic;          // as producers write it, any number of partitions
+  std::string groups_topic;   // compacted, key = item id
+  std::string ordered_topic;  // where a topic of several partitions is put in order: keyed by language
+  int32_t window_days = 0;
+  SimilarMethod method = SimilarMethod::kBoth;
+  int distance_max = 0;  // 0 to 3
+  bool verify = true;    // on the sketch; false: none is kept
+  double similarity_min = 0;
+  uint64_t text_bytes_max = 0;
+  std::optional<std::string> idf_file;  // nullopt: the bundled table
+  ItemFormat format;                    // ItemDecoder takes it
 };
 
 struct UnexposedConfig {
@@ -96,6 +115,7 @@ struct Config {
   KafkaConfig kafka;
   InputConfig input;
   std::vector<FilterConfig> filters;           // at least one
+  std::optional<ItemsConfig> items;            // nullopt: nothing is grouped
   std::optional<UnexposedConfig> unexposed;    // nullopt: nobody is told
   std::optional<WatermarksConfig> watermarks;  // nullopt: readers aren't told how far the stream has come
   StoreConfig store;
@@ -127,6 +147,10 @@ bool WritesWatermarks(const Config& config);
 
 /// The consumer group over input.source_topic.
 std::string RekeyingGroup(const Config& config);
+/// The consumer group that shares out the ordered items: one owner an index.
+std::string ItemsGroup(const Config& config);
+/// The consumer group over an items.topic of several partitions.
+std::string ItemsRekeyingGroup(const Config& config);
 
 /// "seend-<host>-<hash of the absolute directory>": the same after a restart, another for another state.
 std::string DefaultInstanceId(std::string_view store_directory);

@@ -5,110 +5,46 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/config_fields.h"
 #include "app/config_shapes.h"
 #include "decode/event_plan.h"
 
 namespace seen {
 namespace {
 
-using Errors = std::vector<ConfigError>;
-
-/// Null if it isn't there.
-const ConfigJson& Member(const ConfigJson& object, std::string_view name) {
-  static const ConfigJson nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(std::string(name));
-  return found == object.end() ? nothing : *found;
-}
-
-class Reader {
+class Reader : private ConfigFieldReader {
  public:
-  Reader(std::span<const DeclaredKind> declared, Errors& errors) : declared_(declared), errors_(errors) {}
+  Reader(std::span<const DeclaredKind> declared, std::vector<ConfigError>& errors)
+      : ConfigFieldReader(errors), declared_(declared) {}
 
   EventFormat Read(const ConfigJson& document) {
     EventFormat format;
     format.wanted.kind = true;
     format.declared_kinds.assign(declared_.begin(), declared_.end());
-    const size_t before = errors_.size();
-    const ConfigJson& input = Member(document, "input");
+    const size_t before = errors().size();
+    const ConfigJson& input = ConfigMember(document, "input");
     for (size_t i = 0; i < kFields; ++i) {
       const auto field = static_cast<Field>(i);
       const std::string name(FieldName(field));
-      format.fields[i] = ReadField(Member(Member(input, "fields"), name), field, "input.fields." + name);
+      auto rule =
+          ReadField(ConfigMember(ConfigMember(input, "fields"), name), IsTime(field), "input.fields." + name);
+      if (rule) format.fields[i] = FieldRule{std::move(rule->at), rule->unit};
     }
-    format.kinds = ReadKinds(Member(input, "kinds"));
-    format.only_if = ReadConditions(Member(input, "only_if"), "input.only_if");
-    const ConfigJson& filters = Member(document, "filters");
+    format.kinds = ReadKinds(ConfigMember(input, "kinds"));
+    format.only_if = ReadConditions(ConfigMember(input, "only_if"), "input.only_if");
+    const ConfigJson& filters = ConfigMember(document, "filters");
     for (size_t i = 0; filters.is_array() && i < filters.size(); ++i) {
       const std::string path = JoinPath("filters", i);
-      format.filters.push_back({ReadScenes(Member(filters[i], "scenes"), path + ".scenes"),
-                                ReadConditions(Member(filters[i], "when"), path + ".when")});
+      format.filters.push_back({ReadScenes(ConfigMember(filters[i], "scenes"), path + ".scenes"),
+                                ReadConditions(ConfigMember(filters[i], "when"), path + ".when")});
     }
-    if (errors_.size() == before) {
+    if (errors().size() == before) {
       if (auto plan = EventPlan::Make(format); !plan) Fail(plan.error().path, plan.error().message);
     }
     return format;
   }
 
  private:
-  void Fail(std::string path, std::string message) {
-    errors_.push_back({std::move(path), std::move(message)});
-  }
-  void FailShape(const std::string& path, const ConfigJson& value, const ValueShape& shape) {
-    Fail(path, fmt::format("{}: must be {}", ShowValue(value), shape.description));
-  }
-  void CheckKeys(const ConfigJson& object, std::initializer_list<std::string_view> known,
-                 const std::string& path) {
-    for (const auto& [name, value] : object.items()) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      Fail(JoinPath(path, name), fmt::format("unknown key; there are \"{}\"", fmt::join(known, "\", \"")));
-    }
-  }
-
-  std::optional<JsonPointer> ReadPointer(const ConfigJson& value, const std::string& path) {
-    if (!value.is_string()) {
-      Fail(path, value.is_null()
-                     ? R"(missing; give a JSON pointer such as "/data/uid")"
-                     : fmt::format("{}: must be a JSON pointer such as \"/data/uid\"", ShowValue(value)));
-      return std::nullopt;
-    }
-    auto pointer = ParseJsonPointer(value.get_ref<const std::string&>());
-    if (!pointer) {
-      Fail(path, fmt::format("{}: {}", ShowValue(value), pointer.error()));
-      return std::nullopt;
-    }
-    return std::move(*pointer);
-  }
-
-  std::optional<FieldRule> ReadField(const ConfigJson& value, Field field, const std::string& path) {
-    if (value.is_null()) return std::nullopt;
-    if (!value.is_string() && !value.is_object()) {
-      FailShape(path, value, IsTime(field) ? kTimeFieldShape : kFieldShape);
-      return std::nullopt;
-    }
-    FieldRule rule;
-    if (value.is_object()) {
-      if (IsTime(field)) {
-        CheckKeys(value, {"at", "unit"}, path);
-        rule.unit = ReadUnit(value, path + ".unit");
-      } else {
-        CheckKeys(value, {"at"}, path);
-      }
-    }
-    auto at = value.is_string() ? ReadPointer(value, path) : ReadPointer(Member(value, "at"), path + ".at");
-    if (!at) return std::nullopt;
-    rule.at = std::move(*at);
-    return rule;
-  }
-
-  TimeUnit ReadUnit(const ConfigJson& rule, const std::string& path) {
-    if (!rule.contains("unit")) return TimeUnit::kMilliseconds;
-    const ConfigJson& value = rule.at("unit");
-    const auto unit = value.is_string() ? ParseTimeUnit(value.get_ref<const std::string&>()) : std::nullopt;
-    if (!unit) Fail(path, fmt::format(R"({}: must be one of "ms", "s", "us", "rfc3339")", ShowValue(value)));
-    return unit.value_or(TimeUnit::kMilliseconds);
-  }
-
   std::optional<std::vector<KindMapping>> ReadKinds(const ConfigJson& value) {
     if (value.is_null()) return std::nullopt;
     if (!value.is_object() || value.empty() || value.size() > KindMapping::kMappingsMax) {
@@ -152,7 +88,7 @@ class Reader {
     if (value.contains("equals") + value.contains("in") + value.contains("prefix") != 1) {
       Fail(path, fmt::format(R"({}: must have one of "equals", "in" and "prefix")", ShowValue(value)));
     }
-    auto at = ReadPointer(Member(value, "at"), path + ".at");
+    auto at = ReadPointer(ConfigMember(value, "at"), path + ".at");
     if (!at) return std::nullopt;
     Condition condition{std::move(*at), Condition::Test::kIn, {}};
     if (value.contains("equals")) AddValue(value.at("equals"), path + ".equals", condition);
@@ -211,7 +147,6 @@ class Reader {
   }
 
   std::span<const DeclaredKind> declared_;
-  Errors& errors_;
 };
 
 }  // namespace

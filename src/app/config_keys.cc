@@ -1,9 +1,12 @@
-// The table itself.
+// The table itself, but for what filters and items have: config_keys_filters.cc, config_keys_items.cc.
 #include "app/config_keys.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
-#include "filter/snapshot_format.h"
+#include "app/config_key_rules.h"
+#include "app/config_keys_parts.h"
 
 namespace seen {
 namespace {
@@ -14,11 +17,6 @@ constexpr TextRule kBrokerList = {"host:port, several separated by commas withou
                                   "[^\\s,]+(,[^\\s,]+)*", 1024};
 constexpr TextRule kGroupName = {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                                  "[a-zA-Z0-9._-]{1,249}", 249};
-constexpr TextRule kTopicName = {
-    "a topic name Kafka allows: 1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-', not '.' or '..'",
-    "(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}", 249};
-constexpr TextRule kFilterName = {"1 to 64 characters of a-z, 0-9, '_' and '-'", "[a-z0-9_-]{1,64}", 64};
-constexpr TextRule kDirectory = {"a path of 1 to 1024 bytes", "[^\\u0000]+", 1024};
 constexpr TextRule kListenAddress = {
     "ADDRESS:PORT or [ADDRESS]:PORT with a numeric IPv4 or IPv6 address and a port from 0 (any free one) to "
     "65535",
@@ -26,9 +24,7 @@ constexpr TextRule kListenAddress = {
     ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
     64};
 
-constexpr std::array<std::string_view, 2> kWindowBys = {"exposed_at", "item_created_at"};
 constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
-constexpr std::array<std::string_view, 2> kSizes = {"fewest", "power_of_two"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
@@ -179,127 +175,6 @@ constexpr ConfigKey kKeys[] = {
      .shape = &kConditionsShape,
      .meaning = "Events for which it doesn't hold are skipped; of a list all must hold."},
 
-    {.path = "filters",
-     .type = kList,
-     .default_json = "[{}]",
-     .minimum = 1,
-     .maximum = 16,
-     .meaning = "What is remembered, one entry a filter; each keeps its own state."},
-    {.path = "filters[].name",
-     .default_json = R"("default")",
-     .rule = &kFilterName,
-     .meaning = "Name in addresses and metrics; unique. Its state belongs to the name: renamed, a filter "
-                "starts empty."},
-    {.path = "filters[].scenes",
-     .type = kShape,
-     .default_json = "null",
-     .nullable = true,
-     .shape = &kScenesShape,
-     .meaning = "The scenes it covers. null: all, and events without one."},
-    {.path = "filters[].when",
-     .type = kShape,
-     .default_json = "null",
-     .nullable = true,
-     .shape = &kConditionsShape,
-     .meaning = "The events it covers, beside scenes; of a list all must hold. null: all."},
-    {.path = "filters[].window_days",
-     .type = kInteger,
-     .unit = "days",
-     .default_json = "30",
-     .minimum = 1,
-     .maximum = 3650,
-     .meaning = "How long an exposure counts, in UTC days."},
-    {.path = "filters[].window_by",
-     .type = kChoice,
-     .default_json = R"("exposed_at")",
-     .choices = kWindowBys,
-     .meaning = "What the window goes by: when the item was shown, or, where recall takes young items only, "
-                "when it was made (the event's item_created_at; without one, when it was shown)."},
-    {.path = "filters[].exposures_min",
-     .type = kInteger,
-     .unit = "exposures",
-     .default_json = "1",
-     .minimum = 1,
-     .maximum = 64,
-     .meaning = "An item counts as seen from so many exposures in the window on. Above 1 each exposure is "
-                "kept with its second."},
-    {.path = "filters[].cooldown_days",
-     .type = kInteger,
-     .unit = "days",
-     .default_json = "null",
-     .nullable = true,
-     .minimum = 1,
-     .maximum = 3650,
-     .meaning = "An item may come back so long after its newest exposure, in UTC days, though the window is "
-                "longer. null: only with the window."},
-    {.path = "filters[].served_ttl_s",
-     .type = kInteger,
-     .unit = "seconds",
-     .default_json = "1800",
-     .minimum = 6,
-     .maximum = 604'800,
-     .meaning =
-         "How long a served item counts as seen without an exposure: at least so long, at most a sixth "
-         "longer; rounded up to a multiple of 6."},
-    {.path = "filters[].kinds",
-     .type = kShape,
-     .default_json = "{}",
-     .shape = &kDeclaredKindsShape,
-     .meaning = "Kinds of events of your own that count as seen as well, each with a window of its own."},
-    {.path = "filters[].items_max",
-     .type = kInteger,
-     .unit = "items",
-     .default_json = "10000",
-     .minimum = 1,
-     .maximum = 1'000'000,
-     .meaning = "How many of a user's newest items count, applied when answering and rendering."},
-    {.path = "filters[].items_per_day_max",
-     .type = kInteger,
-     .unit = "items",
-     .default_json = "50000",
-     .minimum = 1,
-     .maximum = 1'000'000,
-     .meaning = "How many items of a user are kept a day: a limit against bots."},
-    {.path = "filters[].snapshot",
-     .type = kSection,
-     .default_json = "{}",
-     .nullable = true,
-     .meaning = "Publication of each user's filter. null: nothing is published, look-ups over HTTP work all "
-                "the same."},
-    {.path = "filters[].snapshot.topic",
-     .default_json = R"("seen-filters")",
-     .rule = &kTopicName,
-     .meaning = "Topic to publish to, compacted, keyed by user id; one filter a topic."},
-    {.path = "filters[].snapshot.format",
-     .type = kChoice,
-     .default_json = R"("split_block_bloom")",
-     .choices = kSnapshotFormatNames,
-     .meaning =
-         "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
-         "each user the one of the fewest bytes. A change makes all users' filters anew, a day's sweep "
-         "long; `seenctl publish --all` at once."},
-    {.path = "filters[].snapshot.size",
-     .type = kChoice,
-     .default_json = R"("fewest")",
-     .choices = kSizes,
-     .meaning =
-         "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that take no "
-         "other (Arrow C++, Velox, ClickHouse); up to twice the bytes."},
-    {.path = "filters[].snapshot.false_positive_rate",
-     .type = kNumber,
-     .default_json = "0.01",
-     .minimum_excluded = true,
-     .maximum = 0.5,
-     .meaning = "Share of unseen items that a published filter may call seen. Lower is larger: 0.01 takes "
-                "about 10.6 "
-                "bits an item. Look-ups over HTTP are exact."},
-    {.path = "filters[].snapshot.debounce_ms",
-     .type = kInteger,
-     .unit = "milliseconds",
-     .default_json = "1000",
-     .maximum = 3'600'000,
-     .meaning = "A user's filter is published at once, then at most once in this time."},
-
     {.path = "unexposed",
      .type = kSection,
      .default_json = "{}",
@@ -401,6 +276,17 @@ constexpr ConfigKey kKeys[] = {
 
 }  // namespace
 
-std::span<const ConfigKey> ConfigKeys() { return kKeys; }
+std::span<const ConfigKey> ConfigKeys() {
+  static const std::vector<ConfigKey> keys = [] {
+    std::vector<ConfigKey> all(std::begin(kKeys), std::end(kKeys));
+    const auto after =
+        std::find_if(all.begin(), all.end(), [](const ConfigKey& key) { return key.path == "unexposed"; });
+    const std::span<const ConfigKey> filters = FiltersConfigKeys();
+    const std::span<const ConfigKey> items = ItemsConfigKeys();
+    all.insert(all.insert(after, items.begin(), items.end()), filters.begin(), filters.end());
+    return all;
+  }();
+  return keys;
+}
 
 }  // namespace seen

@@ -1,10 +1,13 @@
 #include "app/daemon.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "app/changes.h"
 #include "app/daemon_status.h"
+#include "app/group_reader.h"
+#include "app/items.h"
 #include "app/memory_budget.h"
 #include "app/partition_set.h"
 #include "app/pipeline.h"
@@ -36,6 +39,7 @@ constexpr milliseconds kStopPatience{8000};  // service managers and operators c
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
 constexpr milliseconds kLastRekeyedAwaited{1000};
+constexpr milliseconds kLastGroupsAwaited{1500};
 
 /// Assignments become open partitions.
 class Rebalancing final : public RebalanceHandler {
@@ -64,14 +68,19 @@ class Daemon {
   explicit Daemon(const DaemonOptions& options)
       : options_(options),
         config_(options.config),
-        budget_(config_.store.memory_bytes),
+        budget_(config_.store.memory_bytes, config_.items.has_value()),
         resources_(budget_.block_cache_bytes),
         status_(config_, clock_),
         metrics_(MetricsOptions{FilterNames()}),
         queries_(config_, clock_,
                  [this] {
-                   return status_.Make(shown_partitions_.load(), shown_consumer_.load(),
-                                       shown_rekeying_.load());
+                   DaemonStatus status =
+                       status_.Make(shown_partitions_.load(), shown_consumer_.load(), shown_rekeying_.load());
+                   if (const GroupReader* const groups = shown_groups_.load()) {
+                     status.item_groups = groups->GetStatus();
+                   }
+                   if (const Items* const items = shown_items_.load()) status.items = items->GetStatus();
+                   return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
         routes_(
@@ -93,6 +102,8 @@ class Daemon {
   }
   Status StartLocally();
   Status Connect();
+  Status FollowGroups();
+  Status StartItems();
   void Consume();
   void Housekeep();
   void ShutDown();
@@ -111,6 +122,8 @@ class Daemon {
   std::atomic<const PartitionSet*> shown_partitions_{nullptr};  // for HTTP's threads
   std::atomic<const Consumer*> shown_consumer_{nullptr};
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
+  std::atomic<const GroupReader*> shown_groups_{nullptr};
+  std::atomic<const Items*> shown_items_{nullptr};
   bool told_ready_ = false;
   Instant housekept_{};
   Instant retention_asked_{};
@@ -122,6 +135,9 @@ class Daemon {
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<SnapshotProducer> snapshots_;
   std::unique_ptr<EventProducer> events_;
+  std::unique_ptr<RocksGroupTable> groups_;  // with config_.items
+  std::unique_ptr<GroupReader> group_reader_;
+  std::unique_ptr<Items> items_;  // with config_.items
   std::unique_ptr<PartitionSet> partitions_;
   std::unique_ptr<Rebalancing> rebalancing_;
   std::unique_ptr<Consumer> consumer_;
@@ -158,6 +174,8 @@ Status Daemon::StartLocally() {
     }
     if (config_.unexposed) topics[config_.unexposed->topic] = config_.kafka.embedded_partitions;
     if (WritesWatermarks(config_)) topics[config_.watermarks->topic] = 1;
+    if (config_.items) topics[config_.items->groups_topic] = config_.kafka.embedded_partitions;
+    if (config_.items) topics[config_.items->topic] = 1;
     auto broker = EmbeddedBroker::Start(topics);
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
@@ -240,11 +258,13 @@ Status Daemon::Connect() {
   events_ = std::make_unique<EventProducer>(events);
   changes_.SetProducer(events_.get());
 
+  if (Status followed = FollowGroups(); !followed) return followed;
+  if (Status started = StartItems(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   partitions_ = std::make_unique<PartitionSet>(
-      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka, *plan}, *directory_,
-      resources_, budget_, *dead_letters_, metrics_, clock_);
+      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka, *plan, groups_.get()},
+      *directory_, resources_, budget_, *dead_letters_, metrics_, clock_);
   rebalancing_ = std::make_unique<Rebalancing>(*partitions_);
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Consumer::Options consumer;
@@ -267,9 +287,7 @@ Status Daemon::Connect() {
       consumer.workers, [this](const Error& error) { Refused(error); });
   if (!config_.input.source_topic) return {};
 
-  Rekeying::Options rekeying;
-  rekeying.config = &config_;
-  rekeying.plan = *plan;
+  Rekeying::Options rekeying = Rekeying::ForEvents(config_, *plan);
   rekeying.instance_id = consumer.instance_id;
   rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
   rekeying.workers = std::min(processors, topics->source_partitions);
@@ -277,11 +295,55 @@ Status Daemon::Connect() {
   rekeying.fetch_bytes_max = budget_.FetchBytes(true);
   rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
   rekeying.producer_bytes_max = budget_.KeyedProducerBytes();
-  auto started = Rekeying::Start(rekeying, *partitions_, *consumer_, metrics_, clock_,
+  auto started = Rekeying::Start(rekeying, {partitions_.get(), consumer_.get()}, metrics_, clock_,
                                  [this](const Error& error) { Refused(error); });
   if (!started) return Fail(started.error());
   rekeying_ = std::move(*started);
   shown_rekeying_.store(rekeying_.get());
+  return {};
+}
+
+Status Daemon::FollowGroups() {
+  if (!config_.items) return {};
+  GroupTableOptions table{.path = StoreDirectory::GroupsPath(directory_->path()),
+                          .window_days = config_.items->window_days,
+                          .memory_bytes = budget_.GroupCacheBytes(),
+                          .resources = resources_,
+                          .file_system = nullptr};
+  std::string dropped;
+  auto opened = RocksGroupTable::Open(std::move(table), &dropped);
+  if (!opened) return Fail(opened.error());
+  if (!dropped.empty()) {
+    log::Warning("the copy of the groups of items is made anew", {{"reason", dropped}});
+  }
+  groups_ = std::move(*opened);
+  group_reader_ = std::make_unique<GroupReader>(
+      GroupReader::Options{config_.kafka.brokers, config_.kafka.client, config_.items->groups_topic,
+                           budget_.GroupFetchBytes()},
+      *groups_);
+  shown_groups_.store(group_reader_.get());
+  queries_.SetItemGroups(groups_.get());
+  return {};
+}
+
+Status Daemon::StartItems() {
+  if (!config_.items) return {};
+  Items::Options items;
+  items.config = &config_;
+  items.directory = directory_->path();
+  items.resources = &resources_;
+  items.instance_id = status_.instance_id();
+  items.rebuild = options_.rebuild || options_.embedded_kafka;
+  items.embedded_kafka = options_.embedded_kafka;
+  items.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
+  items.fetch_bytes_max = budget_.ItemsFetchBytes();
+  items.producer_bytes_max = budget_.ItemsProducerBytes();
+  items.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
+  auto started = Items::Start(items, *admin_, clock_, [this](const Error& error) { Refused(error); });
+  if (!started) return Fail(started.error());
+  items_ = std::move(*started);
+  shown_items_.store(items_.get());
+  queries_.SetSimilar(items_.get());
   return {};
 }
 
@@ -332,12 +394,14 @@ void Daemon::ShutDown() {
   // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
   // checkpoint and commit.
   if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
+  if (items_) items_->Stop(kLastGroupsAwaited);
   if (pipeline_) {
     pipeline_->StopWorkers();
     dead_letters_->Flush(kLastDeadLettersAwaited);
     pipeline_->Stop(kLastSnapshotsAwaited);
   }
   if (consumer_) consumer_->Close();
+  if (group_reader_) group_reader_->Stop();
   queries_.SetPartitions(nullptr, 0);
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();

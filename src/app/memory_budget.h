@@ -18,15 +18,18 @@ struct MemoryBudget {
   uint64_t publish_bytes;      // users followed by the publisher, over all partitions
   uint64_t producer_bytes;     // snapshots and dead letters under way, each
   uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
+  uint64_t groups_bytes;       // what items are like: cache and fetch queue
 
-  explicit MemoryBudget(uint64_t total)
-      : delta_cache_bytes(total * 15 / 100),
+  /// `groups`: items are looked up for what they are like.
+  explicit MemoryBudget(uint64_t total, bool groups = false)
+      : delta_cache_bytes(total * (groups ? 10 : 15) / 100),
         block_cache_bytes(total * 15 / 100),
         tails_bytes(total * 30 / 100),
         fetch_bytes(total * 15 / 100),
         publish_bytes(total * 10 / 100),
         producer_bytes(total * 5 / 100),
-        write_bytes(total * 5 / 100) {}
+        write_bytes(total * 5 / 100),
+        groups_bytes(groups ? total * 5 / 100 : 0) {}
 
   /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
   uint64_t TailBytes(int32_t partitions) const {
@@ -35,12 +38,17 @@ struct MemoryBudget {
   uint64_t DeltaCacheBytes(int32_t partitions) const {
     return delta_cache_bytes / static_cast<uint64_t>(std::max(1, partitions));
   }
+  uint64_t GroupCacheBytes() const { return groups_bytes * 4 / 5; }
+  uint64_t GroupFetchBytes() const { return groups_bytes / 5; }
   // Re-keying shares what is for fetching, and what is for dead letters.
   uint64_t FetchBytes(bool rekeying) const { return rekeying ? fetch_bytes / 2 : fetch_bytes; }
   uint64_t DeadLetterBytes(bool rekeying) const {
     constexpr uint64_t kLongestLetter = 1 << 20;
     return rekeying ? std::max(producer_bytes / 4, 2 * kLongestLetter) : producer_bytes;
   }
+  // Items' readers and writers, each of the parts of the events' that they share.
+  uint64_t ItemsFetchBytes() const { return fetch_bytes / 4; }
+  uint64_t ItemsProducerBytes() const { return producer_bytes / 2; }
   uint64_t KeyedProducerBytes() const { return producer_bytes / 2; }
   uint64_t PublishEntries(int32_t partitions) const {
     return std::max<uint64_t>(

@@ -118,6 +118,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   flow_options.partition_count = partition_count;
   flow_options.partitioner = config.input.partitioner;
   flow_options.plan = options_.plan;
+  flow_options.groups = options_.groups;
   flow_options.event_bytes_max = config.input.event_bytes_max;
   flow_options.future_skew_max = config.input.future_skew_max;
   flow_options.tail_bytes_max = budget_.TailBytes(partition_count);
@@ -147,6 +148,7 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
     policy.window_by = filter.window_by;
     policy.exposures_min = filter.exposures_min;
     policy.cooldown_days = filter.cooldown_days;
+    policy.similar = filter.similar;
     for (const KindConfig& kind : filter.kinds) {
       policy.kinds.push_back({kind.name, NumberOf(config, kinds, kind.name), kind.window_days});
     }

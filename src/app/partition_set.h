@@ -63,6 +63,7 @@ class PartitionSet {
     const Config* config = nullptr;
     bool rebuild = false;
     std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // of the configuration's format
+    const ItemGroups* groups = nullptr;                            // which items are alike; nullptr: off
   };
   PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources,
                const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,

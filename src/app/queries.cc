@@ -76,6 +76,10 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
                                                   policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
   asked.Unseen(candidates, also_seen, reader, answer.unseen);
+  if (policy.similar != Similar::kOff || candidates.one_per_group) {
+    Status added = AnswerSimilar(policy, candidates, asked.fingerprints(), also_seen, reader, answer);
+    if (!added) return Fail(added.error());
+  }
   return answer;
 }
 
@@ -109,6 +113,13 @@ void Queries::AcknowledgeLostRanges() {
   if (PartitionSet* partitions = partitions_.load(std::memory_order_acquire)) {
     for (const PartitionPointer& open : partitions->All()) open->flow->AcknowledgeLostRanges();
   }
+}
+
+Result<SimilarAnswer> Queries::Similar(const SimilarQuestion& question) const {
+  if (!config_.items) return QueryPort::Similar(question);
+  SimilarPort* const similar = similar_.load();
+  if (similar == nullptr) return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
+  return similar->Similar(question);
 }
 
 }  // namespace seen

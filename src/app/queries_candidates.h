@@ -37,6 +37,8 @@ class Candidates {
   /// there before, into `out`.
   void Unseen(const CandidateList& candidates, std::span<const std::string_view> also_seen,
               SeenReader& reader, std::vector<uint32_t>& out);
+  /// Of the candidates last asked for, by place.
+  std::span<const Fingerprint> fingerprints() const { return fingerprints_; }
 
  private:
   void AskAgain(const CandidateList& candidates, SeenReader& reader);

@@ -54,6 +54,7 @@ std::optional<WhySegment> WhyOther(const OtherSegment& segment, Fingerprint fing
     }
     case SegmentKind::kExposed:
     case SegmentKind::kResolving:
+    case SegmentKind::kSimilar:
       return std::nullopt;
     default: {  // a declared kind
       const auto number = static_cast<uint8_t>(segment.kind);
@@ -182,6 +183,11 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     return Fail(read.error());
   }
   answer.seen = reader.seen().Contains(fingerprint);
+  if (!answer.seen) {
+    auto similar = WhySimilar(policy, reader, item);
+    if (!similar) return Fail(similar.error());
+    answer.similar = std::move(*similar);
+  }
   if (policy.snapshot) {
     std::string known_id;
     std::string bytes;
@@ -218,6 +224,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
 }
 
 Because Queries::BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
+  if (answer.similar) return Because::kSimilar;
   if (!answer.seen) return answer.in_snapshot.value_or(false) ? Because::kFilter : Because::kNotSeen;
   bool by_served_alone = !answer.segments.empty();
   bool journal_would_know = journal_read_whole && answer.journal_whole_from.has_value();

@@ -36,6 +36,8 @@ std::string NameOf(const FilterPolicy& filter, SegmentKind kind) {
       return "by_creation";
     case SegmentKind::kResolving:
       return "resolving";
+    case SegmentKind::kSimilar:
+      return "similar";
   }
   const KindPolicy* declared = Declared(filter, kind);
   return declared != nullptr ? declared->name : "declared " + std::to_string(static_cast<int>(kind));
@@ -61,6 +63,10 @@ std::optional<TimeMs> CountsUntil(const FilterPolicy& filter, const OtherSegment
       const TimeMs created = EndOf(Day{static_cast<int32_t>(segment.bucket)} + filter.window_days);
       return filter.cooldown_days ? std::min(created, shown) : created;
     }
+    case SegmentKind::kSimilar:
+      if (filter.similar == Similar::kOff) return std::nullopt;
+      return EndOf(segment.day() +
+                   std::min(filter.window_days, filter.cooldown_days.value_or(filter.window_days)));
     case SegmentKind::kResolving:
       return std::nullopt;
   }

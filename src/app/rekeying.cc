@@ -23,11 +23,25 @@ constexpr milliseconds kQuestion{1000};
 constexpr size_t kRecordOverheadMax = 64 * 1024;
 }  // namespace
 
-Rekeying::Rekeying(const Options& options, PartitionSet& partitions, const Consumer& keyed,
-                   Reporter& reporter, const Clock& clock, OnRefused on_refused)
+Rekeying::Options Rekeying::ForEvents(const Config& config, const std::shared_ptr<const EventPlan>& plan) {
+  Options options;
+  options.config = &config;
+  options.source_topic = *config.input.source_topic;
+  options.keyed_topic = config.input.topic;
+  options.topic_key = "input.topic";
+  options.group_id = RekeyingGroup(config);
+  options.record_bytes_max = config.input.event_bytes_max;
+  options.make_keyer = [plan, bytes_max = config.input.event_bytes_max,
+                        ahead_max = config.input.future_skew_max] {
+    return NewEventKeyer(plan, bytes_max, ahead_max);
+  };
+  return options;
+}
+
+Rekeying::Rekeying(const Options& options, const Readers& readers, Reporter& reporter, const Clock& clock,
+                   OnRefused on_refused)
     : options_(options),
-      partitions_(partitions),
-      keyed_(keyed),
+      readers_(readers),
       reporter_(reporter),
       clock_(clock),
       on_refused_(std::move(on_refused)) {}
@@ -38,11 +52,10 @@ Rekeying::~Rekeying() {
   producer_.reset();  // whose thread calls Tell
 }
 
-Result<std::unique_ptr<Rekeying>> Rekeying::Start(const Options& options, PartitionSet& partitions,
-                                                  const Consumer& keyed, Reporter& reporter,
-                                                  const Clock& clock, OnRefused on_refused) {
-  std::unique_ptr<Rekeying> made(
-      new Rekeying(options, partitions, keyed, reporter, clock, std::move(on_refused)));
+Result<std::unique_ptr<Rekeying>> Rekeying::Start(const Options& options, const Readers& readers,
+                                                  Reporter& reporter, const Clock& clock,
+                                                  OnRefused on_refused) {
+  std::unique_ptr<Rekeying> made(new Rekeying(options, readers, reporter, clock, std::move(on_refused)));
   if (auto opened = made->Open(); !opened) return Fail(std::move(opened.error()));
   return made;
 }
@@ -53,7 +66,7 @@ Status Rekeying::Open() {
   letters.brokers = config.kafka.brokers;
   letters.client = config.kafka.client;
   letters.topic = config.input.dead_letter_topic;
-  letters.source_topic = *config.input.source_topic;
+  letters.source_topic = options_.source_topic;
   letters.queue_bytes_max = options_.dead_letter_bytes_max;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(std::move(dead_letters.error()));
@@ -62,8 +75,8 @@ Status Rekeying::Open() {
   KeyedProducer::Options keyed;
   keyed.brokers = config.kafka.brokers;
   keyed.client = config.kafka.client;
-  keyed.topic = config.input.topic;
-  keyed.record_bytes_max = config.input.event_bytes_max + kRecordOverheadMax;
+  keyed.topic = options_.keyed_topic;
+  keyed.record_bytes_max = options_.record_bytes_max + kRecordOverheadMax;
   // A record longer than the queue would never get in.
   keyed.queue_bytes_max = std::max<uint64_t>(options_.producer_bytes_max, 2 * keyed.record_bytes_max);
   keyed.batch_bytes_max = options_.keyed_message_bytes_max;
@@ -75,8 +88,8 @@ Status Rekeying::Open() {
   Consumer::Options source;
   source.brokers = config.kafka.brokers;
   source.client = config.kafka.client;
-  source.topic = *config.input.source_topic;
-  source.group_id = RekeyingGroup(config);
+  source.topic = options_.source_topic;
+  source.group_id = options_.group_id;
   source.instance_id = options_.instance_id;
   source.workers = options_.workers;
   source.fetch_bytes_max = options_.fetch_bytes_max;
@@ -149,13 +162,13 @@ Result<int64_t> Rekeying::OnAssigned(const Assignment& assignment) {
   int64_t from = assignment.committed_offset.value_or(watermarks.low);
   if (from > watermarks.high) {
     const std::string what = "partition " + std::to_string(partition) + " of topic \"" +
-                             *options_.config->input.source_topic + "\" ends at " +
-                             std::to_string(watermarks.high) + ", but it was re-keyed up to offset " +
-                             std::to_string(from) + ": the topic was recreated, or its log was cut";
+                             options_.source_topic + "\" ends at " + std::to_string(watermarks.high) +
+                             ", but it was re-keyed up to offset " + std::to_string(from) +
+                             ": the topic was recreated, or its log was cut";
     if (!options_.rebuild) {
-      return Fail(Code::kRefused, what +
-                                      ". Remedy: point input.topic at the right topic, or start once with "
-                                      "--rebuild to re-key it from its earliest record");
+      return Fail(Code::kRefused, what + ". Remedy: point " + std::string(options_.topic_key) +
+                                      " at the right topic, or start once with --rebuild to re-key it from "
+                                      "its earliest record");
     }
     log::Warning("re-keying from the earliest record", {{"reason", what}});
     from = watermarks.low;
@@ -168,9 +181,7 @@ Result<int64_t> Rekeying::OnAssigned(const Assignment& assignment) {
   RekeyOptions flow;
   flow.partition = partition;
   flow.ticket_tag = next_tag_++;
-  flow.plan = options_.plan;
-  flow.event_bytes_max = options_.config->input.event_bytes_max;
-  flow.future_skew_max = options_.config->input.future_skew_max;
+  flow.keyer = options_.make_keyer();
   auto made = std::make_shared<RekeyFlow>(flow, from, *producer_, *dead_letters_, reporter_);
   by_tag_[flow.ticket_tag] = made;
   flows_[partition] = std::move(made);
@@ -244,9 +255,10 @@ void Rekeying::OpenToReaders() {
     const auto behind = progress_.behind();
     if (!behind || *behind > static_cast<int64_t>(options_.config->http.ready_lag_messages)) return;
   }
-  for (const PartitionPointer& open : partitions_.All()) {
+  if (readers_.partitions == nullptr) return;
+  for (const PartitionPointer& open : readers_.partitions->All()) {
     if (open->answers_from.load(std::memory_order_relaxed) != OpenPartition::kNotYet) continue;
-    const auto watermarks = keyed_.QueryWatermarks(open->partition, kQuestion);
+    const auto watermarks = readers_.keyed->QueryWatermarks(open->partition, kQuestion);
     if (!watermarks) return;
     open->answers_from.store(watermarks->high, std::memory_order_release);
   }
@@ -296,9 +308,8 @@ void Rekeying::OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, cons
   if (!flow) return;
   if (wanted_offset > now.high) {
     on_refused_({Code::kRefused, "partition " + std::to_string(partition) + " of topic \"" +
-                                     *options_.config->input.source_topic + "\": offset " +
-                                     std::to_string(wanted_offset) + " is beyond the log's end " +
-                                     std::to_string(now.high) +
+                                     options_.source_topic + "\": offset " + std::to_string(wanted_offset) +
+                                     " is beyond the log's end " + std::to_string(now.high) +
                                      ": the topic was recreated, or its log was cut. Remedy: start once with "
                                      "--rebuild to re-key it from its earliest record"});
     return;
@@ -353,8 +364,8 @@ void Rekeying::NoteLost(int32_t partition, int64_t from, int64_t to) {
 
 RekeyingStatus Rekeying::GetStatus() const {
   RekeyingStatus status;
-  status.source_topic = *options_.config->input.source_topic;
-  status.group_id = RekeyingGroup(*options_.config);
+  status.source_topic = options_.source_topic;
+  status.group_id = options_.group_id;
   const auto ready_lag = static_cast<int64_t>(options_.config->http.ready_lag_messages);
   const std::lock_guard lock(mutex_);
   if (const auto behind = progress_.behind(); !behind) {

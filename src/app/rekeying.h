@@ -1,6 +1,7 @@
 #pragma once
-// Input that isn't keyed by user, on to the topic that is: a consumer group of its own over the source topic,
-// which the daemons of one group share. Its threads: control, workers, and the producer's acknowledgements.
+// Input that isn't keyed as it has to be, on to the topic that is: a consumer group of its own over the
+// source topic, which the daemons of one group share. Its threads: control, workers, and the producer's
+// acknowledgements.
 
 #include <atomic>
 #include <functional>
@@ -24,9 +25,16 @@ namespace seen {
 class Rekeying final : public RebalanceHandler, public WorkerHandler {
  public:
   using OnRefused = std::function<void(const Error&)>;
+  /// A keyer of its own for each partition's flow.
+  using MakeKeyer = std::function<std::shared_ptr<RecordKeyer>()>;
   struct Options {
     const Config* config = nullptr;
-    std::shared_ptr<const EventPlan> plan;
+    std::string source_topic;
+    std::string keyed_topic;
+    std::string_view topic_key;  // of the configuration, that names the topic; a constant
+    std::string group_id;
+    uint64_t record_bytes_max = 1 << 20;  // a record's value
+    MakeKeyer make_keyer;
     std::string instance_id;
     bool rebuild = false;  // a source that ends before the committed offset is read from its start
     int workers = 1;
@@ -35,10 +43,17 @@ class Rekeying final : public RebalanceHandler, public WorkerHandler {
     uint64_t dead_letter_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
   };
-  /// `keyed`: the consumer of the keyed topic. Both it and `partitions` outlive this.
-  static Result<std::unique_ptr<Rekeying>> Start(const Options& options, PartitionSet& partitions,
-                                                 const Consumer& keyed, Reporter& reporter,
-                                                 const Clock& clock, OnRefused on_refused);
+  /// Events by user, as `config` has it. The rest is the caller's to fill in.
+  static Options ForEvents(const Config& config, const std::shared_ptr<const EventPlan>& plan);
+  /// Who reads the keyed topic and must not answer before this has caught up; both outlive this.
+  struct Readers {
+    PartitionSet* partitions = nullptr;
+    const Consumer* keyed = nullptr;
+  };
+  /// `readers`: nullptr where nobody waits.
+  static Result<std::unique_ptr<Rekeying>> Start(const Options& options, const Readers& readers,
+                                                 Reporter& reporter, const Clock& clock,
+                                                 OnRefused on_refused);
   ~Rekeying() override;  // Stop
 
   /// Reads no more, waits up to `drain` for what is on its way, commits, leaves. Idempotent, one thread.
@@ -53,8 +68,8 @@ class Rekeying final : public RebalanceHandler, public WorkerHandler {
 
  private:
   using FlowPointer = std::shared_ptr<RekeyFlow>;
-  Rekeying(const Options& options, PartitionSet& partitions, const Consumer& keyed, Reporter& reporter,
-           const Clock& clock, OnRefused on_refused);
+  Rekeying(const Options& options, const Readers& readers, Reporter& reporter, const Clock& clock,
+           OnRefused on_refused);
   Status Open();
   void RunControl();
   void RunWorker(int number);
@@ -69,8 +84,7 @@ class Rekeying final : public RebalanceHandler, public WorkerHandler {
   void OpenToReaders();
 
   const Options options_;
-  PartitionSet& partitions_;
-  const Consumer& keyed_;
+  const Readers readers_;
   Reporter& reporter_;
   const Clock& clock_;
   const OnRefused on_refused_;

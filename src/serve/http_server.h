@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "serve/http_message.h"
@@ -18,6 +19,8 @@ struct HttpOptions {
   unsigned threads = 2;                               // at least 1
   size_t header_bytes_max = 16 * 1024;                // request line and headers; 431 beyond
   size_t body_bytes_max = 4 * 1024 * 1024;            // 413 beyond
+  size_t text_bytes_max = 16 * 1024 * 1024;           // likewise of `text_target`
+  std::string_view text_target = "/v1/similar";       // whose body is a whole text
   std::chrono::milliseconds idle_timeout{60'000};     // between requests: the connection is closed
   std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
                                                       // the client to take an answer

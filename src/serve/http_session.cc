@@ -4,6 +4,7 @@
 
 #include "serve/http_session.h"
 
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
@@ -132,8 +133,10 @@ bool HttpSession::BeginRequest() {
   if (input_.size() == 0) return false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_.options.header_bytes_max));
-  parser_->body_limit(shared_.options.body_bytes_max);
+  // Before it is known which: CheckHeader has the final say.
+  parser_->body_limit(std::max(shared_.options.body_bytes_max, shared_.options.text_bytes_max));
   header_checked_ = false;
+  body_bytes_max_ = std::max(shared_.options.body_bytes_max, shared_.options.text_bytes_max);
   request_started_ = std::chrono::steady_clock::now();
   return true;
 }
@@ -174,6 +177,11 @@ void HttpSession::CheckHeader() {
       (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
     return Reject(501, "the only transfer coding taken is chunked");
   }
+  body_bytes_max_ = View(request.target()) == shared_.options.text_target ? shared_.options.text_bytes_max
+                                                                          : shared_.options.body_bytes_max;
+  const auto length = parser_->content_length();
+  if (length && *length > body_bytes_max_) return RejectFor(http::error::body_limit);
+  parser_->body_limit(body_bytes_max_);
   const auto expect = request.find(http::field::expect);
   if (expect == request.end() || request.version() < 11) return;
   if (!EqualsIgnoringCase(View(expect->value()), "100-continue")) {
@@ -249,8 +257,7 @@ void HttpSession::RejectFor(Error error) {
                            std::to_string(shared_.options.header_bytes_max) + " bytes");
   }
   if (error == http::error::body_limit) {
-    return Reject(413,
-                  "the body is longer than " + std::to_string(shared_.options.body_bytes_max) + " bytes");
+    return Reject(413, "the body is longer than " + std::to_string(body_bytes_max_) + " bytes");
   }
   const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
   if (error == http::error::bad_version && EndsInVersion(input)) {

@@ -92,9 +92,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   TimePoint armed_until_ = TimePoint::max();
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
-  bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
-  bool closing_ = false;     // after output_ is written
-  bool timed_out_ = false;   // the read was cancelled by the deadline
+  size_t body_bytes_max_ = 0;  // of the request being read
+  bool more_input_ = false;    // stopped at pipeline_max: input_ may hold a whole request
+  bool closing_ = false;       // after output_ is written
+  bool timed_out_ = false;     // the read was cancelled by the deadline
 
   bool awaiting_ = false;  // the request under way is answered later: nothing behind it is looked at
   std::optional<HttpResponse> awaited_;  // has come

@@ -40,6 +40,8 @@ std::string_view NameOf(Because because) {
       return "exposed";
     case Because::kServed:
       return "served";
+    case Because::kSimilar:
+      return "similar";
     case Because::kFilter:
     case Because::kFingerprint:
       return "false_positive";
@@ -62,6 +64,12 @@ std::string WriteWhy(std::string_view item, const WhyAnswer& answer) {
   json["because"] = NameOf(answer.because);
   if (answer.because == Because::kFilter) json["false_positive_of"] = "filter";
   if (answer.because == Because::kFingerprint) json["false_positive_of"] = "fingerprint";
+  json["similar"] = nullptr;
+  if (answer.similar) {
+    json["similar"] = {{"like", TextOrNull(answer.similar->like)},
+                       {"because", SimilarBecauseName(answer.similar->because)},
+                       {"similarity", OrNull(answer.similar->similarity)}};
+  }
   json["segments"] = Json::array();
   for (const WhySegment& segment : answer.segments) {
     json["segments"].push_back({{"kind", segment.kind},

@@ -105,6 +105,9 @@ struct Metrics::Counted {
   Counter& served = OneCounter("seen_served_items_total", "Items the recommender returned.");
   Counter& declared =
       OneCounter("seen_declared_items_total", "Items of kinds that the configuration declares.");
+  Counter& looked_up = OneCounter("seen_similar_lookups_total", "Items looked up for what they are like.");
+  Counter& joined =
+      OneCounter("seen_similar_joined_total", "Items looked up that are like something: it was recorded.");
   Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
   Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
   Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
@@ -251,6 +254,8 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.events.Increment(static_cast<double>(report.events));
   c.served.Increment(static_cast<double>(report.served));
   c.declared.Increment(static_cast<double>(report.declared));
+  c.looked_up.Increment(static_cast<double>(report.looked_up));
+  c.joined.Increment(static_cast<double>(report.joined));
   c.removed.Increment(static_cast<double>(report.removed));
   c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));

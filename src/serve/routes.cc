@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "model/event.h"
+#include "serve/item_routes.h"
 #include "serve/journal_json.h"
 #include "serve/percent.h"
 #include "serve/problem.h"
 #include "serve/query_string.h"
 #include "serve/removed_body.h"
+#include "serve/similar_body.h"
 #include "serve/snapshot_question.h"
 #include "serve/status_json.h"
 #include "serve/unseen_body.h"
@@ -38,6 +40,8 @@ enum class Page {
   kWhy,
   kErase,
   kRemoved,
+  kGroup,
+  kSimilar,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -48,7 +52,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 14> kRoutes = {{
+constexpr std::array<Route, 16> kRoutes = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -63,6 +67,8 @@ constexpr std::array<Route, 14> kRoutes = {{
     {Page::kWhy, "/v1/filters/{filter}/users/{user}/why", Method::kGet},
     {Page::kErase, "/v1/users/{user}", Method::kDelete},
     {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost},
+    {Page::kGroup, "/v1/groups/{item}", Method::kGet},
+    {Page::kSimilar, "/v1/similar", Method::kPost},
 }};
 
 constexpr std::string_view kRootText =
@@ -75,6 +81,9 @@ constexpr std::string_view kRootText =
     "GET    /v1/filters/{filter}/users/{user}/why       ?item=: would it be dropped, and because of what\n"
     "POST   /v1/users/{user}/removed                    {\"items\":[...]}: takes them back, in every filter\n"
     "DELETE /v1/users/{user}                            erases the user, in every filter\n"
+    "GET    /v1/groups/{item}                           what an item is like: ?after=\n"
+    "POST   /v1/similar                                {\"title\",\"text\",\"lang\"}: stored items like a "
+    "text\n"
     "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
     "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
     "POST   /v1/publish                                 make all snapshots anew\n"
@@ -162,16 +171,24 @@ HttpResponse Snapshot(const QueryPort& queries, const UserPath& path, const Http
 HttpResponse Unseen(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
   const auto question = ParseUnseenQuestion(request.body);
   if (!question) return Problem(question.error(), request.target);
-  const auto answer = queries.Unseen(path.filter, path.user_id,
-                                     {question->items(), question->created_seconds()}, question->also_seen());
+  const auto answer = queries.Unseen(
+      path.filter, path.user_id, {question->items(), question->created_seconds(), question->one_per_group()},
+      question->also_seen());
   if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, kJson, WriteUnseenAnswer(question->items(), answer->unseen));
+  return AboutUser(answer->as_of, kJson, WriteUnseenAndSimilar(question->items(), *answer));
 }
 
 HttpResponse Segments(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
   const auto answer = queries.User(path.filter, path.user_id);
   if (!answer) return Problem(answer.error(), request.target);
   return AboutUser(answer->as_of, kJson, WriteUser(path.filter, path.user_id, *answer));
+}
+
+HttpResponse SimilarItems(const QueryPort& queries, const HttpRequest& request) {
+  const auto body = ParseSimilarBody(request.body);
+  if (!body) return Problem(body.error(), request.target);
+  const auto answer = queries.Similar({{body->title, body->text, body->lang}, body->item_id, body->limit});
+  return answer ? Answer(kJson, WriteSimilarAnswer(*answer)) : Problem(answer.error(), request.target);
 }
 
 HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
@@ -351,6 +368,10 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return change(segments[0], Erase);
       case Page::kRemoved:
         return change(segments[0], Remove);
+      case Page::kGroup:
+        return AnswerGroup(queries_, segments[0], request);
+      case Page::kSimilar:
+        return SimilarItems(queries_, request);
     }
     return Problem(404, "no such page", request.target);
   };

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "serve/items_status.h"
+
 namespace seen {
 namespace {
 
@@ -117,6 +119,14 @@ Json RekeyingJson(const RekeyingStatus& rekeying) {
   return json;
 }
 
+Json ItemGroupsJson(const ItemGroupsStatus& groups) {
+  return {
+      {"topic", groups.topic},     {"problem", groups.problem},         {"lag_messages", groups.lag_messages},
+      {"records", groups.records}, {"unreadable", groups.unreadable},   {"rows", groups.rows},
+      {"bytes", groups.bytes},     {"cache_bytes", groups.cache_bytes}, {"disk_reads", groups.disk_reads},
+      {"errors", groups.errors}};
+}
+
 }  // namespace
 
 // Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
@@ -152,7 +162,10 @@ std::string WriteStatus(const DaemonStatus& status) {
                {"topic", status.topic},
                {"partitions_total", status.partitions_total},
                {"rekeying", nullptr},
+               {"items", nullptr},
                {"partitions", Json::array()}};
+  if (status.items) json["items"] = ItemsJson(*status.items);
+  if (status.item_groups) json["items"]["groups"] = ItemGroupsJson(*status.item_groups);
   if (status.rekeying) json["rekeying"] = RekeyingJson(*status.rekeying);
   for (const PartitionStatus& partition : status.partitions) {
     json["partitions"].push_back(PartitionJson(partition));

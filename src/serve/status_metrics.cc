@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "serve/items_status.h"
+
 namespace seen {
 namespace {
 
@@ -134,6 +136,28 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
               [&](P p) { return number(p.store.block_cache_misses); }),
   };
   families.push_back(RekeyingLag(status));
+  if (status.item_groups) {
+    const ItemGroupsStatus& groups = *status.item_groups;
+    const auto whole = [&](std::string name, std::string help, auto value) {
+      families.push_back(Whole(std::move(name), std::move(help), static_cast<double>(value)));
+    };
+    const auto total = [&](std::string name, std::string help, auto value) {
+      whole(std::move(name), std::move(help), value);
+      families.back().type = MetricType::Counter;
+      families.back().metric[0] = Sample(MetricType::Counter, static_cast<double>(value));
+    };
+    whole("seen_item_groups_lag_messages", "Records of the topic of groups that are still to be read.",
+          groups.lag_messages);
+    whole("seen_item_groups_rows", "Rows in the copy of the topic of groups (an estimate).", groups.rows);
+    whole("seen_item_groups_bytes", "That copy on disk.", groups.bytes);
+    total("seen_item_groups_records_total", "Records of the topic of groups read.", groups.records);
+    total("seen_item_groups_unreadable_total", "Records of it that can't be read: left out.",
+          groups.unreadable);
+    total("seen_item_groups_disk_reads_total", "Look-ups of an item's group that the cache couldn't answer.",
+          groups.disk_reads);
+    total("seen_item_groups_errors_total", "Look-ups of an item's group that failed.", groups.errors);
+  }
+  if (status.items) AppendItemsMetrics(*status.items, families);
   std::erase_if(families, [](const MetricFamily& family) { return family.metric.empty(); });
   return families;
 }

@@ -61,10 +61,13 @@ Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body) {
   std::array<std::vector<std::string_view>, kUnseenKeys.size()> plain;
   std::array<bool, kUnseenKeys.size()> given;
   plain[0].reserve(std::min(kUnseenItemsMax, body.size() / kIdBytesTypical));
-  if (ReadPlainLists(body, kUnseenItemsMax, kUnseenKeys, plain, given, question.created_seconds_) &&
+  PlainSwitch one_per_group{kOnePerGroupKey};
+  if (ReadPlainLists(body, kUnseenItemsMax, kUnseenKeys, plain, given, question.created_seconds_,
+                     one_per_group) &&
       given[0]) {
     question.items_ = std::move(plain[0]);
     question.also_seen_ = std::move(plain[1]);
+    question.one_per_group_ = one_per_group.on;
     return question;
   }
   // Rare: an id with an escape in it, or a mistake, which this reader can name.
@@ -73,9 +76,34 @@ Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body) {
   question.bytes_ = std::make_shared<const std::string>(std::move(reader.bytes));
   question.items_ = Views(reader.lists[0], *question.bytes_);
   question.also_seen_ = Views(reader.lists[1], *question.bytes_);
+  question.one_per_group_ = reader.one_per_group;
   question.created_seconds_ = std::move(reader.created_seconds);
   if (!question.created_seconds_.empty()) question.created_seconds_.resize(question.items_.size());
   return question;
+}
+
+std::string WriteUnseenAndSimilar(std::span<const std::string_view> items, const UnseenAnswer& answer) {
+  std::string json = WriteUnseenAnswer(items, answer.unseen);
+  if (!answer.similar) return json;
+  json.resize(json.size() - std::string_view("}\n").size());
+  json += R"(,"similar":[)";
+  for (const SimilarCandidate& similar : *answer.similar) {
+    json += R"({"item_id":")";
+    AppendEscaped(items[similar.candidate], json);
+    json += R"(","like":)";
+    if (similar.to.like.empty()) {
+      json += "null";
+    } else {
+      json += '"';
+      AppendEscaped(similar.to.like, json);
+      json += '"';
+    }
+    json += R"(,"because":")";
+    json += SimilarBecauseName(similar.to.because);
+    json += R"("},)";
+  }
+  if (!answer.similar->empty()) json.pop_back();
+  return json += "]}\n";
 }
 
 std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span<const uint32_t> unseen) {

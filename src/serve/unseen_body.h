@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/query_port.h"
 
 namespace seen {
 
@@ -21,6 +22,7 @@ class UnseenQuestion {
   /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: of none.
   std::span<const uint32_t> created_seconds() const { return created_seconds_; }
   std::span<const std::string_view> also_seen() const { return also_seen_; }
+  bool one_per_group() const { return one_per_group_; }
 
  private:
   friend Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
@@ -28,14 +30,18 @@ class UnseenQuestion {
   std::vector<std::string_view> items_;
   std::vector<uint32_t> created_seconds_;
   std::vector<std::string_view> also_seen_;
+  bool one_per_group_ = false;
 };
 
-/// `{"items":["a",7,{"id":"b","created_at":1763700000000}],"also_seen":["c"]}`; `also_seen` may be absent.
+/// `{"items":["a",7,{"id":"b","created_at":1763700000000}],"also_seen":["c"],"one_per_group":true}`; all but
+/// `items` may be absent.
 /// kInvalidArgument names the JSON path of what is wrong: "$.items[3]: empty". Unknown and repeated keys are
 /// errors. Any thread.
 Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body);
 
 /// `{"unseen":[...]}`. `unseen`: indices into `items`.
 std::string WriteUnseenAnswer(std::span<const std::string_view> items, std::span<const uint32_t> unseen);
+/// The same, with `"similar":[{"item_id":"n7","like":"n1","because":"near"}]` where the answer has it.
+std::string WriteUnseenAndSimilar(std::span<const std::string_view> items, const UnseenAnswer& answer);
 
 }  // namespace seen

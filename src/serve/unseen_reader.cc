@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "decode/event_limits.h"
 #include "model/event.h"
@@ -15,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 2> kIdKeys = {"id", "created_at"};
+constexpr std::array<std::string_view, 3> kAllKeys = {kUnseenKeys[0], kUnseenKeys[1], kOnePerGroupKey};
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::array<size_t, 16> row{};  // `b` is one of the keys below
@@ -44,8 +46,10 @@ class Handler final : public json::json_sax_t {
 
   bool key(string_t& name) override {
     if (depth_ == kInId) return IdKey(name);
+    in_switch_ = name == kOnePerGroupKey;
+    if (in_switch_) return std::exchange(switch_given_, true) ? Refuse(ListPath(), "given twice") : true;
     const auto known = std::find(kUnseenKeys.begin(), kUnseenKeys.end(), name);
-    if (known == kUnseenKeys.end()) return Unknown("$", name, kUnseenKeys);
+    if (known == kUnseenKeys.end()) return Unknown("$", name, kAllKeys);
     list_ = static_cast<size_t>(known - kUnseenKeys.begin());
     if (List().given) return Refuse(ListPath(), "given twice");
     List().given = true;
@@ -69,7 +73,7 @@ class Handler final : public json::json_sax_t {
     return true;
   }
   bool start_array(size_t) override {
-    if (depth_ != 1) return Wrong("an array");
+    if (depth_ != 1 || in_switch_) return Wrong("an array");
     ++depth_;
     return true;
   }
@@ -96,7 +100,11 @@ class Handler final : public json::json_sax_t {
     return Refuse(ValuePath(), "an integer beyond 64 bits; send it as a string");
   }
   bool null() override { return WantsTime() || Wrong("null"); }
-  bool boolean(bool) override { return Wrong("a boolean"); }
+  bool boolean(bool value) override {
+    if (depth_ != 1 || !in_switch_) return Wrong("a boolean");
+    out_.one_per_group = value;
+    return true;
+  }
   bool binary(binary_t&) override { return Wrong("bytes"); }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& exception) override {
     std::string what =
@@ -113,7 +121,9 @@ class Handler final : public json::json_sax_t {
   bool WantsId() const { return depth_ == kInList || (depth_ == kInId && key_ == 0); }
   bool WantsTime() const { return depth_ == kInId && key_ == 1; }
 
-  std::string ListPath() const { return "$." + std::string(kUnseenKeys[list_]); }
+  std::string ListPath() const {
+    return "$." + std::string(in_switch_ ? kOnePerGroupKey : kUnseenKeys[list_]);
+  }
   std::string ElementPath() {
     return ListPath() + "[" + std::to_string(depth_ == kInId ? place_ : List().ids.size()) + "]";
   }
@@ -132,7 +142,7 @@ class Handler final : public json::json_sax_t {
   bool Wrong(std::string_view found) {
     const auto expected = [&]() -> std::string_view {
       if (depth_ == 0) return "an object such as {\"items\":[\"a\",\"b\"]}";
-      if (depth_ == 1) return "an array of item ids";
+      if (depth_ == 1) return in_switch_ ? "true or false" : "an array of item ids";
       if (WantsTime()) return "a whole number of ms since the epoch, or null";
       if (depth_ == kInId || list_ != 0) return "a string or an integer";
       return "a string, an integer or {\"id\":...,\"created_at\":...}";
@@ -167,6 +177,8 @@ class Handler final : public json::json_sax_t {
   UnseenReader& out_;
   int depth_ = 0;
   size_t list_ = 0;
+  bool in_switch_ = false;
+  bool switch_given_ = false;
   // Of the id's object that is being read:
   size_t place_ = 0;
   size_t key_ = 0;

@@ -13,6 +13,7 @@
 namespace seen {
 
 inline constexpr std::array<std::string_view, 2> kUnseenKeys = {"items", "also_seen"};
+inline constexpr std::string_view kOnePerGroupKey = "one_per_group";
 
 class UnseenReader {
  public:
@@ -27,6 +28,7 @@ class UnseenReader {
   std::array<List, kUnseenKeys.size()> lists;
   std::vector<uint32_t> created_seconds;  // of the first list's ids; may be shorter than it
   std::string bytes;
+  bool one_per_group = false;
 };
 
 }  // namespace seen

@@ -109,22 +109,32 @@ Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_
   return std::move(answer->body);
 }
 
-Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
-                                                      std::span<const std::string> items,
-                                                      std::span<const std::string> also_seen,
-                                                      std::optional<TimeMs> created_at) {
+Result<Json> DaemonClient::UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                        std::span<const std::string> items,
+                                        std::span<const std::string> also_seen,
+                                        std::optional<TimeMs> created_at, bool one_per_group) {
   const std::string target = UserPath(filter, user_id) + "/unseen";
   Json question = {{"items", items}};
   if (created_at) {
     for (Json& item : question["items"]) item = {{"id", item}, {"created_at", created_at->value}};
   }
   if (!also_seen.empty()) question["also_seen"] = also_seen;
+  if (one_per_group) question["one_per_group"] = true;
   std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto answer = ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));
+  return ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));
+}
+
+Result<std::vector<std::string>> DaemonClient::Unseen(std::string_view filter, std::string_view user_id,
+                                                      std::span<const std::string> items,
+                                                      std::span<const std::string> also_seen,
+                                                      std::optional<TimeMs> created_at) {
+  const auto answer = UnseenAnswer(filter, user_id, items, also_seen, created_at);
   if (!answer) return Fail(answer.error());
   std::vector<std::string> unseen;
   for (const Json& item : answer->value("unseen", Json::array())) {
-    if (!item.is_string()) return Fail(Code::kMalformed, target + ": unseen: an entry is not a string");
+    if (!item.is_string()) {
+      return Fail(Code::kMalformed, UserPath(filter, user_id) + "/unseen: an entry is not a string");
+    }
     unseen.push_back(item);
   }
   return unseen;
@@ -138,6 +148,18 @@ Result<Json> DaemonClient::Segments(std::string_view filter, std::string_view us
 Result<Json> DaemonClient::Why(std::string_view filter, std::string_view user_id, std::string_view item) {
   const std::string target = UserPath(filter, user_id) + "/why?item=" + PercentEncode(item);
   return ParseBody(target, Expect200(target, http_.Get(target)));
+}
+
+Result<Json> DaemonClient::Group(std::string_view item, std::string_view after) {
+  std::string target = "/v1/groups/" + PercentEncode(item);
+  if (!after.empty()) target += "?after=" + PercentEncode(after);
+  return ParseBody(target, Expect200(target, http_.Get(target)));
+}
+
+Result<Json> DaemonClient::Similar(const Json& question) {
+  constexpr std::string_view kTarget = "/v1/similar";
+  std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, std::move(body))));
 }
 
 Result<DaemonClient::Place> DaemonClient::Erase(std::string_view user_id) {

@@ -49,10 +49,19 @@ class DaemonClient {
                                           std::span<const std::string> items,
                                           std::span<const std::string> also_seen = {},
                                           std::optional<TimeMs> created_at = {});
+  /// The same as the daemon's JSON, as it is: also what is similar, where it tells.
+  Result<nlohmann::json> UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                      std::span<const std::string> items,
+                                      std::span<const std::string> also_seen = {},
+                                      std::optional<TimeMs> created_at = {}, bool one_per_group = false);
   /// The daemon's JSON about a user's segments, as it is.
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
   /// The daemon's JSON about why an item would be dropped, as it is.
   Result<nlohmann::json> Why(std::string_view filter, std::string_view user_id, std::string_view item);
+  /// The daemon's JSON about an item's group, a page of it, as it is; `after`: the last one's "next".
+  Result<nlohmann::json> Group(std::string_view item, std::string_view after = {});
+  /// The daemon's JSON about what is like a text, as it is. `question`: docs/HTTP.md.
+  Result<nlohmann::json> Similar(const nlohmann::json& question);
   /// Taken by the topic; in effect once the daemon's next offset of the partition is beyond `offset`.
   struct Place {
     int32_t partition = 0;

@@ -14,6 +14,7 @@
 #include "tools/common_options.h"
 #include "tools/demo_checks.h"
 #include "tools/demo_metrics.h"
+#include "tools/demo_similar.h"
 #include "tools/event_sink.h"
 #include "tools/exposure_generator.h"
 #include "tools/line_reader.h"
@@ -35,6 +36,7 @@ struct DemoOptions {
   GeneratorOptions stream{.users = 20'000, .items = 20'000};
   std::string example;
   std::string snapshot_topic = "seen-filters";
+  std::string items_topic;  // empty: no items are sent
   double rate = 20'000;
   double seconds = 20;
 };
@@ -109,10 +111,21 @@ class Demo {
     const auto others =
         CheckOtherUsers(oracle_, std::move(*second), options_.daemon.filter, **published, kOtherUsers);
     if (!others) return Fail(others.error());
-    return all_taken_in && *busiest && *others;
+    const auto similar = Similar(settings);
+    if (!similar) return Fail(similar.error());
+    return all_taken_in && *busiest && *others && *similar;
   }
 
  private:
+  Result<bool> Similar(const ClientSettings& settings) {
+    if (options_.items_topic.empty()) return true;
+    return ShowSimilar({.brokers = options_.kafka.brokers,
+                        .client = settings,
+                        .items_topic = options_.items_topic,
+                        .filter = options_.daemon.filter},
+                       daemon_, *producer_);
+  }
+
   Status SendExample() {
     const auto last = LastExposure(options_.example);
     if (!last) return Fail(last.error());
@@ -266,6 +279,8 @@ Command AddDemo(CLI::App& root) {
       ->required();
   app->add_option("--snapshot-topic", options->snapshot_topic, "where snapshots are published")
       ->capture_default_str();
+  app->add_option("--items-topic", options->items_topic,
+                  "show near-duplicates as well: the daemon's items.topic, its filter has similar: drop");
   app->add_option("--rate", options->rate, "synthetic events a second")->capture_default_str();
   app->add_option("--seconds", options->seconds, "how long they are sent")->capture_default_str();
   app->add_option("--users", options->stream.users, "synthetic users")->capture_default_str();

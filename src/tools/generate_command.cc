@@ -18,6 +18,7 @@
 #include "tools/common_options.h"
 #include "tools/event_sink.h"
 #include "tools/exposure_generator.h"
+#include "tools/item_generator.h"
 #include "tools/line_reader.h"
 #include "tools/progress.h"
 #include "tools/rate_limiter.h"
@@ -31,6 +32,9 @@ constexpr size_t kEventBytesMax = size_t{64} << 20;
 struct GenerateOptions {
   KafkaOptions kafka;
   GeneratorOptions stream;
+  ItemGeneratorOptions texts;
+  CLI::App* app = nullptr;
+  std::string of = "exposures";
   std::string from;
   std::string until;  // --until: the last moment, for bytes that don't depend on when it runs
   double rate = 0;
@@ -101,6 +105,25 @@ Result<Sent> SendSynthetic(const GenerateOptions& options, TimeMs until, EventSi
   return sent;
 }
 
+/// The items that a stream of exposures with the same --items shows, each once.
+Result<Sent> SendItems(const GenerateOptions& options, TimeMs until, EventSink& sink, Progress& progress) {
+  const ItemGenerator generator(options.texts);
+  RateLimiter limiter(options.rate);
+  const Instant start = SystemClock().Now();
+  Sent sent;
+  while (sent.events < options.events && !Interrupted() && !TimeIsUp(options, start)) {
+    limiter.Wait();
+    const TimeMs created_at = ExposedAt(options, until, sent.events, SystemClock().WallNow());
+    const auto item = generator.Make(sent.events, created_at);
+    const KeyedRecord record{item.id, item.payload};
+    if (auto status = sink.Send({&record, 1}); !status) return Fail(status.error());
+    ++sent.events;
+    sent.bytes += item.payload.size();
+    progress.Update(sent.events);
+  }
+  return sent;
+}
+
 Result<Sent> SendFile(const GenerateOptions& options, TimeMs until, EventSink& sink, Progress& progress) {
   int64_t shift_ms = 0;
   if (options.shift_to_now) {
@@ -145,7 +168,24 @@ Result<Sent> SendFile(const GenerateOptions& options, TimeMs until, EventSink& s
   return sent;
 }
 
+/// `--batch` among items is a mistake, not a wish.
+Status CheckAbout(const GenerateOptions& options) {
+  static constexpr const char* kOfExposures[] = {"--users", "--user-skew",   "--item-skew",
+                                                 "--batch", "--sessions",    "--event-bytes",
+                                                 "--from",  "--shift-to-now"};
+  static constexpr const char* kOfItems[] = {"--copies", "--chinese", "--sentences"};
+  const bool items = options.of == "items";
+  const auto others = items ? std::span<const char* const>(kOfExposures) : kOfItems;
+  for (const char* name : others) {
+    if (options.app->count(name) == 0) continue;
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: it is about --of {}", name, items ? "exposures" : "items"));
+  }
+  return items ? ItemGenerator::Validate(options.texts) : Status();
+}
+
 Status CheckOptions(const GenerateOptions& options) {
+  if (auto status = CheckAbout(options); !status) return status;
   if (auto status = ExposureGenerator::Validate(options.stream); !status) return status;
   if (!options.from.empty()) {
     if (options.from == "-" && options.shift_to_now) {
@@ -161,7 +201,14 @@ Status CheckOptions(const GenerateOptions& options) {
   return {};
 }
 
-int RunGenerate(const GenerateOptions& options) {
+int RunGenerate(GenerateOptions& options) {
+  const bool items = options.of == "items";
+  if (items) {
+    if (options.app->count("--topic") == 0) options.kafka.topic = "items";
+    options.texts.seed = options.stream.seed;
+    options.events =
+        options.events == 0 ? options.stream.items : std::min(options.events, options.stream.items);
+  }
   if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
   TimeMs until = SystemClock().WallNow();
   if (!options.until.empty()) {
@@ -174,10 +221,12 @@ int RunGenerate(const GenerateOptions& options) {
   if (!sink) return ExitWith(sink.error());
   CatchInterrupts();
   const Instant start = SystemClock().Now();
-  Progress progress("generate", options.from.empty() ? options.events : 0, "events",
+  const std::string_view unit = items ? "items" : "events";
+  Progress progress("generate", options.from.empty() ? options.events : 0, unit,
                     options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-  const auto sent = options.from.empty() ? SendSynthetic(options, until, **sink, progress)
-                                         : SendFile(options, until, **sink, progress);
+  const auto sent = items                  ? SendItems(options, until, **sink, progress)
+                    : options.from.empty() ? SendSynthetic(options, until, **sink, progress)
+                                           : SendFile(options, until, **sink, progress);
   if (!sent) return ExitWith(sent.error());
   if (auto status = (*sink)->Finish(); !status) return ExitWith(status.error());
   progress.Finish();
@@ -190,8 +239,9 @@ int RunGenerate(const GenerateOptions& options) {
                                            {"seconds", seconds}};
     fmt::print(options.to_stdout ? stderr : stdout, "{}\n", result.dump());
   } else if (!options.quiet) {
-    fmt::print(stderr, "{} events with {} exposures, {}, in {:.1f} s{}\n", WithThousands(sent->events),
-               WithThousands(sent->exposures), WithByteUnit(sent->bytes), seconds,
+    fmt::print(stderr, "{} {}{}, {}, in {:.1f} s{}\n", WithThousands(sent->events), unit,
+               items ? "" : fmt::format(" with {} exposures", WithThousands(sent->exposures)),
+               WithByteUnit(sent->bytes), seconds,
                sent->rejected > 0 ? fmt::format("; {} lines left out", sent->rejected) : "");
   }
   return kExitOk;
@@ -201,10 +251,20 @@ int RunGenerate(const GenerateOptions& options) {
 
 Command AddGenerate(CLI::App& root) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* app =
-      root.add_subcommand("generate", "send a realistic stream of exposures, or a file of real ones");
+  CLI::App* app = root.add_subcommand(
+      "generate", "send a realistic stream of exposures or items, or a file of real ones");
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
+  options->app = app;
+  app->add_option("--of", options->of,
+                  "exposures; or items: the texts of the items that such exposures show, to --topic items")
+      ->check(CLI::IsMember({"exposures", "items"}))
+      ->capture_default_str();
+  app->add_option("--copies", options->texts.copies, "share of items that are copies of others, with edits")
+      ->capture_default_str();
+  app->add_option("--chinese", options->texts.chinese, "share of texts in Chinese, the others in English")
+      ->capture_default_str();
+  app->add_option("--sentences", options->texts.sentences, "of an item's text")->capture_default_str();
   app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
   app->add_option("--events", options->events, "how many; 0: until --seconds or Ctrl-C")
       ->capture_default_str();

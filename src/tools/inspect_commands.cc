@@ -18,6 +18,7 @@
 #include "tools/progress.h"
 #include "tools/snapshot_report.h"
 #include "tools/snapshot_topic.h"
+#include "tools/unseen_report.h"
 
 namespace seen {
 namespace {
@@ -28,6 +29,7 @@ struct UnseenOptions {
   std::vector<std::string> items;
   std::vector<std::string> also_seen;
   std::string created_at;
+  bool one_per_group = false;
   bool json = false;
 };
 
@@ -40,13 +42,14 @@ int RunUnseen(const UnseenOptions& options) {
   }
   auto daemon = DaemonClient::Make(options.daemon.http);
   if (!daemon) return ExitWith(daemon.error());
-  const auto unseen =
-      daemon->Unseen(options.daemon.filter, options.user, options.items, options.also_seen, created_at);
-  if (!unseen) return ExitWith(unseen.error());
-  if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"unseen", *unseen}}.dump());
-  } else {
-    for (const std::string& item : *unseen) fmt::print("{}\n", item);
+  const auto answer = daemon->UnseenAnswer(options.daemon.filter, options.user, options.items,
+                                           options.also_seen, created_at, options.one_per_group);
+  if (!answer) return ExitWith(answer.error());
+  try {
+    fmt::print("{}", options.json ? answer->dump() + "\n" : UnseenText(*answer));
+    if (!options.json) fmt::print(stderr, "{}", SimilarText(*answer));  // beside the list, which others read
+  } catch (const nlohmann::json::exception& error) {
+    return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }
   return kExitOk;
 }
@@ -176,6 +179,7 @@ Command AddUnseen(CLI::App& root) {
       ->allow_extra_args(false);
   app->add_option("--created-at", options->created_at,
                   "when these items were created: what ended before can't hold them");
+  app->add_flag("--one-per-group", options->one_per_group, "no two items that are alike");
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunUnseen(*options); }};
 }

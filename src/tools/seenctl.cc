@@ -12,7 +12,8 @@ int RunSeenctl(int argc, const char* const* argv) {
       "Exit status: 0 all is well, 1 a check failed or something was out of reach, 2 wrong arguments.");
   const std::vector<Command> commands = {AddGenerate(app), AddReplay(app), AddUnseen(app), AddShow(app),
                                          AddWhy(app),      AddRemove(app), AddErase(app),  AddSnapshot(app),
-                                         AddPublish(app),  AddVerify(app), AddDemo(app)};
+                                         AddPublish(app),  AddVerify(app), AddDemo(app),   AddGroup(app),
+                                         AddSimilar(app),  AddIdf(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -31,9 +31,18 @@ Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
     about["bits_per_item"] =
         static_cast<double>(snapshot->payload().size()) * 8 / static_cast<double>(meta.item_count);
   }
+  if (const auto& similar = snapshot->similar()) {
+    about["similar"] = {{"format", SnapshotFormatName(similar->format)},
+                        {"fingerprints", similar->fingerprint_count},
+                        {"filter_bytes", similar->payload.size()}};
+  }
   if (!test_ids.empty()) {
     auto& tests = about["tests"] = nlohmann::ordered_json::object();
     for (const std::string& id : test_ids) tests[id] = snapshot->MightContain(id);
+    if (snapshot->has_similar()) {
+      auto& near = about["near_tests"] = nlohmann::ordered_json::object();
+      for (const std::string& id : test_ids) near[id] = snapshot->MightBeNear(id);
+    }
   }
   return about;
 }
@@ -50,9 +59,18 @@ std::string SnapshotText(const nlohmann::ordered_json& about) {
       about["false_positive_rate"].get<double>(), about["horizon"].get<std::string>(),
       about["as_of"].get<std::string>(), about["partition"].get<int32_t>(),
       about["input_offset"].get<int64_t>());
+  if (about.contains("similar")) {
+    const auto& similar = about["similar"];
+    text += fmt::format("what is similar: {}, {} fingerprints, {}\n", similar["format"].get<std::string>(),
+                        WithThousands(similar["fingerprints"].get<uint64_t>()),
+                        WithByteUnit(similar["filter_bytes"].get<uint64_t>()));
+  }
   if (about.contains("tests")) {
-    for (const auto& [id, might] : about["tests"].items())
-      text += fmt::format("{}: {}\n", id, might.get<bool>() ? "seen, or a false positive" : "not seen");
+    for (const auto& [id, might] : about["tests"].items()) {
+      const bool near = about.contains("near_tests") && about["near_tests"][id].get<bool>();
+      text += fmt::format("{}: {}{}\n", id, might.get<bool>() ? "seen, or a false positive" : "not seen",
+                          near ? "; like one that was seen, or a false positive" : "");
+    }
   }
   return text;
 }

@@ -14,12 +14,26 @@ using Json = nlohmann::json;
 
 std::string Time(const Json& ms) { return TimeText({ms.get<int64_t>()}); }
 
+std::string Like(const Json& similar) {
+  const bool is_near = similar.at("because") == "near";
+  if (similar.at("like").is_null()) {
+    return fmt::format("{} was, which isn't known any more: the filter demotes or drops it",
+                       is_near ? "something near it" : "something of its group");
+  }
+  const Json& similarity = similar.at("similarity");
+  return fmt::format(
+      "{} {}{}, which was: the filter demotes or drops it",
+      is_near ? "it is near" : "it is of one group with", similar.at("like").get<std::string>(),
+      similarity.is_null() ? "" : fmt::format(" (similarity {:.2f})", similarity.get<double>()));
+}
+
 std::string Headline(const Json& answer) {
   const auto item = answer.at("item").get<std::string>();
   const auto because = answer.at("because").get<std::string>();
   if (because == "exposed") return fmt::format("{}: dropped, because it was seen", item);
   if (because == "served") return fmt::format("{}: dropped for now, because it was served", item);
   if (because == "not_seen") return fmt::format("{}: not dropped, it isn't seen", item);
+  if (because == "similar") return item + ": not seen, but " + Like(answer.at("similar"));
   if (answer.at("false_positive_of") == "filter") {
     return fmt::format(
         "{}: not seen, but the published filter says it is: a false positive of the filter. POST .../unseen "

@@ -9,8 +9,12 @@ from hashes import fingerprint, xxh64
 SALT = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
 HEADER = struct.Struct("<4sBBBBIIqiiqdII")
 
+SIMILAR_FIELDS = struct.Struct("<IB3xII")
+
+# `similar`: the payload of what is similar, None where nothing is said of it.
 Snapshot = collections.namedtuple(
-    "Snapshot", "item_count as_of_ms horizon_day partition input_offset false_positive_rate payload")
+    "Snapshot", "item_count as_of_ms horizon_day partition input_offset false_positive_rate payload similar similar_count",
+    defaults=(None, 0))
 
 
 def read_snapshot(data):
@@ -26,10 +30,18 @@ def read_snapshot(data):
     refuse_unless(56 <= header_bytes <= 4096 and header_bytes % 8 == 0, "header_bytes")
     refuse_unless(header_bytes + payload_bytes == len(data), "length")
     refuse_unless(checksum == xxh64(data[:52] + data[56:]) & 0xFFFFFFFF, "checksum")
-    refuse_unless((form, hash_kind, flags) == (1, 1, 0), "format, hash or flags")
-    refuse_unless(payload_bytes > 0 and payload_bytes % 32 == 0, "payload_bytes")
+    refuse_unless((form, hash_kind, flags & ~1) == (1, 1, 0), "format, hash or flags")
     refuse_unless(0 < rate <= 0.5, "false_positive_rate")
-    return Snapshot(item_count, as_of_ms, horizon_day, partition, input_offset, rate, data[header_bytes:])
+    payload, similar, similar_count = data[header_bytes:], None, 0
+    if flags & 1:
+        refuse_unless(header_bytes >= 72, "header_bytes")
+        similar_bytes, similar_form, similar_count, _ = SIMILAR_FIELDS.unpack_from(data, 56)
+        refuse_unless(similar_bytes <= payload_bytes, "similar_bytes")
+        refuse_unless(similar_form == 1, "similar_format")
+        payload, similar = payload[:payload_bytes - similar_bytes], payload[payload_bytes - similar_bytes:]
+        refuse_unless(similar and len(similar) % 32 == 0, "similar_bytes")
+    refuse_unless(payload and len(payload) % 32 == 0, "payload_bytes")
+    return Snapshot(item_count, as_of_ms, horizon_day, partition, input_offset, rate, payload, similar, similar_count)
 
 
 @functools.lru_cache(maxsize=None)
@@ -53,6 +65,28 @@ def render(prints, blocks):
 
 
 def might_contain(payload, item_id):
-    high, mask = _hash_and_mask(fingerprint(item_id))
+    return _holds(payload, fingerprint(item_id))
+
+
+def near_print(item_id):
+    """What the filter of what is similar knows an item as that is near one that was seen."""
+    return xxh64(struct.pack("<IB", fingerprint(item_id), 1)) >> 32
+
+
+def group_print(group_id):
+    """Likewise, a group of an item that was seen."""
+    return xxh64(struct.pack("<IB", fingerprint(group_id), 2)) >> 32
+
+
+def might_be_near(snapshot, item_id):
+    return snapshot.similar is not None and _holds(snapshot.similar, near_print(item_id))
+
+
+def might_hold_group(snapshot, group_id):
+    return snapshot.similar is not None and _holds(snapshot.similar, group_print(group_id))
+
+
+def _holds(payload, print32):
+    high, mask = _hash_and_mask(print32)
     at = (high * (len(payload) // 32) >> 32) * 32
     return int.from_bytes(payload[at:at + 32], "little") & mask == mask

@@ -7,7 +7,9 @@ import pytest
 
 from hashes import fingerprint, partition_of, xxh64
 from places import SOURCE
-from snapshot_reader import might_contain, read_snapshot, render
+from snapshot_reader import (
+    group_print, might_be_near, might_contain, might_hold_group, near_print, read_snapshot, render,
+)
 
 
 @pytest.mark.parametrize("data, expected", [  # xxHash's own sanity checks and published values
@@ -35,13 +37,22 @@ GOLDEN = SOURCE / "tests" / "golden" / "snapshot"
 def test_golden_snapshots_are_read_and_refused_as_the_index_says():
     index = json.loads((GOLDEN / "index.json").read_text())
     for case in index["snapshots"]:
-        if case["format"] != "split_block_bloom":
+        if {case["format"], case.get("similar_format", "split_block_bloom")} != {"split_block_bloom"}:
             continue  # this reader knows the default kind only; clients/ have those of all
         snapshot = read_snapshot((GOLDEN / case["file"]).read_bytes())
         for field in ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate"):
             assert getattr(snapshot, field) == case[field], case["file"]
         assert all(might_contain(snapshot.payload, str(item)) for item in case["seen"])
         assert not any(might_contain(snapshot.payload, str(item)) for item in case["unseen"])
+        assert (snapshot.similar is not None) == ("similar_format" in case)
+        assert all(might_be_near(snapshot, item) for item in case.get("near", []))
+        assert all(might_hold_group(snapshot, item) for item in case.get("groups", []))
+        assert not any(might_be_near(snapshot, item) for item in case.get("not_near", []))
+        assert not any(might_hold_group(snapshot, item) for item in case.get("not_groups", []))
+        if snapshot.similar is not None:
+            prints = {near_print(item) for item in case["near"]} | {group_print(item) for item in case["groups"]}
+            assert len(prints) == snapshot.similar_count
+            assert render(prints, len(snapshot.similar) // 32) == snapshot.similar
         blocks = len(snapshot.payload) // 32
         if len(case["seen"]) == snapshot.item_count:
             assert render({fingerprint(str(item)) for item in case["seen"]}, blocks) == snapshot.payload

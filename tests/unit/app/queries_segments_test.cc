@@ -51,6 +51,10 @@ TEST(DescribeUser, NamesEachKindItsStretchAndWhenItEnds) {
   cooling_by_creation.cooldown_days = 5;
   FilterPolicy repeated = cooling;
   repeated.exposures_min = 2;
+  FilterPolicy similar = Policy();
+  similar.similar = Similar::kDrop;
+  FilterPolicy similar_cooling = cooling;
+  similar_cooling.similar = Similar::kDemote;
   const auto clicked = static_cast<SegmentKind>(kDeclaredKindFirst + 3);
   const auto unknown = static_cast<SegmentKind>(kDeclaredKindFirst);
   struct Case {
@@ -65,6 +69,12 @@ TEST(DescribeUser, NamesEachKindItsStretchAndWhenItEnds) {
   const Case cases[] = {
       {"clicked", Policy(), Other(clicked, day, {{1}, {2}}), "clicked", 2, 2, Day0(kToday + 2)},
       {"unknown", Policy(), Other(unknown, day, {{1}}), "declared 16", 1, 1, std::nullopt},
+      {"like what was shown", similar, Other(SegmentKind::kSimilar, day, {{1}, {2}}), "similar", 2, 2,
+       Day0(kToday + 25)},
+      {"like it, cooling", similar_cooling, Other(SegmentKind::kSimilar, day, {{1}}), "similar", 1, 1,
+       Day0(kToday)},
+      {"like it, which is off now", Policy(), Other(SegmentKind::kSimilar, day, {{1}}), "similar", 1, 1,
+       std::nullopt},
       {"repeated", repeated, Other(SegmentKind::kRepeated, day, {{1}, {1}, {1}, {2}}, {5, 6, 7, 5}),
        "repeated", 2, 4, Day0(kToday + 25)},
       {"repeated, now once is enough", cooling, Other(SegmentKind::kRepeated, day, {{1}}, {5}), "repeated", 1,

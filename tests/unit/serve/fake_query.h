@@ -16,6 +16,10 @@ class FakeQuery : public QueryPort {
   mutable std::string user_asked;
   mutable std::vector<std::string> also_asked;
   mutable std::vector<uint32_t> created_asked;
+  mutable bool one_per_group_asked = false;
+  std::optional<std::vector<SimilarCandidate>> similar;
+  std::optional<GroupAnswer> group;
+  mutable std::string group_asked;
   int acknowledged = 0;
   WhyAnswer why;
   std::string next;
@@ -35,6 +39,7 @@ class FakeQuery : public QueryPort {
                               std::span<const std::string_view> also_seen) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     also_asked.assign(also_seen.begin(), also_seen.end());
+    one_per_group_asked = candidates.one_per_group;
     created_asked.assign(candidates.created_seconds.begin(), candidates.created_seconds.end());
     std::set<std::string_view> known(also_seen.begin(), also_seen.end());
     UnseenAnswer answer{kAsOf, {}};
@@ -42,6 +47,7 @@ class FakeQuery : public QueryPort {
       if (!seen.contains(candidates.ids[i]) && known.insert(candidates.ids[i]).second)
         answer.unseen.push_back(i);
     }
+    answer.similar = similar;
     return answer;
   }
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override {
@@ -93,6 +99,12 @@ class FakeQuery : public QueryPort {
     WhyAnswer answer = why;
     answer.as_of = kAsOf;
     return answer;
+  }
+  Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const override {
+    if (error) return Fail(*error);
+    group_asked = std::string(item_id) + " " + std::string(after);
+    if (!group) return Fail(Code::kNotFound, "item: nothing is known of it");
+    return *group;
   }
   DaemonStatus GetStatus() const override { return status; }
   void AcknowledgeLostRanges() override { ++acknowledged; }
@@ -156,6 +168,24 @@ inline DaemonStatus BusyStatus() {
   RekeyingStatus rekeying{"raw", "seend-rekey", false, "4 messages to re-key", 17, {}};
   rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
   status.rekeying = rekeying;
+  ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {}};
+  items.rekeying_rejected[static_cast<size_t>(RejectReason::kNotJson)] = 1;
+  ItemsPartitionStatus& of = items.partitions.emplace_back();
+  of.state = "catching_up";
+  of.reason = "5 items are still to be read";
+  of.next_offset = 95;
+  of.checkpoint_offset = 80;
+  of.high_watermark = 100;
+  of.lag_messages = 5;
+  of.lost_messages = 6;
+  of.figures = {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113};
+  of.cut_texts = 114;
+  of.groups_sent = 115;
+  of.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;
+  of.checkpoints = 116;
+  of.checkpoint_seconds = 1.5;
+  status.items = items;
+  status.item_groups = ItemGroupsStatus{"item-groups", "", 201, 202, 203, 204, 205, 206, 207, 208};
   return status;
 }
 

@@ -72,6 +72,17 @@ TEST_F(HttpLimitsTest, TakesWhatIsJustSmallEnough) {
   EXPECT_EQ(answer->body, "POST / " + body);
 }
 
+TEST_F(HttpLimitsTest, TakesMoreWhereABodyIsAText) {
+  Start({.header_bytes_max = 1024, .body_bytes_max = 1000, .text_bytes_max = 1500});
+  const std::string text(1501, 'b');
+  const std::string head = "POST /v1/similar HTTP/1.1\r\nHost: x\r\n";
+  RawClient client(server_->port());
+  client.Send(head + "Content-Length: 1500\r\n\r\n" + text.substr(1));
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /v1/similar " + text.substr(1));
+  ExpectRefusal(head + "Content-Length: 1501\r\n\r\n" + text, 413);
+  ExpectRefusal(head + "Transfer-Encoding: chunked\r\n\r\n5dd\r\n" + text, 413);
+}
+
 TEST_F(HttpLimitsTest, AnswersWhatCameBeforeABadRequest) {
   Start();
   RawClient client(server_->port());

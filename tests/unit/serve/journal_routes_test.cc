@@ -84,6 +84,7 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
   query_.why.journal_whole_from = Day{20'001};
   EXPECT_EQ(json::parse(Get("why?item=a").body), json::parse(R"({
       "item": "a", "seen": true, "in_snapshot": true, "because": "exposed",
+      "similar": null,
       "segments": [{"kind": "exposed", "first_at_ms": 1763683200000, "last_at_ms": 1763700000000, "counts": true,
                     "until_ms": null},
                    {"kind": "served", "first_at_ms": 1000, "last_at_ms": 2000, "counts": false, "until_ms": 9000}],
@@ -98,6 +99,15 @@ TEST_F(JournalRoutesTest, ExplainAnItem) {
   EXPECT_TRUE(nothing.at("in_snapshot").is_null());
   EXPECT_TRUE(nothing.at("exposures").is_null());
   EXPECT_TRUE(nothing.at("journal").is_null());
+
+  query_.why.because = Because::kSimilar;
+  query_.why.similar = SimilarTo{"n1", SimilarBecause::kNear, 0.93};
+  json similar = json::parse(Get("why?item=a").body);
+  EXPECT_EQ(similar.at("because"), "similar");
+  EXPECT_EQ(similar.at("similar"), json::parse(R"({"like": "n1", "because": "near", "similarity": 0.93})"));
+  query_.why.similar = SimilarTo{"", SimilarBecause::kGroup};
+  similar = json::parse(Get("why?item=a").body);
+  EXPECT_EQ(similar.at("similar"), json::parse(R"({"like": null, "because": "group", "similarity": null})"));
 
   const std::pair<Because, std::string> positives[] = {{Because::kFilter, "filter"},
                                                        {Because::kFingerprint, "fingerprint"}};

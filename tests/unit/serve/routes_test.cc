@@ -149,6 +149,16 @@ TEST_F(RoutesTest, AnswerWhichItemsAreUnseenInTheOrderGiven) {
   EXPECT_EQ(query_.created_asked, std::vector<uint32_t>());
 }
 
+TEST_F(RoutesTest, TellOfSimilarCandidatesWhereTheDaemonDoes) {
+  query_.similar = {{0, {"a", SimilarBecause::kNear}}};
+  const HttpResponse response =
+      Ask("POST", "/v1/filters/home/users/u1/unseen", R"({"items":["z","b"],"one_per_group":true})");
+  EXPECT_EQ(
+      response.body,
+      "{\"unseen\":[\"z\",\"b\"],\"similar\":[{\"item_id\":\"z\",\"like\":\"a\",\"because\":\"near\"}]}\n");
+  EXPECT_TRUE(query_.one_per_group_asked);
+}
+
 TEST_F(RoutesTest, NameCandidatesByIdWhereTheyWereGivenWithTheirTime) {
   const HttpResponse response =
       Ask("POST", "/v1/filters/home/users/u1/unseen",
@@ -282,7 +292,7 @@ TEST_F(RoutesTest, AreAllDocumented) {
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 13U);
+  EXPECT_EQ(addresses, 15U);
 }
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
@@ -314,6 +324,18 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
        "lost_messages": 3},
       {"partition": 5, "assigned": false, "committed_offset": null, "high_watermark": 5, "lag_messages": 5,
        "lost_messages": 0}]},
+    "items": {"topic": "items", "ordered_topic": "items-in-order", "group_id": "seend-items",
+      "problem": "partition 0 is catching_up",
+      "ordering": {"group_id": "seend-rekey", "caught_up": false, "problem": "4 messages to re-key",
+                   "lag_messages": 17, "rejected": {"not_json": 1}},
+      "partitions": [{"partition": 0, "state": "catching_up", "reason": "5 items are still to be read",
+        "next_offset": 95, "checkpoint_offset": 80, "high_watermark": 100, "lag_messages": 5, "lost_messages": 6,
+        "items": 112, "bytes": 113, "read": 101, "copies": 102, "grouped": 103, "deleted": 104, "moved": 105,
+        "no_text": 106, "cut_texts": 114, "too_old": 107, "rejected": {"not_json": 2}, "compared": 109,
+        "candidates": 108, "lists_cut": 110, "candidates_cut": 111, "groups_sent": 115, "checkpoints": 116,
+        "checkpoint_seconds": 1.5}],
+      "groups": {"topic": "item-groups", "problem": "", "lag_messages": 201, "records": 202, "unreadable": 203,
+        "rows": 204, "bytes": 205, "cache_bytes": 206, "disk_reads": 207, "errors": 208}},
     "partitions": [{
       "partition": 0, "state": "ready", "reason": "", "next_offset": 100, "checkpoint_offset": 90,
       "low_watermark": 0, "high_watermark": 117, "lag_messages": 17, "partition_time_ms": 1763700000123,

@@ -64,6 +64,24 @@ TEST(UnseenQuestion, MayLeaveListsEmptyAndComeInAnyOrder) {
   }
 }
 
+TEST(UnseenQuestion, AsksForOnePerGroup) {
+  // Each plain, and with an escape in it, which only the strict reader takes.
+  for (const std::string id : {"a", "\\u0061"}) {
+    const std::pair<std::string, bool> cases[] = {
+        {R"({"one_per_group":true,"items":[")" + id + R"("]})", true},
+        {R"({"items":[")" + id + R"("], "one_per_group" : true , "also_seen":["b"]})", true},
+        {R"({"items":[")" + id + R"("],"one_per_group":false})", false},
+        {R"({"items":[")" + id + R"("]})", false},
+    };
+    for (const auto& [body, expected] : cases) {
+      const auto question = ParseUnseenQuestion(body);
+      ASSERT_TRUE(question) << body << question.error().message;
+      EXPECT_EQ(question->one_per_group(), expected) << body;
+      EXPECT_EQ(Owned(question->items()), Ids{"a"}) << body;
+    }
+  }
+}
+
 TEST(UnseenQuestion, StaysValidWhenMovedAndCopied) {
   auto question = ParseUnseenQuestion(R"({"items":["abc"]})");
   ASSERT_TRUE(question);
@@ -146,6 +164,17 @@ TEST(UnseenQuestion, NamesThePathOfWhatIsWrong) {
       {R"({"items":["a"],"also_seen":["b",")" + long_id + R"("]})",
        "$.also_seen[1]: 513 bytes; an item id has 1 to 512 bytes"},
       {R"({"items":[],"items":[]})", "$.items: given twice"},
+      {R"({"items":[],"one_per_group":1})", "$.one_per_group: expected true or false, found a number"},
+      {R"({"items":[],"one_per_group":null})", "$.one_per_group: expected true or false, found null"},
+      {R"({"items":[],"one_per_group":"true"})", "$.one_per_group: expected true or false, found a string"},
+      {R"({"items":[],"one_per_group":[true]})", "$.one_per_group: expected true or false, found an array"},
+      {R"({"items":[],"one_per_group":{}})", "$.one_per_group: expected true or false, found an object"},
+      {R"({"one_per_group":true,"items":[],"one_per_group":true})", "$.one_per_group: given twice"},
+      {R"({"one_per_group":true,"items":[true]})",
+       "$.items[0]: expected a string, an integer or {\"id\":...,\"created_at\":...}, found a boolean"},
+      {R"({"one_per_group":true})", "$.items: missing"},
+      {R"({"one_per_groups":true})",
+       "$: unknown key \"one_per_groups\"; the nearest known one is \"one_per_group\""},
       {R"({"item":[]})", "$: unknown key \"item\"; the nearest known one is \"items\""},
       {R"({"items":[],"alsoSeen":[]})",
        "$: unknown key \"alsoSeen\"; the nearest known one is \"also_seen\""},
@@ -203,6 +232,23 @@ TEST(UnseenAnswer, EscapesEveryControlCharacterAsJsonDoes) {
     expected["unseen"].push_back(id);
     EXPECT_EQ(WriteUnseenAnswer(items, all), expected.dump() + "\n");
   }
+}
+
+TEST(UnseenAnswer, TellsOfWhatIsSimilarOnlyWhereItWasAskedFor) {
+  const std::vector<std::string_view> items = {"a", "\"b\"", "c"};
+  UnseenAnswer answer{{}, {0}};
+  EXPECT_EQ(WriteUnseenAndSimilar(items, answer), "{\"unseen\":[\"a\"]}\n");
+  answer.similar.emplace();
+  EXPECT_EQ(WriteUnseenAndSimilar(items, answer), "{\"unseen\":[\"a\"],\"similar\":[]}\n");
+  answer.unseen.clear();
+  answer.similar = {{0, {"n\n1", SimilarBecause::kNear}},
+                    {1, {"", SimilarBecause::kGroup}},
+                    {2, {"a", SimilarBecause::kPage}}};
+  EXPECT_EQ(
+      WriteUnseenAndSimilar(items, answer),
+      R"({"unseen":[],"similar":[{"item_id":"a","like":"n\n1","because":"near"},)"
+      R"({"item_id":"\"b\"","like":null,"because":"group"},{"item_id":"c","like":"a","because":"page"}]})"
+      "\n");
 }
 
 // The plain reader takes what the strict one takes, and gives the same ids.

@@ -216,6 +216,61 @@ TEST_F(SeenctlOnKafka, SnapshotTopicKeepsEachUsersLastRecord) {
             kExitFailed);
 }
 
+TEST_F(SeenctlOnKafka, IdfCountsTheItemsOfATopicAsItCountsThoseOfAFile) {
+  ASSERT_EQ(Run({"generate", "--of", "items", "--items", "300", "--sentences", "3", "--topic", "archive"}),
+            kExitOk);
+  std::string lines;
+  for (const ReadRecord& record : Read("archive")) lines += record.value + "\n";
+  const auto items = folder_.Write("items.jsonl", lines + "not an item\n");
+  const auto of_topic = folder_.Path("topic.tsv"), of_file = folder_.Path("file.tsv");
+  ASSERT_EQ(Run({"idf", "--topic", "archive", "--out", of_topic}), kExitOk);
+  ASSERT_EQ(Run({"idf", items, "--out", of_file}), kExitOk);
+  const std::string table = ScratchFolder::Read(of_topic);
+  EXPECT_EQ(table, ScratchFolder::Read(of_file));
+  EXPECT_TRUE(table.starts_with("# documents 300\n")) << table.substr(0, 80);
+  EXPECT_NE(table.find("\nthe\t"), std::string::npos);
+  EXPECT_EQ(table.find("\t1\n"), std::string::npos) << "words of one item are left out";
+  ASSERT_EQ(Run({"idf", items, "--words-max", "10", "--out", of_file}), kExitOk);
+  const std::string frequent = ScratchFolder::Read(of_file);
+  EXPECT_EQ(std::count(frequent.begin(), frequent.end(), '\n'), 12) << "ten words, and what they are of";
+  EXPECT_NE(table.find(frequent.substr(frequent.find("seenctl idf\n"))), std::string::npos);
+  EXPECT_EQ(Run({"idf", folder_.Write("none.jsonl", R"({"item_id":"n1","text":"!"})"), "--out", of_file}),
+            kExitFailed);
+}
+
+TEST_F(SeenctlOnKafka, SimilarLooksUpTheLastRecordsOfItems) {
+  const auto config = folder_.Write("seend.json", R"({
+      "kafka": {"brokers": ")" + broker_->bootstrap() +
+                                                      R"("},
+      "items": {"topic": "archive", "fields": {"text": "/body"}}})");
+  auto producer = BulkProducer::Open(
+      {.brokers = broker_->bootstrap(), .client = {}, .topic = "archive", .on_delivery = {}});
+  ASSERT_TRUE(producer);
+  for (const char* item :
+       {R"({"item_id":"n1","body":"an early text"})", R"({"item_id":"n2","body":"a bridge opened"})",
+        R"({"item_id":"n1","body":"A BRIDGE, opened!"})", R"({"item_id":"n3","deleted":true})"}) {
+    ASSERT_TRUE((*producer)->Send("k", item, std::nullopt));
+  }
+  ASSERT_TRUE(FlushAll(**producer));
+  const auto similar = [&](std::vector<std::string> arguments, int status) {
+    arguments.insert(arguments.begin(), "similar");
+    arguments.insert(arguments.end(), {"--config", config, "--quiet", "--json"});
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(Run(arguments, false), status);
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_NE(similar({"n1", "n2"}, kExitOk).find(R"("because": "copy")"), std::string::npos);
+  EXPECT_NE(
+      similar({"n2", "@" + folder_.Write("draft.json", R"({"item_id":"d","body":"of something else"})")},
+              kExitOk)
+          .find(R"("alike": false)"),
+      std::string::npos);
+  similar({"n1", "n4"}, kExitFailed);
+  similar({"n1", "n3"}, kExitFailed);
+  similar({"n1", "@/no/such/file"}, kExitFailed);
+  similar({"n1", "@" + folder_.Write("bad.json", R"({"body":"no id"})")}, kExitUsage);
+}
+
 TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
   const std::vector<std::vector<std::string>> cases = {
       {},
@@ -237,6 +292,24 @@ TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
       {"snapshot", "file", "--user", "u"},
       {"verify", "--connections", "0"},
       {"demo"},
+      {"generate", "--of", "users"},
+      {"generate", "--of", "items", "--batch", "2", "--stdout"},
+      {"generate", "--copies", "0.5", "--stdout"},
+      {"generate", "--of", "items", "--copies", "1", "--stdout"},
+      {"idf", "--words-max", "0"},
+      {"idf", "--documents-min", "0"},
+      {"idf", "file", "--topic", "x"},
+      {"idf", "file", "--json"},
+      {"idf", "--config", folder_.Write("off.json", "{}")},
+      {"similar"},
+      {"similar", "a"},
+      {"similar", "a", "b", "c"},
+      {"similar", "a", "b", "--text", "x"},
+      {"similar", "--text", "x", "--file", "y"},
+      {"similar", "--text", "x", "--limit", "101"},
+      {"similar", "a", "b", "--config", folder_.Write("bad.json", R"({"items": {"method": "md5"}})")},
+      {"group"},
+      {"group", "a", "b"},
   };
   for (const auto& arguments : cases) {
     std::string shown;

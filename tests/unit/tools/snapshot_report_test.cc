@@ -60,6 +60,28 @@ TEST(DescribeSnapshot, OfNobodyIsEmptyAndWhole) {
   EXPECT_FALSE(SnapshotText(*about).empty());
 }
 
+TEST(DescribeSnapshot, TellsWhatIsSimilarWhereTheFilterKnows) {
+  const std::vector<Fingerprint> seen = {FingerprintOf("n0")};
+  const std::vector<Fingerprint> similar = {NearFingerprintOf(FingerprintOf("n1")),
+                                            GroupFingerprintOf(FingerprintOf("n0"))};
+  std::string bytes;
+  RenderSnapshot({SnapshotFormat::kBloom, 0.001, false}, {}, {seen, {}}, similar, bytes);
+  const auto about = DescribeSnapshot(bytes, std::vector<std::string>{"n0", "n1", "n2"});
+  ASSERT_TRUE(about);
+  EXPECT_EQ((*about)["items"], 1);
+  EXPECT_EQ((*about)["similar"]["format"], "bloom");
+  EXPECT_EQ((*about)["similar"]["fingerprints"], 2);
+  const auto filters =
+      (*about)["filter_bytes"].get<size_t>() + (*about)["similar"]["filter_bytes"].get<size_t>();
+  EXPECT_EQ(filters + 72, bytes.size());
+  EXPECT_EQ((*about)["near_tests"], (nlohmann::ordered_json{{"n0", false}, {"n1", true}, {"n2", false}}));
+  const std::string text = SnapshotText(*about);
+  for (const char* part : {"what is similar: bloom, 2 fingerprints", "n0: seen, or a false positive\n",
+                           "n1: not seen; like one that was seen, or a false positive\n", "n2: not seen\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_FALSE(DescribeSnapshot(Sample(1), {})->contains("similar"));
+}
+
 TEST(DescribeSnapshot, RefusesBytesThatAreNoSnapshot) {
   std::string bytes = Sample(10);
   EXPECT_FALSE(DescribeSnapshot("", {}));

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "filter/snapshot.h"
 #include "tiny_server.h"
@@ -17,13 +19,18 @@ namespace {
 struct FakeDaemon {
   std::set<std::string> in_snapshot;
   std::set<std::string> held_back;  // by POST .../unseen
+  std::set<std::string> similar;    // and told of by it as like the seen
   Day horizon;
+  std::optional<std::vector<Fingerprint>> in_similar;  // the snapshot's second filter
 
   std::string Snapshot() const {
     std::vector<Fingerprint> fingerprints;
     for (const std::string& item : in_snapshot) fingerprints.push_back(FingerprintOf(item));
     std::sort(fingerprints.begin(), fingerprints.end());
-    return RenderSnapshot({.as_of = {}, .horizon = horizon}, fingerprints);
+    if (!in_similar) return RenderSnapshot({.as_of = {}, .horizon = horizon}, fingerprints);
+    std::string bytes;
+    RenderSnapshot({}, {.as_of = {}, .horizon = horizon}, {fingerprints, {}}, *in_similar, bytes);
+    return bytes;
   }
   std::string Answer(const std::string& request) const {
     if (request.starts_with("GET")) return TinyServer::Response(200, Snapshot());
@@ -32,7 +39,9 @@ struct FakeDaemon {
     for (const std::string item : question["items"]) {
       if (!held_back.contains(item)) unseen.push_back(item);
     }
-    return TinyServer::Response(200, nlohmann::json{{"unseen", unseen}}.dump());
+    nlohmann::json answer = {{"unseen", unseen}};
+    for (const std::string& item : similar) answer["similar"].push_back({{"item_id", item}});
+    return TinyServer::Response(200, answer.dump());
   }
 };
 
@@ -98,6 +107,15 @@ TEST_F(UserCheck, ReportsAnUnseenItemThatIsHeldBackWithoutACollision) {
   EXPECT_EQ(Check({.history_complete = false}).counts.Failures(), 0u);
 }
 
+TEST_F(UserCheck, TakesNoItemForSeenThatIsHeldBackForBeingSimilar) {
+  const std::string item = NegativesFor(oracle_, "u", oracle_.Seen("u", daemon_.horizon), 64).front();
+  daemon_.held_back.insert(item);
+  daemon_.similar.insert(item);
+  EXPECT_EQ(Check().counts.Failures(), 0u);
+  daemon_.similar.insert("n4");  // which was seen
+  EXPECT_EQ(Check().counts.unseen_false_negatives, 1u);
+}
+
 TEST_F(UserCheck, ReportsASnapshotThatHoldsMoreThanWasSent) {
   daemon_.in_snapshot.insert("never sent");
   EXPECT_EQ(Check().counts.count_mismatches, 1u);
@@ -119,6 +137,16 @@ TEST_F(UserCheck, ReportsWhatIsWrongWithAPublishedSnapshot) {
   EXPECT_EQ(outcome.counts.published_differing, 1u);
   const std::string broken = stale.substr(0, stale.size() - 1);
   EXPECT_EQ(Check({.published = true}, &broken).counts.published_differing, 1u);
+}
+
+TEST_F(UserCheck, ReportsAPublishedSnapshotThatIsAboutOtherSimilarItems) {
+  daemon_.in_similar = {NearFingerprintOf(FingerprintOf("n70"))};
+  const std::string same = daemon_.Snapshot();
+  EXPECT_EQ(Check({.published = true}, &same).counts.Failures(), 0u);
+  daemon_.in_similar->push_back(NearFingerprintOf(FingerprintOf("n71")));
+  EXPECT_EQ(Check({.published = true}, &same).counts.published_differing, 1u);
+  daemon_.in_similar.reset();
+  EXPECT_EQ(Check({.published = true}, &same).counts.published_differing, 1u);
 }
 
 }  // namespace

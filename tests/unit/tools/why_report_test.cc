@@ -34,6 +34,26 @@ TEST(WhyReport, SaysWhatDidIt) {
             "  2025-11-21T01:53:20.000Z  removed\n");
 }
 
+TEST(WhyReport, SaysWhatAnItemIsLike) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"like": "n1", "because": "near", "similarity": 0.931})",
+       "a: not seen, but it is near n1 (similarity 0.93), which was: the filter demotes or drops it\n"},
+      {R"({"like": "n1", "because": "group", "similarity": null})",
+       "a: not seen, but it is of one group with n1, which was: the filter demotes or drops it\n"},
+      {R"({"like": null, "because": "near", "similarity": null})",
+       "a: not seen, but something near it was, which isn't known any more: the filter demotes or drops "
+       "it\n"},
+      {R"({"like": null, "because": "group", "similarity": null})",
+       "a: not seen, but something of its group was, which isn't known any more: the filter demotes or drops "
+       "it\n"},
+  };
+  for (const auto& [similar, line] : cases) {
+    nlohmann::json answer = Answer(R"({"seen": false, "because": "similar", "exposures": null})");
+    answer["similar"] = nlohmann::json::parse(similar);
+    EXPECT_EQ(WhyText(answer).substr(0, std::string(line).size()), line);
+  }
+}
+
 TEST(WhyReport, TellsFalsePositivesApartAndWhatIsNotKnown) {
   EXPECT_EQ(
       WhyText(Answer(R"({"seen": false, "because": "false_positive", "false_positive_of": "filter"})")),

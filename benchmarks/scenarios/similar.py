@@ -1,0 +1,98 @@
+"""What the join of exposures with the groups of items costs: rate and CPU with filters[].similar off and on, one run after the other."""
+
+import json
+import shutil
+import statistics
+import time
+
+import alone
+from broker import Workload
+
+MODES = ("off", "drop")
+
+
+def run(bench, settings, say):
+    s = alone.numbers(settings, events=5_000_000, items=1_000_000, alike=20, near=3, runs=5)
+    workload = bench.fill(Workload(f"similar-{s['items']}", s["events"], more=["--items", s["items"]]))
+    bench.warm(workload)
+    groups = bench.scratch_topic(bench.name("groups"), 4, cleanup_policy="compact")
+    bench.topics.produce(groups, records(s), "murmur2_random")
+    table = bench_table(bench, groups)
+    say(f"the groups of {s['items']:,} items are there, {s['alike']}% of them with {s['near']} near ones")
+    rows = []
+    for number in range(s["runs"]):
+        for mode in MODES if number % 2 == 0 else reversed(MODES):
+            rows.append({"run": number, **one(bench, workload, groups, table, mode)})
+            say(str(rows[-1]))
+    shutil.rmtree(table.parent)
+    rates = [[row["events_per_s"] for row in rows if row["run"] == number and row["similar"] == mode][0]
+             for number in range(s["runs"]) for mode in MODES]
+    ratios = [on / off for off, on in zip(rates[::2], rates[1::2])]
+    return {"events": s["events"], "runs_of_each": s["runs"], "medians": [middle(rows, mode) for mode in MODES],
+            "rate_on_by_off_median": statistics.median(ratios), "rate_on_by_off_min": min(ratios)}
+
+
+def item_id(rank):
+    """As seenctl generate names the item of that popularity."""
+    return f"n{rank * 0x85ebca6b % 2**32:08x}"
+
+
+def records(s):
+    """Of each five items one is alike, at 20%, to the `near` next of those; the others are alone. The third of the five: about
+    a fifth of the exposures are of such."""
+    every, size, now = 100 // s["alike"], s["near"] + 1, int(time.time() * 1000)
+    for place in range(s["items"]):
+        item, group = item_id(place + 1), place // every // size * size
+        alike = place % every == every // 2
+        mates = [item_id((group + i) * every + every // 2 + 1) for i in range(size)] if alike else [item]
+        near = [{"item_id": mate, "similarity": 0.93, "distance": 2, "found_by": "both"} for mate in mates if mate != item]
+        value = {"item_id": item, "group_id": mates[0], "created_at": now, "found_by": "both" if mates[0] != item else "first",
+                 "similarity": 0.93 if mates[0] != item else 1, "distance": 2 if mates[0] != item else 0, "near": near, "moved_from": None}
+        yield item, json.dumps(value)
+
+
+def config(groups, mode):
+    if mode == "off":
+        return {}
+    return {"items": {"groups_topic": groups}, "filters": [{"name": "default", "snapshot": None, "similar": mode}]}
+
+
+def bench_table(bench, groups):
+    """The daemon's copy of the groups, read once, for each run to begin with."""
+    nothing = bench.scratch_topic(bench.name("nothing"))
+    with alone.Seend(bench, nothing, publishing=False, **config(groups, "drop")) as seend:
+        deadline = time.monotonic() + 300
+        while True:
+            answer = seend.contender.daemon.get("/v1/status")
+            copy = ((answer.json() if answer else {}).get("items") or {}).get("groups") or {}
+            if copy.get("records") and copy["lag_messages"] == 0:
+                break
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the groups aren't read: {copy}")
+            time.sleep(0.1)
+        state = seend.run.state_dir
+    kept = state.parent.parent.parent / "groups-table"
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(state / "groups", kept / "groups")
+    return kept / "groups"
+
+
+def middle(rows, mode):
+    of = [row for row in rows if row["similar"] == mode]
+    return {"similar": mode, **{key: statistics.median(row[key] for row in of) for key in of[0] if key not in ("run", "similar")}}
+
+
+def one(bench, workload, groups, table, mode):
+    seend = alone.Seend(bench, workload.topic, publishing=False, **config(groups, mode))
+    if mode != "off":
+        shutil.copytree(table, seend.run.state_dir / "groups")
+    with seend:
+        seen = seend.wait_applied(workload.events, 60 + workload.events / 50_000)
+        rate, cpu = alone.between(seen, workload.events // 5, workload.events)
+        seend.contender.daemon.wait_at_rest(300)
+        joined = seend.metric("seen_similar_joined_total") if mode != "off" else 0
+        return {"similar": mode, "events_per_s": rate, "cpu_us_an_event": cpu,
+                "cpu_us_an_event_with_all_compactions": seend.session.cpu_s() / workload.events * 1e6,
+                "joined_share": joined / workload.events, "state_bytes_an_event": seend.metric("seen_store_bytes") / workload.events,
+                "disk_reads": seend.metric("seen_item_groups_disk_reads_total") if mode != "off" else 0,
+                "peak_memory_MiB": seend.session.peak_bytes() / alone.MIB}

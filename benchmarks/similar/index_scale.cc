@@ -1,0 +1,274 @@
+// What the index of items costs at a size: bytes an item, items indexed a second, how long a look-up takes,
+// for items that are like nothing and for the worst case, where all lists that a text stands in are full.
+//
+//   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--smoke]
+//
+// Features are made of numbers: SimHashes and bands uniform, 80 shingles a text as of 500 characters, one
+// item of ten like an earlier one. Items are spread over the window, so that all of its buckets are there.
+// Source of the worst case: one text of which every item differs in one shingle only, until its lists are at
+// their limit.
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "flow/group_flow.h"
+#include "store/rocks_item_index.h"
+
+namespace seen::bench {
+namespace {
+
+using std::chrono::steady_clock;
+constexpr int32_t kWindowDays = 30;
+constexpr size_t kShingles = 80;
+constexpr int64_t kFirstMs = 20'000 * int64_t{86'400'000};
+
+struct Arguments {
+  uint64_t items = 10'000'000;
+  uint64_t cache_mib = 1024;
+  std::string directory = std::filesystem::temp_directory_path().string();
+  size_t lookups = 20'000;
+};
+
+// Of this thread: what others do on the machine doesn't count.
+double CpuSeconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double Seconds(steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+class NoSink final : public GroupSink {
+ public:
+  bool TrySend(std::string_view, const ItemGroup*) override { return true; }
+  Status AwaitAll(std::chrono::milliseconds) override { return {}; }
+};
+
+uint64_t Mix(uint64_t value) {
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+  return value ^ value >> 31;
+}
+
+// Item `number`: every tenth is a near copy of the one before.
+void MakeFeatures(uint64_t number, ItemFeatures& out) {
+  const bool is_near_copy = number % 10 == 9;
+  const uint64_t of = is_near_copy ? number - 1 : number;
+  out.content_hash = Mix(number * 3 + 1);
+  out.simhash = Mix(of * 5 + 2) ^ (is_near_copy ? 0b101 : 0);
+  for (size_t band = 0; band < kBands; ++band) {
+    out.bands[band] = Mix((is_near_copy && band % 2 != 0 ? number : of) * 16 + band);
+  }
+  out.length = LengthClass::kLong;
+  out.words = kShingles + 2;
+  auto& values = out.sketch.values;
+  values.resize(kShingles);
+  for (size_t i = 0; i < kShingles; ++i) values[i] = static_cast<uint16_t>(Mix(of * 128 + i));
+  if (is_near_copy) values[0] = static_cast<uint16_t>(Mix(number));
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+// One text over and over, never quite the same.
+void MakeSpam(uint64_t number, ItemFeatures& out) {
+  MakeFeatures(0, out);
+  out.content_hash = Mix(number * 3 + 7778);
+  out.simhash ^= uint64_t{1} << number % 3;
+  out.sketch.values.back() = static_cast<uint16_t>(0xfffe - number % 50);
+  std::sort(out.sketch.values.begin(), out.sketch.values.end());
+}
+
+void Require(const Status& status) {
+  if (status) return;
+  std::fprintf(stderr, "%s\n", status.error().message.c_str());
+  std::exit(1);
+}
+
+class Scale {
+ public:
+  explicit Scale(const Arguments& arguments) : arguments_(arguments) {
+    std::string path = arguments.directory + "/seen-index-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) Require(Fail(Code::kUnavailable, "can't make " + path));
+    path_ = path;
+    auto index = RocksItemIndex::Open({path_,
+                                       0,
+                                       {},
+                                       IdfTable::Bundled(),
+                                       std::string(IdfTable::BundledText()),
+                                       StoreResources(arguments.cache_mib << 20, 1),
+                                       nullptr});
+    if (!index) Require(Fail(index.error()));
+    index_ = std::move(*index);
+    auto flow = GroupFlow::Open({}, *index_, sink_);
+    if (!flow) Require(Fail(flow.error()));
+    flow_ = std::move(*flow);
+  }
+  ~Scale() {
+    flow_.reset();
+    index_.reset();
+    std::filesystem::remove_all(path_);
+  }
+
+  /// Takes so many items of `make`, their times spread over `span_ms`.
+  template <typename Make>
+  void Take(const char* what, uint64_t items, int64_t from_ms, int64_t span_ms, Make make) {
+    constexpr size_t kBatch = 256;
+    std::vector<ItemFeatures> features(kBatch);
+    std::vector<std::string> ids(kBatch);
+    std::vector<PreparedItem> batch;
+    steady_clock::duration applying{};
+    steady_clock::duration slowest{};
+    double cpu = 0;
+    for (uint64_t done = 0; done < items; done += kBatch) {
+      batch.clear();
+      for (size_t i = 0; i < std::min<uint64_t>(kBatch, items - done); ++i) {
+        make(done + i, features[i]);
+        ids[i] = std::string(what) + std::to_string(done + i);
+        const TimeMs at{from_ms +
+                        static_cast<int64_t>(static_cast<double>(span_ms) * static_cast<double>(done + i) /
+                                             static_cast<double>(items))};
+        batch.push_back({offset_++, at, ids[i], at, false, &features[i]});
+      }
+      const auto begin = steady_clock::now();
+      const double cpu_begin = CpuSeconds();
+      Require(flow_->Apply(batch));
+      cpu += CpuSeconds() - cpu_begin;
+      const auto took = steady_clock::now() - begin;
+      applying += took;
+      slowest = std::max(slowest, took);
+    }
+    const auto begin = steady_clock::now();
+    Require(flow_->Checkpoint());
+    applying += steady_clock::now() - begin;
+    std::printf(
+        "%-8s %10llu items, %8.0f items/s (checkpoints included), %8.0f a second of this thread, slowest "
+        "256: "
+        "%.1f ms\n",
+        what, static_cast<unsigned long long>(items), static_cast<double>(items) / Seconds(applying),
+        static_cast<double>(items) / cpu, 1000 * Seconds(slowest));
+    std::fflush(stdout);
+  }
+
+  template <typename Make>
+  void LookUp(const char* what, size_t lookups, Make make) {
+    std::vector<double> times, cpu_times;
+    std::vector<ItemFeatures> features(1024);
+    std::mt19937_64 random(1);
+    size_t found = 0;
+    while (times.size() < lookups) {
+      for (ItemFeatures& one : features) make(random(), one);
+      for (const ItemFeatures& one : features) {
+        const auto begin = steady_clock::now();
+        const double cpu_begin = CpuSeconds();
+        const auto similar = flow_->Similar(one, kNearItemsMax);
+        cpu_times.push_back(1e6 * (CpuSeconds() - cpu_begin));
+        times.push_back(1e6 * Seconds(steady_clock::now() - begin));
+        if (!similar) Require(Fail(similar.error()));
+        found += similar->size();
+      }
+    }
+    PrintTimes(what, "wall", times);
+    PrintTimes(what, "cpu", cpu_times);
+    std::printf("         %.2f found\n", static_cast<double>(found) / static_cast<double>(times.size()));
+    std::fflush(stdout);
+  }
+
+  static void PrintTimes(const char* what, const char* of, std::vector<double>& times) {
+    std::sort(times.begin(), times.end());
+    const auto at = [&](double part) {
+      return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1))];
+    };
+    std::printf("look-up  %-28s %-4s p50 %6.1f us, p99 %6.1f us, p99.9 %7.1f us, max %8.1f us\n", what, of,
+                at(0.5), at(0.99), at(0.999), at(1));
+  }
+
+  void PrintSize() {
+    const GroupFigures figures = flow_->Figures();
+    std::printf(
+        "size     %.1f bytes an item on disk; a SimHash was compared with %.1f others, 4 x items / 65,536 "
+        "is %.1f at the end; %.2f candidates verified an item\n",
+        static_cast<double>(figures.bytes) / static_cast<double>(figures.items),
+        static_cast<double>(figures.compared_total) / static_cast<double>(figures.items_total),
+        4.0 * static_cast<double>(figures.items) / 65'536,
+        static_cast<double>(figures.candidates_total) / static_cast<double>(figures.items_total));
+  }
+  void Compact() { Require(index_->CompactAll()); }
+
+ private:
+  const Arguments arguments_;
+  std::string path_;
+  NoSink sink_;
+  std::unique_ptr<RocksItemIndex> index_;
+  std::unique_ptr<GroupFlow> flow_;
+  int64_t offset_ = 0;
+};
+
+void Run(const Arguments& arguments) {
+  Scale scale(arguments);
+  const uint64_t items = arguments.items;
+  const int64_t window_ms = kWindowDays * int64_t{86'400'000};
+  scale.Take("item", items, kFirstMs, window_ms - 1, MakeFeatures);
+  scale.PrintSize();
+  const auto of_new = [&](uint64_t random, ItemFeatures& out) {
+    MakeFeatures((random | uint64_t{1} << 62) / 10 * 10, out);
+  };
+  const auto of_known = [&](uint64_t random, ItemFeatures& out) {
+    MakeFeatures(random % items / 10 * 10 + 8, out);
+    out.content_hash ^= 1;
+  };
+  scale.LookUp("like nothing", arguments.lookups, of_new);
+  scale.LookUp("like one or two", arguments.lookups, of_known);
+  scale.Compact();
+  scale.PrintSize();
+  scale.LookUp("like nothing, compacted", arguments.lookups, of_new);
+  scale.LookUp("like one or two, compacted", arguments.lookups, of_known);
+  const uint64_t spam = std::min<uint64_t>(10'000, items);
+  scale.Take("spam", spam, kFirstMs + window_ms, 1000, MakeSpam);
+  const auto of_spam = [](uint64_t random, ItemFeatures& out) { MakeSpam(100'000 + random % 100'000, out); };
+  scale.LookUp("worst case: lists full", arguments.lookups / 4, of_spam);
+  // In every bucket.
+  for (int bucket = 0; bucket < 4; ++bucket) {
+    const int64_t at = kFirstMs + (bucket * window_ms) / 4 + 86'400'000 * 2;
+    scale.Take(("spam" + std::to_string(bucket)).c_str(), std::min<uint64_t>(2'000, items), at, 1000,
+               [&](uint64_t number, ItemFeatures& out) {
+                 MakeSpam(number + 1'000'000 * static_cast<uint64_t>(bucket + 1), out);
+               });
+  }
+  scale.LookUp("worst case: in all buckets", arguments.lookups / 4, of_spam);
+}
+
+}  // namespace
+}  // namespace seen::bench
+
+int main(int argc, char** argv) {
+  seen::bench::Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--smoke") {
+      arguments.items = 2'000;
+      arguments.lookups = 200;
+    } else if (i + 1 < argc && name == "--items") {
+      arguments.items = std::strtoull(argv[++i], nullptr, 10);
+    } else if (i + 1 < argc && name == "--cache-mib") {
+      arguments.cache_mib = std::strtoull(argv[++i], nullptr, 10);
+    } else if (i + 1 < argc && name == "--lookups") {
+      arguments.lookups = std::strtoull(argv[++i], nullptr, 10);
+    } else if (i + 1 < argc && name == "--directory") {
+      arguments.directory = argv[++i];
+    } else {
+      std::fprintf(stderr, "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--smoke]\n",
+                   argv[0]);
+      return 2;
+    }
+  }
+  if (arguments.items == 0) return 2;
+  seen::bench::Run(arguments);
+  return 0;
+}

@@ -1,0 +1,82 @@
+"""Which texts are near-duplicates, exactly: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least THRESHOLD.
+
+Standard library only, and nothing of what is measured: words are runs of \\w in lower case, in Chinese each character is one. Prefix filter
+(Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity Search",
+WWW 2007): sets x and y with J >= t share at least t |x| elements, so with elements in one order, rarest first, one of the first |x| - ceil(t |x|) + 1
+of each is shared. Candidates so found are compared exactly. `all_pairs` compares every pair and is what tests hold it against.
+"""
+
+import collections
+import math
+import re
+
+THRESHOLD = 0.8
+SHINGLE = 3
+WORD = re.compile(r"\w+")
+CHINESE_WORD = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
+
+
+def words(item):
+    pattern = CHINESE_WORD if item["lang"].startswith("zh") else WORD
+    return pattern.findall((item["title"] + "\n" + item["text"]).lower())
+
+
+def shingles(tokens):
+    """Of fewer than three words: the one shingle of all."""
+    if len(tokens) < SHINGLE:
+        return [tuple(tokens)] if tokens else []
+    return zip(*(tokens[i:] for i in range(SHINGLE)))
+
+
+def shingle_sets(items):
+    """A set of numbers for each item; equal shingles have equal numbers, rarer ones smaller."""
+    known = {}
+    sets = [{known.setdefault(shingle, len(known)) for shingle in shingles(words(item))} for item in items]
+    counts = [0] * len(known)
+    for found in sets:
+        for shingle in found:
+            counts[shingle] += 1
+    rank = [0] * len(known)
+    for number, shingle in enumerate(sorted(range(len(known)), key=counts.__getitem__)):
+        rank[shingle] = number
+    return [frozenset(rank[shingle] for shingle in found) for found in sets]
+
+
+def jaccard(a, b):
+    both = len(a & b)
+    return both / (len(a) + len(b) - both) if both else 0.0
+
+
+def near_pairs(sets, threshold=THRESHOLD):
+    """{(i, j): Jaccard}, i < j, of all pairs with at least `threshold`. Empty sets are like nothing."""
+    lists, pairs = collections.defaultdict(list), {}
+    for i in sorted(range(len(sets)), key=lambda i: len(sets[i])):
+        size = len(sets[i])
+        if size == 0:
+            continue
+        need = least_common(size, threshold)
+        smallest = need  # J <= |smaller| / |larger|
+        seen = set()
+        for element in sorted(sets[i])[:size - need + 1]:
+            rows = lists[element]
+            for j in reversed(rows):  # the largest first
+                if len(sets[j]) < smallest:
+                    break
+                if j not in seen:
+                    seen.add(j)
+                    similarity = jaccard(sets[i], sets[j])
+                    if similarity >= threshold:
+                        pairs[min(i, j), max(i, j)] = similarity
+            rows.append(i)
+    return pairs
+
+
+def least_common(size, threshold):
+    """The least number of elements that a set of `size` has in common with any that is similar; without rounding's error upwards."""
+    return max(1, math.ceil(threshold * size - 1e-9))
+
+
+def all_pairs(sets, threshold=THRESHOLD):
+    """What near_pairs answers, by comparing every pair."""
+    found = ((i, j, jaccard(sets[i], sets[j])) for i in range(len(sets)) for j in range(i + 1, len(sets)))
+    return {(i, j): similarity for i, j, similarity in found if similarity >= threshold}

@@ -1,0 +1,58 @@
+#pragma once
+// Keeps the daemon's copy of the topic of groups: all its partitions, read on a thread of its own into the
+// table that joins and answers look into. Nothing stops it: what can't be read is counted and said.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log_budget.h"
+#include "flow/status.h"
+#include "kafka/topic_follower.h"
+#include "store/rocks_group_table.h"
+
+namespace seen {
+
+class GroupReader {
+ public:
+  using Options = TopicFollower::Options;
+  /// Starts reading. `table` outlives this.
+  GroupReader(Options options, RocksGroupTable& table);
+  ~GroupReader();  // Stop
+  GroupReader(const GroupReader&) = delete;
+  GroupReader& operator=(const GroupReader&) = delete;
+
+  /// Reads no more; what was read is on disk. Idempotent, one thread.
+  void Stop();
+  /// Any thread.
+  ItemGroupsStatus GetStatus() const;
+
+ private:
+  struct Reading {
+    std::unique_ptr<TopicFollower> follower;
+    std::vector<RocksGroupTable::Position> positions;
+    std::vector<bool> anchor_is_checked;  // by partition: the log is known to be the one that was read
+  };
+  void Run();
+  Status Follow();
+  Status Begin(Reading& reading);
+  Status Take(Reading& reading, int32_t partition, std::span<const Record> records);
+  void NoteUnreadable(int32_t partition, const Record& record, const std::string& why);
+  void NoteProgress(const Reading& reading);
+  void SetProblem(std::string problem);
+  bool WaitFor(std::chrono::milliseconds time);
+
+  const Options options_;
+  RocksGroupTable& table_;
+  std::atomic<bool> stop_{false};
+  LogBudget log_budget_;
+  mutable std::mutex mutex_;
+  ItemGroupsStatus status_;  // mutex_
+  std::thread thread_;
+};
+
+}  // namespace seen

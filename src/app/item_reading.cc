@@ -1,0 +1,132 @@
+#include "app/item_reading.h"
+
+#include <algorithm>
+
+#include "base/threads.h"
+#include "flow/event_checks.h"
+
+namespace seen {
+namespace {
+constexpr size_t kTurn = 8;               // records a reader takes at a time
+constexpr size_t kWorthWaking = 16;       // records for which others are woken
+constexpr size_t kLongBytes = 256 << 10;  // a record
+constexpr int kAskedMax = 4;
+}  // namespace
+
+struct ItemReading::Reader {
+  explicit Reader(const ItemReadingOptions& options)
+      : decoder(options.format, options.record_bytes_max), features(options.features) {}
+  ItemDecoder decoder;
+  FeatureReader features;
+};
+
+ItemReading::ItemReading(const ItemReadingOptions& options)
+    : options_(options), own_(std::make_unique<Reader>(options)) {
+  for (int number = 1; number < options.threads; ++number) {
+    readers_.push_back(std::make_unique<Reader>(options));
+    threads_.emplace_back([this, number, reader = readers_.back().get()] {
+      NameThread("items-" + std::to_string(number));
+      Run(*reader);
+    });
+  }
+}
+
+ItemReading::~ItemReading() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wanted_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ItemReading::Run(Reader& reader) {
+  uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      wanted_.wait(lock, [&] { return stop_ || round_ != seen; });
+      if (stop_) return;
+      seen = round_;
+    }
+    TakeTurns(reader);
+    const std::lock_guard lock(mutex_);
+    if (--busy_ == 0) done_.notify_one();
+  }
+}
+
+void ItemReading::TakeTurns(Reader& reader) {
+  for (;;) {
+    const size_t from = next_.fetch_add(kTurn, std::memory_order_relaxed);
+    if (from >= records_.size()) return;
+    const size_t to = std::min(records_.size(), from + kTurn);
+    for (size_t i = from; i < to; ++i) ReadOne(reader, records_[i], out_[i]);
+  }
+}
+
+void ItemReading::Read(std::span<const Record> records, std::vector<ReadItem>& out) {
+  if (out.size() < records.size()) out.resize(records.size());
+  records_ = records;
+  out_ = out.data();
+  next_.store(0, std::memory_order_relaxed);
+  const bool together = !threads_.empty() && records.size() >= kWorthWaking;
+  if (together) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++round_;
+      busy_ = static_cast<int>(threads_.size());
+    }
+    wanted_.notify_all();
+  }
+  TakeTurns(*own_);
+  if (!together) return;
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return busy_ == 0; });
+}
+
+void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
+  out.rejection.reset();
+  if (record.value_is_null) {
+    out.rejection =
+        Rejection{RejectReason::kNullValue, "", "value: null; an item is taken out by \"deleted\""};
+    return;
+  }
+  std::unique_lock<std::mutex> one_at_a_time;
+  if (record.value.size() > kLongBytes) one_at_a_time = std::unique_lock(long_mutex_);
+  const auto item = reader.decoder.Decode(record.value);
+  if (!item) {
+    out.rejection = item.error();
+    return;
+  }
+  if (auto rejection = TooFarAhead(*item, record.timestamp, options_.future_skew_max)) {
+    out.rejection = std::move(*rejection);
+    return;
+  }
+  out.item_id = item->item_id;
+  out.created_at = item->created_at.value_or(record.timestamp);
+  out.deleted = item->deleted;
+  if (!item->deleted) reader.features.Read({item->title, item->text, item->lang}, out.features);
+}
+
+void ItemReading::Features(const ItemText& text, ItemFeatures& out) {
+  std::unique_ptr<FeatureReader> reader;
+  {
+    std::unique_lock lock(asked_mutex_);
+    asked_free_.wait(lock, [&] { return !asked_.empty() || asked_made_ < kAskedMax; });
+    if (asked_.empty()) {
+      ++asked_made_;
+    } else {
+      reader = std::move(asked_.back());
+      asked_.pop_back();
+    }
+  }
+  if (!reader) reader = std::make_unique<FeatureReader>(options_.features);
+  reader->Read(text, out);
+  {
+    const std::lock_guard lock(asked_mutex_);
+    asked_.push_back(std::move(reader));
+  }
+  asked_free_.notify_one();
+}
+
+}  // namespace seen

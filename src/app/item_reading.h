@@ -1,0 +1,80 @@
+#pragma once
+// Items' records to features, on several threads: what an item costs most.
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "decode/item_decoder.h"
+#include "flow/log_port.h"
+#include "group/feature_reader.h"
+
+namespace seen {
+
+struct ItemReadingOptions {
+  ItemFormat format;
+  uint64_t record_bytes_max = 0;
+  std::chrono::milliseconds future_skew_max{0};
+  FeatureOptions features;
+  int threads = 1;
+};
+
+/// A record as it was read.
+struct ReadItem {
+  std::optional<Rejection> rejection;  // then nothing below counts
+  std::string item_id;
+  TimeMs created_at;
+  bool deleted = false;
+  ItemFeatures features;  // unless it is deleted
+};
+
+/// Threads: Read one at a time; Features any.
+class ItemReading {
+ public:
+  explicit ItemReading(const ItemReadingOptions& options);
+  ~ItemReading();
+  ItemReading(const ItemReading&) = delete;
+  ItemReading& operator=(const ItemReading&) = delete;
+
+  /// All of them, in their places. `out` keeps its memory from one call to the next.
+  void Read(std::span<const Record> records, std::vector<ReadItem>& out);
+  /// Of a text that isn't in the log. At most four at a time: others wait.
+  void Features(const ItemText& text, ItemFeatures& out);
+
+ private:
+  struct Reader;
+  void Run(Reader& reader);
+  void TakeTurns(Reader& reader);
+  void ReadOne(Reader& reader, const Record& record, ReadItem& out);
+
+  const ItemReadingOptions options_;
+  std::unique_ptr<Reader> own_;  // of the thread that calls Read
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::mutex long_mutex_;  // of long records one at a time is decoded: they take much memory
+
+  std::mutex mutex_;
+  std::condition_variable wanted_;
+  std::condition_variable done_;
+  uint64_t round_ = 0;               // mutex_
+  int busy_ = 0;                     // mutex_: of the readers, in this round
+  bool stop_ = false;                // mutex_
+  std::span<const Record> records_;  // of this round
+  ReadItem* out_ = nullptr;
+  std::atomic<size_t> next_{0};
+
+  std::mutex asked_mutex_;
+  std::condition_variable asked_free_;
+  std::vector<std::unique_ptr<FeatureReader>> asked_;  // asked_mutex_
+  int asked_made_ = 0;                                 // asked_mutex_
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace seen

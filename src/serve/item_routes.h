@@ -1,0 +1,14 @@
+#pragma once
+// Pages about items: GET /v1/groups/{item}.
+
+#include <string_view>
+
+#include "flow/query_port.h"
+#include "serve/http_message.h"
+
+namespace seen {
+
+/// `item`: the path's segment, percent-encoded.
+HttpResponse AnswerGroup(const QueryPort& queries, std::string_view item, const HttpRequest& request);
+
+}  // namespace seen

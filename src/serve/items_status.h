@@ -1,0 +1,17 @@
+#pragma once
+// The stream of items in /v1/status and /metrics.
+
+#include <prometheus/metric_family.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "flow/status.h"
+
+namespace seen {
+
+nlohmann::ordered_json ItemsJson(const ItemsStatus& status);
+/// What docs/METRICS.md says of items, but for their groups.
+void AppendItemsMetrics(const ItemsStatus& status, std::vector<prometheus::MetricFamily>& families);
+
+}  // namespace seen

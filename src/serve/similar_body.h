@@ -1,0 +1,25 @@
+#pragma once
+// The JSON of POST /v1/similar.
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "flow/similar_port.h"
+
+namespace seen {
+
+struct SimilarBody {
+  std::string title, text, lang, item_id;
+  size_t limit = 10;
+};
+
+/// {"title":"...","text":"...","lang":"en","item_id":"n1","limit":10}; all may be absent but one of title and
+/// text. kInvalidArgument names the JSON path of what is wrong: "$.limit: 0; ...". Unknown and repeated keys
+/// are errors.
+Result<SimilarBody> ParseSimilarBody(std::string_view body);
+
+/// {"similar":[{"item_id":"n1","similarity":0.93,"distance":2,"found_by":"both"}],"cut":false}
+std::string WriteSimilarAnswer(const SimilarAnswer& answer);
+
+}  // namespace seen

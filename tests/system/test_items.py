@@ -1,0 +1,274 @@
+"""The stream of items: grouped by what their texts say, through one partition or several, bad texts, kill -9,
+another daemon, other settings."""
+
+import json
+import random
+import time
+
+import pytest
+
+from places import now_ms, wait_until
+
+NOW = now_ms()
+WORDS = [a + b + c for a in ("ka", "lo", "mi", "ru", "te", "so") for b in ("ba", "du", "fe", "gi", "no")
+         for c in ("n", "rt", "sk", "lm", "x", "p", "st")]
+
+
+def text_of(seed, words=80):
+    chance = random.Random(seed)
+    return " ".join(chance.choice(WORDS) for _ in range(words))
+
+
+def changed(text, at, word="zzyzx"):
+    words = text.split()
+    words[at] = word
+    return " ".join(words)
+
+
+def item(item_id, text=None, **more):
+    return json.dumps({"item_id": item_id, "created_at": NOW, **({} if text is None else {"text": text}), **more})
+
+
+class Items:
+    """The topics of one test, and what is in them."""
+
+    def __init__(self, topics, name, partitions=1):
+        self.topics, self.name, self.partitions = topics, name, partitions
+        self.topic, self.groups = f"{name}-items", f"{name}-groups"
+        topics.create(name, partitions=1)  # of exposures
+        topics.create(self.topic, partitions=partitions, max_message_bytes=20_000_000)
+        self.ordered = self.topic if partitions == 1 else f"{self.topic}-in-order"
+
+    def config(self, **more):
+        return {"items": {"topic": self.topic, "groups_topic": self.groups, **more}}
+
+    def send(self, *values):
+        """Each under its item's id, as producers do."""
+        def key(value):
+            try:
+                return str(json.loads(value)["item_id"])
+            except (ValueError, KeyError, TypeError):
+                return "?"
+        producer = self.topics.producer(**{"message.max.bytes": 20_000_000})
+        for value in values:
+            producer.produce(self.topic, value, key(value))
+            producer.poll(0)
+        assert producer.flush(60) == 0
+
+    def wait_at_rest(self, seend, timeout_s=60):
+        def at_rest():
+            items = (seend.status() or {}).get("items")
+            if not items or not items["partitions"] or items["problem"]:
+                return None
+            if self.partitions > 1 and not self.ordered_all(seend):
+                return None
+            ends = {p: end for p, (_, end) in self.topics.ends(self.ordered).items()}
+            at = {p["partition"]: p["checkpoint_offset"] for p in items["partitions"]}
+            return all(at.get(p, -1) >= end for p, end in ends.items())
+        try:
+            wait_until(at_rest, "all items are grouped and in a checkpoint", timeout_s, every_s=0.2)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{json.dumps((seend.status() or {}).get('items'), indent=1)}") from None
+
+    def ordered_all(self, seend):
+        ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items() if end}
+        committed = self.topics.committed(f"{seend.group}-items-rekey", self.topic)
+        return all(committed.get(p, -1) >= end for p, end in ends.items())
+
+    def published(self, topic=None):
+        """{item id: its newest record}, without those that were taken out."""
+        newest = {}
+        for message in self.topics.read_all(topic or self.groups):
+            value = message.value()
+            newest[message.key().decode()] = None if value is None else json.loads(value)
+        assert all(v is None or v["item_id"] == k for k, v in newest.items())
+        return {k: v for k, v in newest.items() if v is not None}
+
+
+def near_ids(record):
+    return {near["item_id"] for near in record["near"]}
+
+
+def dead_letters(topics, name):
+    return [{"value": m.value(), **{k: v.decode() for k, v in m.headers()}} for m in topics.read_all(f"{name}-dead")]
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_items_find_their_groups(partitions, topics, daemon, topic_name):
+    items = Items(topics, topic_name, partitions)
+    seend = daemon(topic_name, items.config(text_bytes_max=100_000)).start()
+    one, two = text_of(1), text_of(2)
+    items.send(item("n1", one), item("m1", two), item(7, text_of(3), lang="zh"), item("none"),
+               item("blank", "  \n", title="..."))
+    items.wait_at_rest(seend)
+    items.send(item("n2", "<p>" + one.upper() + "!</p>"), item("n3", changed(one, 40)),
+               item("long", text_of(4, 200) + " " + "lorem " * 1_700_000),
+               item("mixed", "新闻 今天 " + text_of(5, 30) + " новости дня"), item("emoji", "😀🎉 " * 40),
+               item("zalgo", "".join(c + "\u0301\u0323\u0489" * 20 for c in "he comes he comes again")),
+               item("rtl", "مرحبا بالعالم هذه تجربة قصيرة للنص العربي " * 5 + "\u202e"),
+               b'{"item_id":"bad","text":"\xff\xfe"}', item("n4", 5), "[]",
+               item("ahead", one, created_at=NOW + 86_400_000 * 30))
+    items.wait_at_rest(seend)
+
+    groups = items.published()
+    assert groups["n1"]["group_id"] == "n1" and groups["n1"]["found_by"] == "first"
+    assert (groups["n2"]["group_id"], groups["n2"]["found_by"], groups["n2"]["similarity"]) == ("n1", "copy", 1)
+    assert groups["n3"]["group_id"] == "n1" and 0.8 <= groups["n3"]["similarity"] < 1
+    assert near_ids(groups["n1"]) == {"n2", "n3"} and near_ids(groups["n3"]) == {"n1", "n2"}
+    for alone in ("m1", "7", "long", "mixed", "rtl"):
+        assert groups[alone]["group_id"] == alone and groups[alone]["near"] == [], alone
+    for empty in ("none", "blank"):
+        assert groups[empty]["found_by"] == "no_text" and groups[empty]["group_id"] == empty
+    assert {"emoji", "zalgo"} <= groups.keys() and not {"bad", "n4", "ahead"} & groups.keys()
+    letters = dead_letters(topics, topic_name)
+    assert sorted(letter["reason"] for letter in letters) == \
+        ["invalid_utf8", "not_json", "too_far_ahead", "wrong_type"]
+    assert {letter["source-topic"] for letter in letters} == {items.topic}
+    assert seend.metric_sum("seen_items_cut_texts_total") == 1
+    assert seend.metric_sum("seen_items_copies_total") == 1
+    assert seend.metric_sum("seen_items_no_text_total") >= 2
+    rejected = {k: v for k, v in seend.metrics().items() if k.startswith("seen_items_rejected_total") and v}
+    assert len(rejected) == 4 and sum(rejected.values()) == 4
+
+    # What is like a text that isn't stored, and what is asked wrongly.
+    answer = seend.http.post("/v1/similar", {"text": changed(one, 10)})
+    assert answer.status == 200, answer.body
+    similar = answer.json()
+    assert {s["item_id"] for s in similar["similar"]} == {"n1", "n2", "n3"} and similar["cut"] is False
+    assert seend.http.post("/v1/similar", {"text": "x" * 200_000, "lang": "en"}).json()["cut"] is True
+    but_one = seend.http.post("/v1/similar", {"text": one, "item_id": "n1", "limit": 1}).json()["similar"]
+    assert [s["item_id"] for s in but_one] == ["n2"]
+    for wrong, said in (({}, "$.text: missing"), ({"text": 5}, "$.text: expected a string"),
+                        ({"text": "a", "limit": 101}, "$.limit: 101; expected"), ({"texts": ""}, "unknown key")):
+        answer = seend.http.post("/v1/similar", wrong)
+        assert answer.status == 400 and said in answer.json()["detail"], answer.body
+    assert seend.http.post("/v1/similar", {"text": "y" * (16 << 20)}).status == 413
+
+    # Another text moves an item; a first item that goes leaves its group to the next.
+    items.send(item("n3", changed(two, 20)))
+    items.wait_at_rest(seend)
+    groups = items.published()
+    assert (groups["n3"]["group_id"], groups["n3"]["moved_from"]) == ("m1", "n1")
+    assert near_ids(groups["n1"]) == {"n2"} and near_ids(groups["m1"]) == {"n3"}
+    items.send(item("n1", deleted=True))
+    items.wait_at_rest(seend)
+    groups = items.published()
+    assert "n1" not in groups
+    assert (groups["n2"]["group_id"], groups["n2"]["moved_from"], groups["n2"]["near"]) == ("n2", "n1", [])
+    seend.stop()
+
+
+def many_items(count):
+    """Copies, near-copies, new texts for old items, deletions: in an order of chance."""
+    chance = random.Random(count)
+    for n in range(count):
+        seed = chance.randrange(count // 3)
+        text = text_of(seed, 60)
+        if chance.random() < 0.5:
+            text = changed(text, chance.randrange(60))
+        if n > 10 and chance.random() < 0.05:
+            yield item(f"i{chance.randrange(n)}", deleted=True)
+        elif n > 10 and chance.random() < 0.1:
+            yield item(f"i{chance.randrange(n)}", text)
+        else:
+            yield item(f"i{n}", text)
+
+
+def test_a_kill_at_any_moment_changes_nothing(topics, daemon, topic_name, chance):
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, items.config(), name="killed")
+    values = list(many_items(3_000))
+    items.send(*values[:1_000])
+    for part in range(4):
+        seend.start(ready=False)
+        if part == 1:
+            items.send(*values[1_000:2_000])
+        wait_until(lambda: (s := seend.status()) and s["items"] and s["items"]["partitions"], "it owns the items")
+        time.sleep(chance.random() * 1.5)
+        if part == 2:
+            items.send(*values[2_000:])
+            time.sleep(chance.random() * 0.5)
+        seend.kill9()
+    seend.start(ready=False)
+    items.wait_at_rest(seend)
+    disturbed = items.published()
+    seend.stop()
+    other = f"{items.groups}-undisturbed"
+    undisturbed = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-undisturbed"}, "watermarks": {"topic": None},
+                                      **items.config(groups_topic=other)}, name="undisturbed").start(ready=False)
+    items.wait_at_rest(undisturbed)
+    assert disturbed == items.published(other)
+    assert len(disturbed) > 2_000 and sum(len(r["near"]) > 0 for r in disturbed.values()) > 1_000
+    undisturbed.stop()
+
+
+def test_another_daemon_takes_over(topics, daemon, topic_name):
+    items = Items(topics, topic_name)
+    config = {"kafka": {"client": {"session.timeout.ms": 6000}}, **items.config()}
+    first = daemon(topic_name, config, name="first").start()
+    items.send(item("n1", text_of(1)))
+    items.wait_at_rest(first)
+    second = daemon(topic_name, config, name="second").start("--rebuild", ready=False)  # it has none of the users' state
+
+    def owned_by(seend):
+        return ((seend.status() or {}).get("items") or {}).get("partitions")
+    wait_until(lambda: (second.status() or {"items": None})["items"] and second.status()["items"]["ordered_topic"],
+               "it is of the group")
+    time.sleep(1)  # a rebalance gives the index to one of the two
+    wait_until(lambda: bool(owned_by(first)) != bool(owned_by(second)), "one owns the index")
+    owner, other = (first, second) if owned_by(first) else (second, first)
+    answer = other.http.post("/v1/similar", {"text": text_of(1)})
+    assert answer.status == 503 and answer.headers["Retry-After"], answer.body
+    owner.kill9()
+    items.send(item("n2", changed(text_of(1), 5)))
+    items.wait_at_rest(other)
+    groups = items.published()
+    assert groups["n2"]["group_id"] == "n1" and near_ids(groups["n1"]) == {"n2"}
+    assert seen_similar(other, text_of(1)) == ["n1", "n2"]
+
+
+def seen_similar(seend, text):
+    answer = seend.http.post("/v1/similar", {"text": text})
+    assert answer.status == 200, answer.body
+    return sorted(s["item_id"] for s in answer.json()["similar"])
+
+
+def test_what_does_not_fit_is_refused(topics, daemon, topic_name, tmp_path):
+    items = Items(topics, topic_name)
+    wrong = daemon(topic_name, items.config(idf_file="/no/such/idf.tsv"), name="idf")
+    wrong.start(ready=False)
+    assert wrong.wait_exit() != 0
+    assert "items.idf_file: /no/such/idf.tsv: No such file" in wrong.log() and "seenctl idf" in wrong.log()
+    broken = tmp_path / "idf.tsv"
+    broken.write_text("# documents 10\nword\tten\n")
+    wrong.config["items"]["idf_file"] = str(broken)
+    wrong.start(ready=False)
+    assert wrong.wait_exit() != 0
+    assert f"{broken}: line 2" in wrong.log(), wrong.log()[-1000:]
+
+    seend = daemon(topic_name, items.config()).start()
+    items.send(item("n1", text_of(1)), item("n2", changed(text_of(1), 5)))
+    items.wait_at_rest(seend)
+    seend.stop()
+    seend.config["items"]["similarity_min"] = 0.9
+    said = seend.refuses()
+    assert "similarity_min" in said and "0.8" in said and "0.9" in said and "--rebuild" in said
+    seend.start("--rebuild")
+    items.wait_at_rest(seend)
+    assert seen_similar(seend, text_of(1)) == ["n1", "n2"]
+    seend.stop()
+
+
+def test_it_waits_for_the_topic_of_items(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}).start()
+    assert f'no topic "{topic_name}-items"' in wait_until(
+        lambda: (p := seend.status()["items"]["problem"]) and "no topic" in p and p, "it says what it waits for")
+    items = Items.__new__(Items)
+    items.__dict__.update(topics=topics, name=topic_name, partitions=1, topic=f"{topic_name}-items",
+                          groups=f"{topic_name}-groups", ordered=f"{topic_name}-items")
+    topics.create(items.topic, partitions=1)
+    items.send(item("n1", text_of(1)))
+    items.wait_at_rest(seend)
+    assert items.published().keys() == {"n1"}
+    seend.stop()

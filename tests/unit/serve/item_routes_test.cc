@@ -1,0 +1,67 @@
+// GET /v1/groups/{item}: questions in, JSON out.
+#include "serve/item_routes.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "serve/routes.h"
+#include "unit/serve/fake_change.h"
+#include "unit/serve/fake_query.h"
+
+namespace seen {
+namespace {
+
+using nlohmann::json;
+
+class ItemRoutesTest : public testing::Test {
+ protected:
+  HttpResponse Get(const std::string& page) { return routes_.Handle({"GET", "/v1/groups/" + page, "", ""}); }
+  std::string DetailOf(const HttpResponse& response) { return json::parse(response.body).at("detail"); }
+  FakeQuery query_;
+  FakeChange change_;
+  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, ""}; }};
+};
+
+TEST_F(ItemRoutesTest, ListAnItemsGroup) {
+  query_.group =
+      GroupAnswer{{"n7", "n1", {5}, FoundBy::kBoth, 0.93, 2, {{"n1", 0.93, 2, FoundBy::kBoth}}, ""},
+                  {{"n1", 1.0}, {"n\"7", std::nullopt}},
+                  "n\"7"};
+  const HttpResponse response = Get("n%2F7?after=%E7%94%A8");
+  EXPECT_EQ(response.status, 200U) << response.body;
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(response.route, "/v1/groups/{item}");
+  EXPECT_EQ(query_.group_asked, "n/7 用");
+  EXPECT_EQ(json::parse(response.body), json::parse(R"({
+      "group_id": "n1",
+      "item": {"item_id": "n7", "group_id": "n1", "created_at": 5, "found_by": "both", "similarity": 0.93,
+               "distance": 2, "near": [{"item_id": "n1", "similarity": 0.93, "distance": 2, "found_by": "both"}],
+               "moved_from": null},
+      "members": [{"item_id": "n1", "similarity": 1.0}, {"item_id": "n\"7", "similarity": null}],
+      "next": "n\"7"})"));
+  query_.group->next.clear();
+  EXPECT_TRUE(json::parse(Get("n7").body).at("next").is_null());
+  EXPECT_EQ(query_.group_asked, "n7 ");
+}
+
+TEST_F(ItemRoutesTest, SayWhatIsWrong) {
+  EXPECT_EQ(Get("n7").status, 404U);
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "item id: 0 bytes; an item id has 1 to 512 bytes"},
+      {std::string(513, 'x'), "item id: 513 bytes; an item id has 1 to 512 bytes"},
+      {"%ff", "item id: not UTF-8 once percent-decoded"},
+      {"a?after=", "after: 0 bytes; an item id has 1 to 512 bytes"},
+      {"a?from=b", "query: \"from\" isn't known here; there are: after"},
+  };
+  for (const auto& [page, detail] : cases) {
+    const HttpResponse response = Get(page);
+    EXPECT_EQ(response.status, 400U) << page;
+    EXPECT_EQ(DetailOf(response), detail) << page;
+  }
+  query_.error = Error{Code::kUnavailable, "starting"};
+  EXPECT_EQ(Get("a").status, 503U);
+}
+
+}  // namespace
+}  // namespace seen

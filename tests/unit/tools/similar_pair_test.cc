@@ -1,0 +1,138 @@
+#include "tools/similar_pair.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/day.h"
+#include "tools/item_generator.h"
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr TimeMs kAt{1'763'700'000'000};
+
+FeatureReader Reader() { return FeatureReader({.idf = IdfTable::Bundled()}); }
+
+PairItem Item(std::string id, std::string text, TimeMs created_at = kAt) {
+  return {
+      .item_id = std::move(id), .title = "", .text = std::move(text), .lang = "en", .created_at = created_at};
+}
+
+/// 60 different words, or so many from `first` on.
+std::string Words(int first = 0, int count = 60) {
+  std::string text;
+  for (int i = first; i < first + count; ++i)
+    text += std::string(text.empty() ? "" : " ") + "q" + std::string(1, static_cast<char>('a' + i / 26)) +
+            std::string(1, static_cast<char>('a' + i % 26));
+  return text;
+}
+
+Json Compare(const PairItem& a, const PairItem& b, const GroupOptions& rules = {}) {
+  FeatureReader reader = Reader();
+  return ComparePair(a, b, rules, reader);
+}
+
+TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
+  GroupOptions simhash_only, minhash_only;
+  simhash_only.by_minhash = false;
+  minhash_only.by_simhash = false;
+  const PairItem text = Item("a", Words());
+  const PairItem near = Item("b", Words() + " extra");
+  const PairItem other = Item("c", Words(100));
+  const PairItem late = Item("e", Words() + " extra", {kAt.value + 31 * kMsPerDay});
+  const struct {
+    const PairItem& a;
+    const PairItem& b;
+    const GroupOptions rules;
+    bool alike;
+    const char* because;
+  } cases[] = {
+      {text, Item("b", "<p>" + Words() + "!</p>"), {}, true, "copy"},
+      {text, Item("b", "<p>" + Words() + "!</p>"), simhash_only, true, "copy"},
+      {text, near, minhash_only, true, "minhash"},
+      {text, other, {}, false, "no_candidate"},
+      {text, other, simhash_only, false, "no_candidate"},
+      {text, late, {}, false, "window"},
+      {text, Item("b", "!?"), {}, false, "no_text"},
+      {Item("a", ""), Item("b", ""), {}, false, "no_text"},
+  };
+  for (const auto& c : cases) {
+    for (const bool swapped : {false, true}) {
+      const Json pair = swapped ? Compare(c.b, c.a, c.rules) : Compare(c.a, c.b, c.rules);
+      EXPECT_EQ(pair.at("alike"), c.alike) << pair.dump();
+      EXPECT_EQ(pair.at("because"), c.because) << pair.dump();
+    }
+  }
+  GroupOptions strict;
+  strict.similarity_min = 0.99;
+  EXPECT_EQ(Compare(text, near, strict).at("because"), "sketch");
+  strict.verify = false;
+  EXPECT_EQ(Compare(text, near, strict).at("alike"), true);
+}
+
+TEST(SimilarPair, MeasuresWhatDecides) {
+  const Json pair = Compare(Item("a", Words()), Item("b", Words() + " extra words"));
+  // 58 runs of three words, and two more in the second.
+  EXPECT_EQ(pair.at("jaccard").at("in_common"), 58);
+  EXPECT_EQ(pair.at("jaccard").at("of"), 60);
+  EXPECT_EQ(pair.at("jaccard").at("similarity"), 0.9667);
+  EXPECT_NEAR(pair.at("sketch").at("similarity").get<double>(), 0.9667, 0.01) << "whole sets, so it is exact";
+  EXPECT_EQ(pair.at("a").at("words"), 60);
+  EXPECT_EQ(pair.at("a").at("length"), "long");
+  EXPECT_EQ(pair.at("bands").at("of"), kBands);
+  EXPECT_EQ(pair.at("tokens").at("common").size(), 60u);
+  EXPECT_EQ(pair.at("tokens").at("a_only").size(), 0u);
+  ASSERT_EQ(pair.at("tokens").at("b_only").size(), 2u);
+  EXPECT_FALSE(pair.at("tokens").at("b_only")[0].contains("a"));
+  EXPECT_GT(pair.at("tokens").at("b_only")[0].at("b").get<double>(), 0);
+}
+
+TEST(SimilarPair, ComparesNoSimHashesOfLongAndShortTexts) {
+  const Json pair = Compare(Item("a", Words(0, 29)), Item("b", Words(0, 31)));
+  EXPECT_EQ(pair.at("a").at("length"), "short");
+  EXPECT_EQ(pair.at("b").at("length"), "long");
+  EXPECT_EQ(pair.at("simhash").at("distance_max"), -1);
+  EXPECT_NE(pair.at("because"), "both");
+}
+
+TEST(SimilarPair, IsReadByAPerson) {
+  FeatureReader reader = Reader();
+  const std::string text = PairText(Compare(Item("a", Words()), Item("b", Words() + " extra words")), 3);
+  for (const char* part :
+       {"alike: a candidate, and the sketches say 0.97, at least similarity_min 0.80\n",
+        "  a  \"\"  60 words, long and alphabetic, lang en, of 2025-11-21T04:40:00.000Z\n",
+        "  the same text      no\n", "  exact Jaccard      0.9667: 58 of 60 word 3-shingles\n",
+        "  tokens in both: 60, weight ", "    and 57 more\n", "  only in the first: 0, weight 0.0\n",
+        "  only in the second: 2, weight "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(SimilarPair, FindsTheCopiesThatAreGenerated) {
+  const ItemGenerator items({.copies = 0.5});
+  FeatureReader reader = Reader();
+  const auto parse = [&](uint64_t number) {
+    const auto json = Json::parse(items.Make(number, kAt).payload);
+    return PairItem{json.at("item_id"), json.at("title"), json.at("text"), json.at("lang"), kAt};
+  };
+  int copies = 0;
+  for (uint64_t number = 1; number < 60; ++number) {
+    const uint64_t original = items.OriginalOf(number);
+    if (original == number) {
+      const Json pair = ComparePair(parse(number), parse(number - 1), {}, reader);
+      EXPECT_FALSE(pair.at("alike")) << number << ": " << pair.at("why");
+      continue;
+    }
+    ++copies;
+    const Json pair = ComparePair(parse(original), parse(number), {}, reader);
+    EXPECT_TRUE(pair.at("alike")) << number << " of " << original << ": " << pair.at("why");
+    if (items.Make(number, kAt).edit == CopyEdit::kVerbatim) {
+      EXPECT_EQ(pair.at("because"), "copy") << number;
+    }
+  }
+  EXPECT_GT(copies, 15);
+}
+
+}  // namespace
+}  // namespace seen
