@@ -14,6 +14,14 @@ function(seen_room NAME)
   target_link_libraries(seen_${NAME} PUBLIC seen_options ${ROOM_LINKS})
 endfunction()
 
+# What tests test is optimised and checked as it is built; the tests' own code compiles in half the time without. Of the
+# sanitizers' checks those that are left out of it cost the most, and an address that is null or wrong is found all the same.
+# (Precompiled headers were measured too: a tenth.)
+set(SEEN_TEST_OPTIONS -O1)
+if(SEEN_SANITIZE MATCHES "undefined")
+  set(SEEN_TEST_OPTIONS -O0 -fno-sanitize=null,alignment,vptr,object-size)
+endif()
+
 # seen_test(NAME DIR LINKS libs...): one GoogleTest binary test_NAME of all *.cc in DIR.
 # The target seen_tests builds them all and nothing else.
 function(seen_test NAME DIR)
@@ -26,6 +34,9 @@ function(seen_test NAME DIR)
   target_include_directories(test_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(test_${NAME} PRIVATE SEEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(test_${NAME} PRIVATE ${TEST_LINKS} GTest::gtest GTest::gtest_main)
+  if(NOT NAME STREQUAL "simulation")  # which has enough of its own to do
+    target_compile_options(test_${NAME} PRIVATE ${SEEN_TEST_OPTIONS})
+  endif()
   add_test(NAME ${NAME} COMMAND test_${NAME})
   add_dependencies(seen_tests test_${NAME})
   set_property(GLOBAL APPEND_STRING PROPERTY SEEN_TEST_BINARIES "test_${NAME}\n")

@@ -136,6 +136,7 @@ void Consumer::Impl::Answered() {
 void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& text) {
   if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
+  if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__RESOLVE) doubted = true;
   NoteProblem(rd_kafka_err2name(error), text);
 }
 

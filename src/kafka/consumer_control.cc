@@ -14,6 +14,8 @@ constexpr milliseconds kSlice{50};       // how late a Seek or a retry may be no
 constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
 constexpr milliseconds kPendingWaitMax{5000};
 constexpr milliseconds kProbeInterval{1000};
+constexpr milliseconds kProbe{200};
+constexpr int kProbesFailedMax = 2;  // one after the other, while connections fail
 constexpr milliseconds kWakeInterval{10};  // see WakeFetchers
 constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
@@ -268,15 +270,24 @@ void Consumer::Impl::WakeFetchers() {
   fetchers_woken = SteadyClock::now();
 }
 
+// librdkafka tells of its last connection's end by counting those that are down, and may miss it where a
+// connection to the group's coordinator loses its address meanwhile. So whoever hears of a connection that
+// failed asks; a broker that answers is enough.
 void Consumer::Impl::ProbeBrokers() {
   const auto now = SteadyClock::now();
-  if (reachable || now < probe_next) return;
+  if ((reachable && !doubted) || now < probe_next) return;
   probe_next = now + kProbeInterval;
-  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, milliseconds(200));
-  if (metadata || metadata.error().code == Code::kNotFound) Answered();
-  if (!metadata && metadata.error().code == Code::kNotFound) {
-    NoteError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, metadata.error().message);
+  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, kProbe);
+  const bool missing = !metadata && metadata.error().code == Code::kNotFound;
+  if (metadata || missing) {
+    probes_failed = 0;
+    doubted = false;
+    if (!reachable) Answered();
+  } else if (++probes_failed >= kProbesFailedMax) {
+    doubted = false;
+    reachable = false;
   }
+  if (missing) NoteError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, metadata.error().message);
 }
 
 }  // namespace seen

@@ -101,6 +101,7 @@ struct Consumer::Impl {
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};
+  std::atomic<bool> doubted{false};   // a connection failed: ProbeBrokers asks whether any is left
   std::atomic<bool> opening{false};   // `pending` isn't empty, for other threads
   std::atomic<bool> troubled{false};  // `problem` isn't empty
   std::atomic<uint64_t> commits_failed{0};
@@ -116,6 +117,7 @@ struct Consumer::Impl {
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;
   SteadyClock::time_point probe_next{};
+  int probes_failed = 0;
   SteadyClock::time_point fetchers_woken{};
   SteadyClock::time_point drained_at{};
   SteadyClock::time_point leaders_asked{};
