@@ -103,6 +103,7 @@ class Scale {
                                        IdfTable::Bundled(),
                                        std::string(IdfTable::BundledText()),
                                        StoreResources(arguments.cache_mib << 20, 1),
+                                       uint64_t{1} << 30,
                                        nullptr});
     if (!index) Require(Fail(index.error()));
     index_ = std::move(*index);

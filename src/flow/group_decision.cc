@@ -9,7 +9,8 @@ namespace seen {
 Status GroupFlow::Impl::Decide(const PreparedItem& item, const std::string& moved_from) {
   rows_.Clear();
   const ItemFeatures& features = *item.features;
-  if (Status found = finder_.Find(features, now_, known_.copies, {}, rows_); !found) return found;
+  const Status found = finder_.Find(features, now_, known_.copies, {}, kNearItemsMax, rows_);
+  if (!found) return found;
   Count(finder_.counts());
   const ItemRef self{rules_.BucketOf(item.created_at), position_.next_number};
   StoredGroup group{self, std::string(item.item_id), FoundBy::kFirst, 1.0, 0, {}, {}};

@@ -130,7 +130,7 @@ Result<std::vector<NearItem>> GroupFlow::Impl::Similar(const ItemFeatures& featu
   const TimeMs now{index_time_.load(std::memory_order_relaxed)};
   KnownItem known;
   Status done = index_.Find(std::nullopt, features.content_hash, rules_.FirstBucket(now), known);
-  if (done) done = finder.Find(features, now, known.copies, except, rows);
+  if (done) done = finder.Find(features, now, known.copies, except, limit, rows);
   if (!done) return Fail(done.error());
   std::vector<NearItem> near;
   for (const SimilarItem& similar : finder.similar()) {

@@ -18,7 +18,7 @@ Status GroupFlow::Impl::TakeOut(ItemRef item) {
   if (stored.features.length != LengthClass::kEmpty) {
     if (Status handed = HandOverLists(item, stored); !handed) return handed;
   }
-  change_.taken.push_back({item, stored.item_id, stored.features.content_hash});
+  change_.taken.push_back({item, stored});
   if (first != item) change_.memberships.push_back({first, item, false});
   if (Status written = WriteChange(); !written) return written;
   if (uint64_t& items = position_.items[item.bucket]; items > 0) --items;

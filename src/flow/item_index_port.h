@@ -89,8 +89,10 @@ struct ListedSimHash {
   ItemRef item;
 };
 
-/// Newest bucket first, in it what was listed last: `entries_max` (at most kListMax) of each list in all.
-/// `cut` counts the others that were ever listed in buckets that count.
+/// Newest bucket first, in it what was listed last: `entries_max` (at most kListMax) of each list in all. A
+/// bucket's SimHash list of which none is within 3 bits may be left out.
+/// `cut` counts the others that were ever listed; a list of an older bucket that wasn't looked at for want of
+/// room counts as one.
 struct CandidateLists {
   std::array<std::vector<ListedSimHash>, kSimHashTables> simhash;
   std::array<std::vector<ItemRef>, kBands> bands;
@@ -109,8 +111,7 @@ struct CandidateQuery {
 struct IndexChange {
   struct Taken {
     ItemRef item;
-    std::string item_id;
-    uint64_t content_hash = 0;
+    StoredItem stored;
   };
   struct Added {
     ItemRef item;

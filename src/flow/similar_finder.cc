@@ -1,18 +1,32 @@
 #include "flow/similar_finder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace seen {
 namespace {
 
 constexpr int kDistanceUnknown = 65;
-// Candidates whose rows are gone cost little; so many lots of them are passed over.
-constexpr size_t kLotsMax = 4;
+constexpr size_t kLot = 32;  // verified together
+// Candidates whose rows are gone cost little; so many times as many of them are passed over.
+constexpr size_t kPassedOver = 4;
 
 bool IsNearerItem(const SimilarItem& a, const SimilarItem& b) {
   return IsNearer(a.likeness.similarity, a.likeness.distance, a.item.number, b.likeness.similarity,
                   b.likeness.distance, b.item.number);
+}
+
+// Without counting the bits of the many that are far.
+bool IsWithin(uint64_t differing, int distance_max) {
+  for (int i = 0; i < distance_max && differing != 0; ++i) differing &= differing - 1;
+  return differing == 0;
+}
+
+// The newer bucket's is greater, and in a bucket the newer one's; above 0.
+uint64_t PlaceOf(const ItemRef& item) { return static_cast<uint64_t>(item.bucket + 1) << 40 | item.number; }
+ItemRef ItemAt(uint64_t place) {
+  return {static_cast<int32_t>(place >> 40) - 1, place & ((uint64_t{1} << 40) - 1)};
 }
 
 bool IsOlder(const ItemRef& a, const ItemRef& b) { return a.number < b.number; }
@@ -20,7 +34,7 @@ bool IsOlder(const ItemRef& a, const ItemRef& b) { return a.number < b.number; }
 }  // namespace
 
 Status SimilarFinder::Find(const ItemFeatures& features, TimeMs index_time, const std::vector<Copy>& copies,
-                           std::string_view except, GroupRows& rows) {
+                           std::string_view except, size_t enough, GroupRows& rows) {
   index_time_ = index_time;
   except_ = except;
   copied_.reset();
@@ -28,7 +42,7 @@ Status SimilarFinder::Find(const ItemFeatures& features, TimeMs index_time, cons
   counts_ = {};
   if (features.length == LengthClass::kEmpty) return {};
   if (Status found = FindAsCopy(copies, rows); !found || copied_) return found;
-  return FindInLists(features, rows);
+  return FindInLists(features, enough, rows);
 }
 
 bool SimilarFinder::Counts(ItemRef item, const GroupRows& rows) const {
@@ -66,60 +80,70 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
   return {};
 }
 
-SimilarFinder::Candidate& SimilarFinder::At(ItemRef item) {
-  const size_t mask = slots_.size() - 1;
-  for (size_t slot = item.number * 0x9e3779b97f4a7c15u >> 40 & mask;; slot = (slot + 1) & mask) {
-    if (slots_[slot] == 0) {
-      candidates_.push_back({item, 0, kDistanceUnknown});
-      slots_[slot] = static_cast<uint32_t>(candidates_.size());
-    }
-    Candidate& candidate = candidates_[slots_[slot] - 1];
-    if (candidate.item == item) return candidate;
-  }
-}
-
-void SimilarFinder::GatherCandidates(const ItemFeatures& features) {
+// Lists are merged by place, each newest first. Only where one was taken out and another of its content is in
+// its stead (HandOverLists) is an older one listed behind newer ones, and is then met more than once. What
+// stands in all bands' lists can't be outdone: with enough of these the rest needn't be looked at.
+void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough) {
   candidates_.clear();
-  size_t within = 0;
   const int distance_max = rules_.DistanceMax(features);
   for (auto& list : lists_.simhash) {
     counts_.compared += list.size();
     std::erase_if(list, [&](const ListedSimHash& listed) {
-      return std::popcount(listed.simhash ^ features.simhash) > distance_max;
+      return !IsWithin(listed.simhash ^ features.simhash, distance_max);
     });
-    within += list.size();
   }
-  for (const auto& list : lists_.bands) within += list.size();
-  slots_.assign(std::bit_ceil(2 * within + 1), 0);
-  for (const auto& list : lists_.simhash) {
-    for (const ListedSimHash& listed : list) {
-      At(listed.item).distance = std::popcount(listed.simhash ^ features.simhash);
+  std::array<size_t, kCandidateLists> at{};
+  std::array<uint64_t, kCandidateLists> places;  // of what is next in each list; 0: it has ended
+  const auto find_place = [&](size_t list) {
+    const size_t i = at[list];
+    if (list < kSimHashTables) {
+      const auto& from = lists_.simhash[list];
+      places[list] = i < from.size() ? PlaceOf(from[i].item) : 0;
+    } else {
+      const auto& from = lists_.bands[list - kSimHashTables];
+      places[list] = i < from.size() ? PlaceOf(from[i]) : 0;
     }
-  }
-  for (const auto& list : lists_.bands) {
-    for (const ItemRef& item : list) ++At(item).bands;
+  };
+  for (size_t list = 0; list < kCandidateLists; ++list) find_place(list);
+  for (size_t in_all_bands = 0; in_all_bands < enough;) {
+    const uint64_t next = *std::max_element(places.begin(), places.end());
+    if (next == 0) return;
+    Candidate candidate{ItemAt(next), 0, kDistanceUnknown};
+    for (size_t list = 0; list < kCandidateLists; ++list) {
+      if (places[list] != next) continue;
+      if (list < kSimHashTables) {
+        candidate.distance = std::popcount(lists_.simhash[list][at[list]].simhash ^ features.simhash);
+      } else {
+        ++candidate.bands;
+      }
+      ++at[list];
+      find_place(list);
+    }
+    candidates_.push_back(candidate);
+    in_all_bands += candidate.bands == kBands ? 1u : 0u;
   }
 }
 
-Status SimilarFinder::FindInLists(const ItemFeatures& features, GroupRows& rows) {
+Status SimilarFinder::FindInLists(const ItemFeatures& features, size_t enough, GroupRows& rows) {
   const GroupOptions& options = rules_.options();
   const CandidateQuery query{&features, options.by_simhash && rules_.DistanceMax(features) >= 0,
                              options.by_minhash, rules_.FirstBucket(index_time_)};
   if (Status read = index_.Candidates(query, options.list_max, lists_); !read) return read;
   counts_.lists_cut = lists_.cut;
-  GatherCandidates(features);
-  if (Status verified = Verify(features, rows); !verified) return verified;
+  GatherCandidates(features, enough);
+  if (Status verified = Verify(features, enough, rows); !verified) return verified;
   std::sort(alike_.begin(), alike_.end(), IsNearerItem);
-  return AddCopies(rows);
+  return AddCopies(enough, rows);
 }
 
-// Most bands in common first, then the least distance, then the oldest.
-Status SimilarFinder::Verify(const ItemFeatures& features, GroupRows& rows) {
+// Most bands in common first, then the least distance, then the oldest; until there are enough.
+Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupRows& rows) {
   alike_.clear();
-  const size_t lot_size = rules_.options().candidates_max;
-  size_t begin = 0;
-  for (size_t lot = 0; lot < kLotsMax && begin < candidates_.size() && counts_.verified < lot_size; ++lot) {
-    const size_t size = std::min(candidates_.size() - begin, lot_size - counts_.verified);
+  const size_t verified_max = rules_.options().candidates_max;
+  const size_t end = std::min(candidates_.size(), kPassedOver * verified_max);
+  size_t begin = 0, found = 0;
+  while (begin < end && counts_.verified < verified_max && found < enough) {
+    const size_t size = std::min({kLot, end - begin, verified_max - counts_.verified});
     const auto from = candidates_.begin() + static_cast<ptrdiff_t>(begin);
     std::partial_sort(from, from + static_cast<ptrdiff_t>(size), candidates_.end(),
                       [](const Candidate& a, const Candidate& b) {
@@ -134,12 +158,14 @@ Status SimilarFinder::Verify(const ItemFeatures& features, GroupRows& rows) {
       const StoredItem* stored = rows.Item(ref);
       if (stored == nullptr) continue;
       ++counts_.verified;
-      if (const auto likeness = rules_.Compare(features, stored->features))
-        alike_.push_back({ref, *likeness});
+      const auto likeness = rules_.Compare(features, stored->features);
+      if (!likeness) continue;
+      alike_.push_back({ref, *likeness});
+      found += Counts(ref, rows) ? 1u : 0u;
     }
     begin += size;
   }
-  counts_.candidates_cut = candidates_.size() - begin;
+  if (found < enough) counts_.candidates_cut = candidates_.size() - begin;
   return {};
 }
 
@@ -149,23 +175,23 @@ void SimilarFinder::Add(ItemRef item, const Likeness& likeness) {
 }
 
 // Candidate lists name one item of a content. That one may have left the window; others of its content may be
-// near as well as it. Contents are asked for in the order of nearness until there are enough items.
-Status SimilarFinder::AddCopies(GroupRows& rows) {
-  for (size_t i = 0; i < alike_.size(); ++i) {
-    const SimilarItem& alike = alike_[i];
-    const bool counts = Counts(alike.item, rows);
-    if (counts) Add(alike.item, alike.likeness);
-    if (similar_.size() >= kNearItemsMax) continue;
+// near as well as it. Contents are asked for in the order of nearness, where there aren't enough items without.
+Status SimilarFinder::AddCopies(size_t enough, GroupRows& rows) {
+  for (const SimilarItem& alike : alike_) {
+    if (Counts(alike.item, rows)) Add(alike.item, alike.likeness);
+  }
+  const size_t wanted = std::min(enough, kNearItemsMax);
+  for (size_t i = 0; i < alike_.size() && similar_.size() < wanted; ++i) {
     if (i % kNearItemsMax == 0) {
       refs_.clear();
       for (size_t j = i; j < std::min(i + kNearItemsMax, alike_.size()); ++j) refs_.push_back(alike_[j].item);
       if (Status loaded = rows.LoadGroups(refs_); !loaded) return loaded;
     }
-    const StoredGroup* group = rows.Group(alike.item);
+    const StoredGroup* group = rows.Group(alike_[i].item);
     const auto is_copy = [](const StoredNear& near) { return near.near.found == FoundBy::kCopy; };
-    if (counts && (group == nullptr || std::none_of(group->near.begin(), group->near.end(), is_copy)))
-      continue;
-    if (Status added = AddCopiesOf(alike, rows); !added) return added;
+    const bool has_copies = group != nullptr && std::any_of(group->near.begin(), group->near.end(), is_copy);
+    if (!has_copies && Counts(alike_[i].item, rows)) continue;
+    if (Status added = AddCopiesOf(alike_[i], rows); !added) return added;
   }
   std::sort(similar_.begin(), similar_.end(), IsNearerItem);
   return {};

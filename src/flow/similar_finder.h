@@ -32,8 +32,9 @@ class SimilarFinder {
   /// Items that are in the window at `index_time`. `copies`: of its content, as Find answers; where one of
   /// them counts, no list is looked at, and what is like the oldest is like it. `except`: an id that doesn't
   /// count. Rows of all that is found are loaded into `rows`, and the group of what it is a copy of.
+  /// Candidates are verified, the likeliest first, until `enough` are like it: among many the nearest may be missed.
   Status Find(const ItemFeatures& features, TimeMs index_time, const std::vector<Copy>& copies,
-              std::string_view except, GroupRows& rows);
+              std::string_view except, size_t enough, GroupRows& rows);
 
   /// The oldest copy; nullopt: it is no copy.
   const std::optional<ItemRef>& copied() const { return copied_; }
@@ -50,13 +51,12 @@ class SimilarFinder {
   };
   bool Counts(ItemRef item, const GroupRows& rows) const;
   Status FindAsCopy(const std::vector<Copy>& copies, GroupRows& rows);
-  Status FindInLists(const ItemFeatures& features, GroupRows& rows);
-  void GatherCandidates(const ItemFeatures& features);
-  Status Verify(const ItemFeatures& features, GroupRows& rows);
-  Status AddCopies(GroupRows& rows);
+  Status FindInLists(const ItemFeatures& features, size_t enough, GroupRows& rows);
+  void GatherCandidates(const ItemFeatures& features, size_t enough);
+  Status Verify(const ItemFeatures& features, size_t enough, GroupRows& rows);
+  Status AddCopies(size_t enough, GroupRows& rows);
   Status AddCopiesOf(const SimilarItem& alike, GroupRows& rows);
   void Add(ItemRef item, const Likeness& likeness);
-  Candidate& At(ItemRef item);
 
   const GroupRules& rules_;
   const ItemIndex& index_;
@@ -67,7 +67,6 @@ class SimilarFinder {
   FinderCounts counts_;
   CandidateLists lists_;
   std::vector<Candidate> candidates_;
-  std::vector<uint32_t> slots_;  // of an open table by number: place in candidates_ plus 1
   std::vector<ItemRef> refs_;
   std::vector<SimilarItem> alike_;  // candidates that are alike, gone ones too
   KnownItem known_;

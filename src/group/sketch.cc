@@ -114,6 +114,16 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
   if (a.level > b.level) return SketchSimilarity(b, a);
   if (a.values.empty() || b.values.empty()) return 0;
   const int apart = b.level - a.level;
+  if (apart == 0) {
+    size_t common = 0, i = 0, j = 0;
+    while (i < a.values.size() && j < b.values.size()) {  // without branches: which is less can't be guessed
+      const uint16_t of_a = a.values[i], of_b = b.values[j];
+      common += of_a == of_b ? 1u : 0u;
+      i += of_a <= of_b ? 1u : 0u;
+      j += of_b <= of_a ? 1u : 0u;
+    }
+    return static_cast<double>(common) / static_cast<double>(a.values.size() + b.values.size() - common);
+  }
   // Then the sets' sizes differ by a factor of about 2^8, and few bits are left to tell hashes apart.
   if (apart >= 8) return 0;
   // Of the finer sample those that the coarser one would have kept, on the bits that both have: those of `b`

@@ -20,14 +20,17 @@ void ItemIndexFamilies::Adopt(List families) {
 }
 
 rocksdb::Status ItemIndexFamilies::Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options,
-                                        int32_t bucket, Pointer& family) {
+                                        int32_t bucket, uint64_t presence_bytes_max,
+                                        Pointer& family) {
   family = Find(bucket);
   if (family) return rocksdb::Status::OK();
   rocksdb::ColumnFamilyHandle* handle = nullptr;
   rocksdb::Status made = db.CreateColumnFamily(options, BucketFamilyName(bucket), &handle);
   if (!made.ok()) return made;
-  family = std::make_shared<BucketFamily>(db, handle, bucket);
   List list = *All();
+  // It will have about as many as the one before.
+  const size_t keys = list.empty() ? 0 : list.front()->presence().keys();
+  family = std::make_shared<BucketFamily>(db, handle, bucket, ItemPresence(keys, presence_bytes_max));
   list.push_back(family);
   Adopt(std::move(list));
   return made;

@@ -9,23 +9,27 @@
 #include <vector>
 
 #include "store/item_index_keys.h"
+#include "store/item_presence.h"
 
 namespace seen {
 
 class BucketFamily {
  public:
-  BucketFamily(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* handle, int32_t bucket)
-      : db_(db), handle_(handle), bucket_(bucket) {}
+  BucketFamily(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* handle, int32_t bucket, ItemPresence presence)
+      : db_(db), handle_(handle), bucket_(bucket), presence_(std::move(presence)) {}
   ~BucketFamily() { db_.DestroyColumnFamilyHandle(handle_).PermitUncheckedError(); }
   BucketFamily(const BucketFamily&) = delete;
   BucketFamily& operator=(const BucketFamily&) = delete;
   rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
   int32_t bucket() const { return bucket_; }
+  /// Of all keys but those of items and members. Under the index's lock.
+  ItemPresence& presence() const { return presence_; }
 
  private:
   rocksdb::DB& db_;
   rocksdb::ColumnFamilyHandle* const handle_;
   const int32_t bucket_;
+  mutable ItemPresence presence_;
 };
 
 class ItemIndexFamilies {
@@ -41,8 +45,9 @@ class ItemIndexFamilies {
   Pointer Find(int32_t bucket) const;
   void Adopt(List families);
   void Clear() { Adopt({}); }
+  /// `presence_bytes_max`: of its presence.
   rocksdb::Status Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options, int32_t bucket,
-                       Pointer& family);
+                       uint64_t presence_bytes_max, Pointer& family);
   /// Those before `first_bucket`.
   rocksdb::Status Drop(rocksdb::DB& db, int32_t first_bucket);
 

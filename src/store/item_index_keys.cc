@@ -8,7 +8,6 @@ namespace seen {
 namespace {
 
 constexpr std::string_view kFamilyPrefix = "items-";
-constexpr size_t kValueBytes = 6;
 
 void PutBigEndian(uint64_t value, size_t bytes, std::string& out) {
   for (size_t i = bytes; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i)));
@@ -66,9 +65,13 @@ std::optional<ItemRef> MemberOf(std::string_view key) {
                  GetBigEndian(member, kNumberBytes)};
 }
 
-std::string SimHashKey(const ItemFeatures& features, size_t table) {
+unsigned char SimHashTableOf(const ItemFeatures& features, size_t table) {
   const auto first = static_cast<unsigned char>(ItemTable::kSimHash);
-  std::string key = Begin(static_cast<unsigned char>(first + size_t{4} * ClassOf(features) + table), 2);
+  return static_cast<unsigned char>(first + size_t{4} * ClassOf(features) + table);
+}
+
+std::string SimHashKey(const ItemFeatures& features, size_t table) {
+  std::string key = Begin(SimHashTableOf(features, table), 2);
   PutBigEndian(BlockOf(features.simhash, table), 2, key);
   return key;
 }
@@ -138,6 +141,5 @@ std::optional<ListView> ListView::Of(std::string_view bytes, const ListShape& sh
   return view;
 }
 
-uint64_t ListView::value(size_t i) const { return GetBigEndian(At(i), kValueBytes); }
 
 }  // namespace seen

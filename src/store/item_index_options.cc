@@ -43,18 +43,20 @@ rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb:
 rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources.block_cache();
-  table.cache_index_and_filter_blocks = true;
-  table.cache_index_and_filter_blocks_with_high_priority = true;
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
-  // Most keys that are asked for aren't there: bands, contents, ids.
+  // Only what is there is asked for (store/item_presence.h), and most of it is in the last level, which needs no
+  // filter then. What is left, and the indexes, is about a hundredth of the data and stays in memory: in the cache
+  // they are blocks of megabytes, of which a small one reads the same over and over.
+  table.cache_index_and_filter_blocks = false;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   table.block_size = 4 * kKiB;
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
 
   rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.optimize_filters_for_hits = true;
   options.merge_operator = MakeItemListMergeOperator();
   options.write_buffer_size = 64 * kKiB;
   options.compaction_style = rocksdb::kCompactionStyleLevel;

@@ -1,5 +1,5 @@
 #pragma once
-// Which fingerprints are worth a look-up: no, or maybe. A Bloom filter whose bits of a key lie in one 64-bit
+// Which keys are worth a look-up: no, or maybe. A Bloom filter whose bits of a key lie in one 64-bit
 // word, so that an answer costs one cache line. Source: Putze, Sanders, Singler 2007, "register-blocked".
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "model/fingerprint.h"
-
 namespace seen {
 
-/// Any thread, no lock. What was added before a reader began is never denied.
+/// Keys are hashes, uniform in their upper half. Any thread, no lock. What was added before a reader began is
+/// never denied.
 class PresenceBits {
  public:
   /// Four keys a word: some seven in a thousand of what isn't in it pass.
@@ -23,13 +22,13 @@ class PresenceBits {
   size_t bytes() const { return count_ * sizeof(uint64_t); }
   size_t keys_max() const { return count_ * 4; }
 
-  void Prefetch(Fingerprint key) const { __builtin_prefetch(&words_[PlaceOf(key)]); }
-  bool Test(Fingerprint key) const {
+  void Prefetch(uint64_t key) const { __builtin_prefetch(&words_[PlaceOf(key)]); }
+  bool Test(uint64_t key) const {
     const uint64_t bits = BitsOf(key);
     return (words_[PlaceOf(key)].load(std::memory_order_acquire) & bits) == bits;
   }
   /// False: it would have passed already.
-  bool Add(Fingerprint key) {
+  bool Add(uint64_t key) {
     const uint64_t bits = BitsOf(key);
     return (words_[PlaceOf(key)].fetch_or(bits, std::memory_order_acq_rel) & bits) != bits;
   }
@@ -38,9 +37,9 @@ class PresenceBits {
   }
 
  private:
-  size_t PlaceOf(Fingerprint key) const { return static_cast<size_t>(uint64_t{key.value} * count_ >> 32); }
-  static uint64_t BitsOf(Fingerprint key) {
-    const uint64_t mixed = (uint64_t{key.value} + 1) * 0x9e3779b97f4a7c15u;
+  size_t PlaceOf(uint64_t key) const { return static_cast<size_t>((key >> 32) * count_ >> 32); }
+  static uint64_t BitsOf(uint64_t key) {
+    const uint64_t mixed = (key + 1) * 0x9e3779b97f4a7c15u;
     return uint64_t{1} << (mixed >> 58) | uint64_t{1} << (mixed >> 52 & 63) |
            uint64_t{1} << (mixed >> 46 & 63) | uint64_t{1} << (mixed >> 40 & 63);
   }

@@ -31,6 +31,8 @@ constexpr size_t kPresenceKeysMin = 64 * 1024;
 constexpr int64_t kFutureMax = kMsPerDay;  // an item's time beyond its record's by more isn't believed
 constexpr auto kNever = std::numeric_limits<int64_t>::min();
 
+uint64_t PresenceKey(Fingerprint item) { return uint64_t{item.value} << 32; }
+
 // Rows whose item has left the window.
 class WindowFilter final : public rocksdb::CompactionFilter {
  public:
@@ -183,7 +185,7 @@ struct RocksGroupTable::Impl {
     if (Status counted = each([&](Fingerprint) { ++keys; }); !counted) return counted;
     AddPresence(keys * 2);
     PresenceBits& bits = *all_presence.back();
-    if (Status added = each([&](Fingerprint item) { bits.Add(item); }); !added) return added;
+    if (Status added = each([&](Fingerprint item) { bits.Add(PresenceKey(item)); }); !added) return added;
     present = keys;
     rebuild_at = std::max(bits.keys_max(), keys * 2);
     presence.store(&bits, std::memory_order_release);
@@ -284,9 +286,9 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
       impl.NoteNewest({std::min(record.group->created_at.value, record.timestamp.value + kFutureMax)});
     }
     if (record.group != nullptr && !record.group->IsAlone()) {
-      if (presence.Add(item)) ++impl.present;
+      if (presence.Add(PresenceKey(item))) ++impl.present;
       batch.Put(LikesKey(item), LikesValue(*record.group));
-    } else if (presence.Test(item)) {
+    } else if (presence.Test(PresenceKey(item))) {
       const rocksdb::Status had = read(LikesKey(item), stored);
       if (!had.ok() && !had.IsNotFound()) return ToStatus(had, "can't read " + impl.options.path);
       const auto likes = had.ok() ? ParseLikes(stored) : std::nullopt;
@@ -320,13 +322,13 @@ Status RocksGroupTable::Flush() {
 }
 
 void RocksGroupTable::Prefetch(Fingerprint item) const {
-  impl_->presence.load(std::memory_order_acquire)->Prefetch(item);
+  impl_->presence.load(std::memory_order_acquire)->Prefetch(PresenceKey(item));
 }
 
 // How many were put into `likes`: its group's first, then the near ones; 0 where it is alone or unknown.
 size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const {
   Impl& impl = *impl_;
-  if (!impl.presence.load(std::memory_order_acquire)->Test(item)) return 0;
+  if (!impl.presence.load(std::memory_order_acquire)->Test(PresenceKey(item))) return 0;
   if (const auto cached = impl.cache.Find(item, likes)) return *cached;
   const LikeCache::Ticket ticket = impl.cache.Begin(item);
   thread_local std::string value;

@@ -103,13 +103,45 @@ Status RocksItemIndex::OpenRocks() {
   ItemIndexFamilies::List families;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (const auto bucket = BucketOfFamily(names[i])) {
-      families.push_back(std::make_shared<BucketFamily>(*db_, handles[i], *bucket));
+      uint64_t keys = 0;
+      db_->GetIntProperty(handles[i], rocksdb::DB::Properties::kEstimateNumKeys, &keys);
+      families.push_back(
+          std::make_shared<BucketFamily>(*db_, handles[i], *bucket, ItemPresence(keys, PresenceBytesMax())));
     } else {
       db_->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
     }
   }
+  for (const auto& family : families) {
+    if (Status found = FindPresent(*family); !found) return found;
+  }
   families_.Adopt(std::move(families));
   return {};
+}
+
+// What lists name an item stands in is known from the item, also from one that was taken out: reading all lists
+// would take ten times as long.
+Status RocksItemIndex::FindPresent(const BucketFamily& family) const {
+  ItemPresence& presence = family.presence();
+  const std::string from = NumberKey(ItemTable::kItems, 0);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.readahead_size = 1 << 20;
+  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
+  for (row->Seek(from); row->Valid(); row->Next()) {
+    const std::string_view key = row->key().ToStringView();
+    const auto table = static_cast<ItemTable>(key[0]);
+    if (table > ItemTable::kGone) break;
+    if (table == ItemTable::kGroups) presence.Add(key);
+    if (table != ItemTable::kItems && table != ItemTable::kGone) continue;
+    const auto item = DecodeStoredItem(row->value().ToStringView());
+    if (!item) return Fail(Code::kCorrupt, What("a row can't be read. Remedy: start with --rebuild"));
+    presence.Add(IdKey(item->item_id));
+    presence.Add(ContentKey(item->features.content_hash));
+    if (item->features.length == LengthClass::kEmpty) continue;
+    presence.AddSimHash(item->features);
+    for (size_t i = 0; i < kBands; ++i) presence.Add(BandKey(item->features.bands[i], i));
+  }
+  return ToStatus(row->status(), What("can't read its items"));
 }
 
 Status RocksItemIndex::Remove(const std::string& directory, int32_t partition) {

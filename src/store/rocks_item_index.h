@@ -30,6 +30,7 @@ struct ItemIndexOptions {
   std::shared_ptr<const IdfTable> idf;  // as configured; sets generation.idf_version
   std::string idf_text;                 // its text form
   StoreResources resources;
+  uint64_t presence_bytes_max = 256 << 20;  // of what is held in memory of all items: item_presence.h
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // for tests; nullptr: the disk
 };
 
@@ -67,9 +68,11 @@ class RocksItemIndex final : public ItemIndex {
   Status Prepare();  // the folder, and what it is built with
   Status TakeOwnIdf(const IndexGeneration& stored);
   Status OpenRocks();
+  Status FindPresent(const BucketFamily& family) const;
   std::string What(std::string_view action) const;
   Status Stop(const rocksdb::Status& status, std::string_view action);
 
+  static constexpr uint64_t kBucketsInWindow = 5;  // a quarter of it each, and the one that leaves
   struct PointReads;
   struct File;
   static PointReads& Reads();
@@ -78,6 +81,8 @@ class RocksItemIndex final : public ItemIndex {
   Status ReadRows(ItemTable table, std::span<const ItemRef> items,
                   std::optional<Decoded> (*decode)(std::string_view),
                   std::vector<std::optional<Decoded>>& out) const;
+  rocksdb::Status MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family);
+  uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsInWindow; }
   rocksdb::Status WriteAdded(const IndexChange::Added& added);
   rocksdb::Status WriteTaken(const IndexChange::Taken& taken);
   rocksdb::Status WriteListed(const IndexChange::Listed& listed);

@@ -26,14 +26,41 @@ Error Corrupt(std::string what) {
 struct RocksItemIndex::PointReads {
   std::vector<std::string> keys;
   // By place in `keys`:
+  std::vector<uint32_t> hash_ends;  // none: they are all there
+  std::vector<bool> full;           // enough of it is known: it isn't looked for
   std::vector<std::optional<std::string_view>> values;  // nullopt: there is none
 
-  void Clear() { keys.clear(); }
+  void Clear() {
+    keys.clear();
+    hashes.clear();
+    hash_ends.clear();
+    full.clear();
+  }
+  /// A key that is looked for only where the bucket's presence has one of `of_it`.
+  void Add(std::string key, std::span<const uint64_t> of_it) {
+    keys.push_back(std::move(key));
+    hashes.insert(hashes.end(), of_it.begin(), of_it.end());
+    hash_ends.push_back(static_cast<uint32_t>(hashes.size()));
+    full.push_back(false);
+  }
+  void Add(std::string key) {
+    const uint64_t hash = ItemPresence::HashOf(key);
+    Add(std::move(key), {&hash, 1});
+  }
+  bool MayBeIn(const ItemPresence& presence, size_t key) const {
+    if (hash_ends.empty()) return true;
+    if (full[key]) return false;
+    for (size_t i = key == 0 ? 0 : hash_ends[key - 1]; i < hash_ends[key]; ++i) {
+      if (presence.Test(hashes[i])) return true;
+    }
+    return false;
+  }
   /// What was pinned may be let go.
   void LetGo() {
     for (rocksdb::PinnableSlice& value : pinned) value.Reset();
   }
 
+  std::vector<uint64_t> hashes;
   std::vector<uint32_t> asked;  // of the files: places in `keys`
   std::vector<rocksdb::Slice> slices;
   std::vector<rocksdb::PinnableSlice> pinned;
@@ -58,7 +85,10 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, PointReads& rea
   reads.asked.clear();
   reads.slices.clear();
   const std::shared_lock lock(mutex_);
+  const ItemPresence& presence = family.presence();
+  for (const uint64_t hash : reads.hashes) presence.Prefetch(hash);
   for (uint32_t i = 0; i < count; ++i) {
+    if (!reads.MayBeIn(presence, i)) continue;
     const auto found = tail_.Find(family.bucket(), reads.keys[i]);
     reads.kinds[i] = found.kind;
     if (found.kind == Kind::kPut || found.kind == Kind::kMerged) reads.unsaved[i].assign(found.value);
@@ -98,8 +128,8 @@ Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::option
   out.copies.clear();
   PointReads& reads = Reads();
   reads.Clear();
-  if (item_id) reads.keys.push_back(IdKey(*item_id));
-  if (content_hash) reads.keys.push_back(ContentKey(*content_hash));
+  if (item_id) reads.Add(IdKey(*item_id));
+  if (content_hash) reads.Add(ContentKey(*content_hash));
   const auto families = families_.All();
   for (const auto& family : *families) {
     if (family->bucket() < first_bucket) break;
@@ -136,9 +166,11 @@ Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_
   PointReads& reads = Reads();
   reads.Clear();
   const size_t tables = query.by_simhash ? kSimHashTables : 0;
-  for (size_t table = 0; table < tables; ++table) reads.keys.push_back(SimHashKey(features, table));
+  for (size_t table = 0; table < tables; ++table) {
+    reads.Add(SimHashKey(features, table), ItemPresence::NearHashesOf(features, table));
+  }
   for (size_t band = 0; band < kBands && query.by_minhash; ++band) {
-    reads.keys.push_back(BandKey(features.bands[band], band));
+    reads.Add(BandKey(features.bands[band], band));
   }
   const auto families = families_.All();
   for (const auto& family : *families) {
@@ -147,6 +179,10 @@ Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_
       return Fail(ToError(read, What("can't read")));
     }
     for (size_t i = 0; i < reads.keys.size(); ++i) {
+      if (reads.full[i]) {
+        ++out.cut;
+        continue;
+      }
       if (!reads.values[i]) continue;
       const auto list = ListView::Of(*reads.values[i], *ListShapeOf(reads.keys[i]));
       if (!list) return Fail(Corrupt(What("a list of candidates")));
@@ -154,14 +190,19 @@ Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_
       const size_t has = is_simhash ? out.simhash[i].size() : out.bands[i - tables].size();
       const size_t taken = std::min<size_t>(list->size(), entries_max - has);
       out.cut += list->ever() - taken;
-      for (size_t back = 1; back <= taken; ++back) {
-        const size_t entry = list->size() - back;
-        const ItemRef item{family->bucket(), list->number(entry)};
-        if (is_simhash) {
-          out.simhash[i].push_back({WithBlock(list->value(entry), BlockOf(features.simhash, i), i), item});
-        } else {
-          out.bands[i - tables].push_back(item);
+      reads.full[i] = has + taken == entries_max;
+      const size_t last = list->size() - 1;
+      if (is_simhash) {
+        auto& listed = out.simhash[i];
+        listed.resize(has + taken);
+        for (size_t j = 0; j < taken; ++j) {
+          const uint64_t simhash = WithBlock(list->value(last - j), BlockOf(features.simhash, i), i);
+          listed[has + j] = {simhash, {family->bucket(), list->number(last - j)}};
         }
+      } else {
+        auto& listed = out.bands[i - tables];
+        listed.resize(has + taken);
+        for (size_t j = 0; j < taken; ++j) listed[has + j] = {family->bucket(), list->number(last - j)};
       }
     }
   }
@@ -189,7 +230,14 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
     const auto family = families_.Find(bucket);
     if (!family) continue;
     reads.Clear();
-    for (size_t i = begin; i < end; ++i) reads.keys.push_back(NumberKey(table, items[order[i]].number));
+    for (size_t i = begin; i < end; ++i) {
+      std::string key = NumberKey(table, items[order[i]].number);
+      if (table == ItemTable::kGroups) {
+        reads.Add(std::move(key));
+      } else {
+        reads.keys.push_back(std::move(key));
+      }
+    }
     if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
       return Fail(ToError(read, What("can't read")));
     }

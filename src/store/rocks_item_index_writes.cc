@@ -15,14 +15,23 @@ rocksdb::Status NoList() { return rocksdb::Status::Corruption("a list of the ind
 
 }  // namespace
 
+rocksdb::Status RocksItemIndex::MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family) {
+  return families_.Make(*db_, bucket_options_, bucket, PresenceBytesMax(), family);
+}
+
 rocksdb::Status RocksItemIndex::WriteTaken(const IndexChange::Taken& taken) {
   const int32_t bucket = taken.item.bucket;
   const auto family = families_.Find(bucket);
   if (!family) return rocksdb::Status::OK();
-  tail_.Delete(bucket, IdKey(taken.item_id));
+  tail_.Delete(bucket, IdKey(taken.stored.item_id));
   tail_.Delete(bucket, NumberKey(ItemTable::kItems, taken.item.number));
   tail_.Delete(bucket, NumberKey(ItemTable::kGroups, taken.item.number));
-  const std::string key = ContentKey(taken.content_hash);
+  StoredItem gone = taken.stored;
+  gone.features.sketch = {};
+  std::string row;
+  EncodeStoredItem(gone, row);
+  tail_.Put(bucket, NumberKey(ItemTable::kGone, taken.item.number), row);
+  const std::string key = ContentKey(gone.features.content_hash);
   const auto unsaved = tail_.Find(bucket, key);
   if (unsaved.kind == ItemIndexTail::Kind::kDeleted) return rocksdb::Status::OK();
   std::string whole(unsaved.value);
@@ -53,32 +62,37 @@ rocksdb::Status RocksItemIndex::WriteTaken(const IndexChange::Taken& taken) {
 rocksdb::Status RocksItemIndex::WriteAdded(const IndexChange::Added& added) {
   const int32_t bucket = added.item.bucket;
   ItemIndexFamilies::Pointer family;
-  if (rocksdb::Status made = families_.Make(*db_, bucket_options_, bucket, family); !made.ok()) return made;
+  if (rocksdb::Status made = MakeFamily(bucket, family); !made.ok()) return made;
   std::string value;
   PutNumber(added.item.number, value);
+  family->presence().Add(IdKey(added.stored.item_id));
   tail_.Put(bucket, IdKey(added.stored.item_id), value);
   EncodeStoredItem(added.stored, value);
   tail_.Put(bucket, NumberKey(ItemTable::kItems, added.item.number), value);
   if (!added.has_content) return rocksdb::Status::OK();
   const auto time = static_cast<uint64_t>(added.stored.created_at.value);
-  const bool merged = tail_.Merge(bucket, ContentKey(added.stored.features.content_hash),
-                                  ListOperand(time, added.item.number));
+  const std::string key = ContentKey(added.stored.features.content_hash);
+  family->presence().Add(key);
+  const bool merged = tail_.Merge(bucket, key, ListOperand(time, added.item.number));
   return merged ? rocksdb::Status::OK() : NoList();
 }
 
 rocksdb::Status RocksItemIndex::WriteListed(const IndexChange::Listed& listed) {
   const int32_t bucket = listed.item.bucket;
   ItemIndexFamilies::Pointer family;
-  if (rocksdb::Status made = families_.Make(*db_, bucket_options_, bucket, family); !made.ok()) return made;
+  if (rocksdb::Status made = MakeFamily(bucket, family); !made.ok()) return made;
   const ItemFeatures& features = listed.features;
   bool merged = true;
+  family->presence().AddSimHash(features);
   for (size_t table = 0; table < kSimHashTables; ++table) {
     merged &= tail_.Merge(bucket, SimHashKey(features, table),
                           ListOperand(RestOf(features.simhash, table), listed.item.number));
   }
   const std::string operand = ListOperand(std::nullopt, listed.item.number);
   for (size_t band = 0; band < kBands; ++band) {
-    merged &= tail_.Merge(bucket, BandKey(features.bands[band], band), operand);
+    const std::string key = BandKey(features.bands[band], band);
+    family->presence().Add(key);
+    merged &= tail_.Merge(bucket, key, operand);
   }
   return merged ? rocksdb::Status::OK() : NoList();
 }
@@ -86,9 +100,11 @@ rocksdb::Status RocksItemIndex::WriteListed(const IndexChange::Listed& listed) {
 void RocksItemIndex::WriteGroups(const IndexChange& change) {
   std::string value;
   for (const auto& [item, group] : change.groups) {
-    if (!families_.Find(item.bucket)) continue;
+    const auto family = families_.Find(item.bucket);
+    if (!family) continue;
     const std::string key = NumberKey(ItemTable::kGroups, item.number);
     if (group) {
+      family->presence().Add(key);
       EncodeStoredGroup(*group, value);
       tail_.Put(item.bucket, key, value);
     } else {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "store/item_presence.h"
 #include "store/presence_bits.h"
 #include "support/effort.h"
 
@@ -116,18 +117,30 @@ TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
 
 TEST(PresenceBits, DeniesNothingThatWasAddedAndFewOthersAtItsSize) {
   PresenceBits bits(40'000);
-  std::mt19937 random(5);
-  std::vector<Fingerprint> added;
+  std::mt19937_64 random(5);
+  std::vector<uint64_t> added;
   for (size_t i = 0; i < bits.keys_max(); ++i) {
-    added.push_back({static_cast<uint32_t>(random())});
+    added.push_back(random());
     bits.Add(added.back());
   }
-  for (const Fingerprint key : added) ASSERT_TRUE(bits.Test(key));
+  for (const uint64_t key : added) ASSERT_TRUE(bits.Test(key));
   int passed = 0;
-  for (int i = 0; i < 100'000; ++i) passed += bits.Test({static_cast<uint32_t>(random())}) ? 1 : 0;
+  for (int i = 0; i < 100'000; ++i) passed += bits.Test(random()) ? 1 : 0;
   EXPECT_LT(passed, 1'500);
   bits.Clear();
   EXPECT_FALSE(bits.Test(added[0]));
+}
+
+TEST(ItemPresence, GrowsAndDeniesNothingThatWasAdded) {
+  ItemPresence presence(0, 1 << 30);
+  EXPECT_FALSE(presence.Test(ItemPresence::HashOf("0")));
+  constexpr int kKeys = 300'000;
+  for (int i = 0; i < kKeys; ++i) presence.Add(std::to_string(i));
+  for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(presence.Test(ItemPresence::HashOf(std::to_string(i))));
+  int passed = 0;
+  for (int i = 0; i < 100'000; ++i) passed += presence.Test(ItemPresence::HashOf(std::to_string(kKeys + i))) ? 1 : 0;
+  EXPECT_LT(passed, 3'000);
+  EXPECT_LE(presence.bytes(), kKeys * 20u);
 }
 
 }  // namespace
