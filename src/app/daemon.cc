@@ -339,6 +339,7 @@ Status Daemon::StartItems() {
   items.fetch_bytes_max = budget_.ItemsFetchBytes();
   items.producer_bytes_max = budget_.ItemsProducerBytes();
   items.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
+  items.presence_bytes_max = budget_.presence_bytes;
   auto started = Items::Start(items, *admin_, clock_, [this](const Error& error) { Refused(error); });
   if (!started) return Fail(started.error());
   items_ = std::move(*started);

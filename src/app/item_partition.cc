@@ -106,9 +106,14 @@ Result<std::shared_ptr<ItemPartition::Opened>> ItemPartition::OpenIndex(const Wa
                                      .generation = GenerationOf(config),
                                      .idf = options_.idf,
                                      .idf_text = options_.idf_text,
-                                     .resources = *options_.resources});
+                                     .resources = *options_.resources,
+                                     .presence_bytes_max = options_.presence_bytes_max});
   if (!index) return Fail(index.error());
   opened->index = std::move(*index);
+  if (options_.rebuild && opened->index->idf()->version() != options_.idf->version()) {
+    return Fail(Code::kRefused,
+                Name(options_.partition, options_.topic) + ": built with another items.idf_file");
+  }
   const auto position = opened->index->ReadPosition();
   if (!position) return Fail(position.error());
   if (*position && (*position)->next_offset > watermarks.high) {

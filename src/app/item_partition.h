@@ -29,6 +29,7 @@ struct ItemPartitionOptions {
   std::shared_ptr<const IdfTable> idf;  // as configured
   std::string idf_text;
   const StoreResources* resources = nullptr;  // outlives this
+  uint64_t presence_bytes_max = 0;            // of the index
   GroupProducer::Options groups;
   int threads = 1;
   bool rebuild = false;  // an index that doesn't fit is dropped and made anew

@@ -238,6 +238,9 @@ Result<int64_t> Items::OnAssigned(const Assignment& assignment) {
   partition.idf = idf_;
   partition.idf_text = idf_text_;
   partition.resources = options_.resources;
+  // Any daemon may come to own all of them.
+  partition.presence_bytes_max =
+      options_.presence_bytes_max / static_cast<uint64_t>(std::max(1, ordered_partitions_));
   partition.groups.brokers = options_.config->kafka.brokers;
   partition.groups.client = options_.config->kafka.client;
   partition.groups.topic = config_.groups_topic;

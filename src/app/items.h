@@ -38,6 +38,7 @@ class Items final : public SimilarPort, public RebalanceHandler, public WorkerHa
     uint64_t fetch_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
     uint64_t dead_letter_bytes_max = 0;
+    uint64_t presence_bytes_max = 0;  // of all indexes together
   };
   /// Begins in the background. kInvalidArgument: items.idf_file can't be read. `admin` outlives this.
   static Result<std::unique_ptr<Items>> Start(const Options& options, const Admin& admin, const Clock& clock,

@@ -2,12 +2,12 @@
 // Which keys a bucket of the index of items has, so that a look-up of what isn't there costs a cache line and
 // no file. In memory, two bytes a key: 52 an item, in a first bucket up to three times as much.
 //
-// RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache is
-// small they were read from disk over and over (40% of the writer's time at 60,000 items).
+// RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
+// is small they were read from disk over and over (40% of the writer's time at 60,000 items).
 //
 // Of SimHash lists, which at a million items all have entries, it says more: whether one may be within
-// kNearBits. Such a pair agrees in one of the four blocks, and of the other three, cut into four parts, in one
-// of these (Manku, Jain, Das Sarma 2007, section 3: the tables of 28 bits).
+// kNearBits. Such a pair agrees in one of the four blocks, and of the other three, cut into four parts, in
+// one of these (Manku, Jain, Das Sarma 2007, section 3: the tables of 28 bits).
 
 #include <array>
 #include <cstdint>
@@ -47,6 +47,8 @@ class ItemPresence {
     return full_;
   }
   size_t keys() const { return keys_; }
+  /// Something wasn't noted for want of room.
+  bool full() const { return full_; }
   uint64_t bytes() const;
 
  private:

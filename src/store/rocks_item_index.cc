@@ -118,8 +118,8 @@ Status RocksItemIndex::OpenRocks() {
   return {};
 }
 
-// What lists name an item stands in is known from the item, also from one that was taken out: reading all lists
-// would take ten times as long.
+// What lists name an item stands in is known from the item, also from one that was taken out: reading all
+// lists would take ten times as long.
 Status RocksItemIndex::FindPresent(const BucketFamily& family) const {
   ItemPresence& presence = family.presence();
   const std::string from = NumberKey(ItemTable::kItems, 0);
@@ -138,8 +138,8 @@ Status RocksItemIndex::FindPresent(const BucketFamily& family) const {
     presence.Add(IdKey(item->item_id));
     presence.Add(ContentKey(item->features.content_hash));
     if (item->features.length == LengthClass::kEmpty) continue;
-    presence.AddSimHash(item->features);
-    for (size_t i = 0; i < kBands; ++i) presence.Add(BandKey(item->features.bands[i], i));
+    if (ListsSimHashes()) presence.AddSimHash(item->features);
+    for (size_t i = 0; i < kBands && ListsBands(); ++i) presence.Add(BandKey(item->features.bands[i], i));
   }
   return ToStatus(row->status(), What("can't read its items"));
 }

@@ -82,6 +82,9 @@ class RocksItemIndex final : public ItemIndex {
                   std::optional<Decoded> (*decode)(std::string_view),
                   std::vector<std::optional<Decoded>>& out) const;
   rocksdb::Status MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family);
+  // What the method doesn't ask for isn't listed.
+  bool ListsSimHashes() const { return options_.generation.method != "minhash"; }
+  bool ListsBands() const { return options_.generation.method != "simhash"; }
   uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsInWindow; }
   rocksdb::Status WriteAdded(const IndexChange::Added& added);
   rocksdb::Status WriteTaken(const IndexChange::Taken& taken);
@@ -106,6 +109,7 @@ class RocksItemIndex final : public ItemIndex {
   ItemIndexTail tail_;               // mutex_; only the writer changes it
   std::atomic<uint64_t> unsaved_bytes_{0};
   std::optional<Error> stopped_;  // the writer's
+  bool told_full_ = false;        // likewise
 };
 
 }  // namespace seen

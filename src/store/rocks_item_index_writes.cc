@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/log.h"
 #include "store/item_index_rows.h"
 #include "store/item_list_merge.h"
 #include "store/rocks_item_index.h"
@@ -83,13 +84,17 @@ rocksdb::Status RocksItemIndex::WriteListed(const IndexChange::Listed& listed) {
   if (rocksdb::Status made = MakeFamily(bucket, family); !made.ok()) return made;
   const ItemFeatures& features = listed.features;
   bool merged = true;
-  family->presence().AddSimHash(features);
-  for (size_t table = 0; table < kSimHashTables; ++table) {
+  if (family->presence().full() && !std::exchange(told_full_, true)) {
+    log::Warning("more items than what is held in memory of them has room for: look-ups take longer",
+                 {{"partition", options_.partition}, {"remedy", "raise store.memory_mib"}});
+  }
+  if (ListsSimHashes()) family->presence().AddSimHash(features);
+  for (size_t table = 0; table < kSimHashTables && ListsSimHashes(); ++table) {
     merged &= tail_.Merge(bucket, SimHashKey(features, table),
                           ListOperand(RestOf(features.simhash, table), listed.item.number));
   }
   const std::string operand = ListOperand(std::nullopt, listed.item.number);
-  for (size_t band = 0; band < kBands; ++band) {
+  for (size_t band = 0; band < kBands && ListsBands(); ++band) {
     const std::string key = BandKey(features.bands[band], band);
     family->presence().Add(key);
     merged &= tail_.Merge(bucket, key, operand);

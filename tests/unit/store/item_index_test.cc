@@ -27,7 +27,13 @@ StoredItem Item(uint64_t number, size_t sketch = 200) {
 class ItemIndexTest : public ::testing::Test {
  protected:
   ItemIndexOptions Options(std::shared_ptr<rocksdb::FileSystem> files = nullptr) {
-    return {folder_.path(),  0, {}, IdfTable::Bundled(), std::string(IdfTable::BundledText()), resources_,
+    return {folder_.path(),
+            0,
+            {},
+            IdfTable::Bundled(),
+            std::string(IdfTable::BundledText()),
+            resources_,
+            256 << 20,
             std::move(files)};
   }
   static std::unique_ptr<RocksItemIndex> Open(ItemIndexOptions options) {
