@@ -10,8 +10,8 @@
 namespace seen {
 namespace {
 
-constexpr size_t kKeysMin = 32 * 1024;
-constexpr size_t kGrowth = 4;  // few parts to look at, at the price of room that is spare
+constexpr size_t kKeysMin = 32 * 1024;  // of a part
+constexpr size_t kGrowth = 4;           // few parts to look at, at the price of room that is spare
 
 uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
@@ -39,8 +39,11 @@ std::array<uint64_t, ItemPresence::kParts> ItemPresence::NearHashesOf(const Item
 void ItemPresence::Add(uint64_t hash) {
   if (full_ || Test(hash)) return;
   if (room_ == 0) {
-    const size_t keys = parts_.empty() ? std::max(keys_expected_, kKeysMin) : parts_.back()->keys_max() * kGrowth;
-    if (bytes() + PresenceBits::WordsFor(keys) * sizeof(uint64_t) > bytes_max_) {
+    const size_t wanted =
+        parts_.empty() ? std::max(keys_expected_, kKeysMin) : parts_.back()->keys_max() * kGrowth;
+    const uint64_t left = bytes_max_ - std::min(bytes(), bytes_max_);
+    const size_t keys = std::min<size_t>(wanted, left / PresenceBits::kBytesAKey);
+    if (keys < kKeysMin) {
       full_ = true;
       return;
     }

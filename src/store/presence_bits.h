@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,10 +14,11 @@ namespace seen {
 /// never denied.
 class PresenceBits {
  public:
+  static constexpr size_t kBytesAKey = 2;
   /// Four keys a word: some seven in a thousand of what isn't in it pass.
   explicit PresenceBits(size_t keys) : count_(WordsFor(keys)), words_(new std::atomic<uint64_t>[count_]()) {}
 
-  static size_t WordsFor(size_t keys) { return std::bit_ceil(std::max<size_t>(keys / 4, 1024)); }
+  static size_t WordsFor(size_t keys) { return std::max<size_t>(keys / 4, 1024); }
   size_t bytes() const { return count_ * sizeof(uint64_t); }
   size_t keys_max() const { return count_ * 4; }
 

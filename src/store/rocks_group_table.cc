@@ -11,6 +11,7 @@
 #include <rocksdb/utilities/write_batch_with_index.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -149,7 +150,8 @@ struct RocksGroupTable::Impl {
   void AddPresence(size_t keys) {
     const size_t words_max =
         std::bit_floor(std::max<size_t>(options.memory_bytes / 4 / sizeof(uint64_t), 1024));
-    const size_t wanted = std::min(PresenceBits::WordsFor(std::max(keys, kPresenceKeysMin)), words_max);
+    const size_t wanted =
+        std::min(std::bit_ceil(PresenceBits::WordsFor(std::max(keys, kPresenceKeysMin))), words_max);
     PresenceBits* const current = presence.load(std::memory_order_relaxed);
     const auto spare = std::find_if(all_presence.begin(), all_presence.end(), [&](const auto& bits) {
       return bits.get() != current && bits->bytes() == wanted * sizeof(uint64_t);

@@ -138,9 +138,19 @@ TEST(ItemPresence, GrowsAndDeniesNothingThatWasAdded) {
   for (int i = 0; i < kKeys; ++i) presence.Add(std::to_string(i));
   for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(presence.Test(ItemPresence::HashOf(std::to_string(i))));
   int passed = 0;
-  for (int i = 0; i < 100'000; ++i) passed += presence.Test(ItemPresence::HashOf(std::to_string(kKeys + i))) ? 1 : 0;
+  for (int i = 0; i < 100'000; ++i)
+    passed += presence.Test(ItemPresence::HashOf(std::to_string(kKeys + i))) ? 1 : 0;
   EXPECT_LT(passed, 3'000);
   EXPECT_LE(presence.bytes(), kKeys * 20u);
+}
+
+TEST(ItemPresence, DeniesNothingOnceItHasNoRoom) {
+  ItemPresence presence(0, 256 << 10);
+  for (int i = 0; i < 1'000'000; ++i) presence.Add(std::to_string(i));
+  EXPECT_TRUE(presence.full());
+  EXPECT_LE(presence.bytes(), 256u << 10);
+  EXPECT_GT(presence.keys(), 90'000u) << "the room there is is used";
+  EXPECT_TRUE(presence.Test(ItemPresence::HashOf("never added")));
 }
 
 }  // namespace
