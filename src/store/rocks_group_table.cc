@@ -70,7 +70,10 @@ struct RocksGroupTable::Impl {
     rocks.create_if_missing = true;
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = options.resources.block_cache();
-    table.cache_index_and_filter_blocks = true;
+    // Some bytes an item, in memory: in the cache they are blocks of megabytes, of which a small one reads and
+    // unpacks the same again for every item.
+    table.cache_index_and_filter_blocks = false;
+    table.enable_index_compression = false;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.block_size = 4096;
     table.checksum = rocksdb::kXXH3;
