@@ -175,7 +175,8 @@ void SimilarFinder::Add(ItemRef item, const Likeness& likeness) {
 }
 
 // Candidate lists name one item of a content. That one may have left the window; others of its content may be
-// near as well as it. Contents are asked for in the order of nearness, where there aren't enough items without.
+// near as well as it. Contents are asked for in the order of nearness, where there aren't enough items
+// without.
 Status SimilarFinder::AddCopies(size_t enough, GroupRows& rows) {
   for (const SimilarItem& alike : alike_) {
     if (Counts(alike.item, rows)) Add(alike.item, alike.likeness);

@@ -32,7 +32,8 @@ class SimilarFinder {
   /// Items that are in the window at `index_time`. `copies`: of its content, as Find answers; where one of
   /// them counts, no list is looked at, and what is like the oldest is like it. `except`: an id that doesn't
   /// count. Rows of all that is found are loaded into `rows`, and the group of what it is a copy of.
-  /// Candidates are verified, the likeliest first, until `enough` are like it: among many the nearest may be missed.
+  /// Candidates are verified, the likeliest first, until `enough` are like it: among many the nearest may be
+  /// missed.
   Status Find(const ItemFeatures& features, TimeMs index_time, const std::vector<Copy>& copies,
               std::string_view except, size_t enough, GroupRows& rows);
 

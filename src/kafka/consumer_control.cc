@@ -15,7 +15,7 @@ constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of 
 constexpr milliseconds kPendingWaitMax{5000};
 constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kProbe{200};
-constexpr int kProbesFailedMax = 2;  // one after the other, while connections fail
+constexpr int kProbesFailedMax = 2;        // one after the other, while connections fail
 constexpr milliseconds kWakeInterval{10};  // see WakeFetchers
 constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};

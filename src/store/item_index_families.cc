@@ -20,8 +20,7 @@ void ItemIndexFamilies::Adopt(List families) {
 }
 
 rocksdb::Status ItemIndexFamilies::Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options,
-                                        int32_t bucket, uint64_t presence_bytes_max,
-                                        Pointer& family) {
+                                        int32_t bucket, uint64_t presence_bytes_max, Pointer& family) {
   family = Find(bucket);
   if (family) return rocksdb::Status::OK();
   rocksdb::ColumnFamilyHandle* handle = nullptr;

@@ -141,5 +141,4 @@ std::optional<ListView> ListView::Of(std::string_view bytes, const ListShape& sh
   return view;
 }
 
-
 }  // namespace seen

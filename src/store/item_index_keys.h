@@ -19,9 +19,9 @@ enum class ItemTable : unsigned char {
   kItems = 0x12,     // number -> what the item is
   kGroups = 0x13,    // number -> its group; none: it is alone
   kMembers = 0x14,   // a group's first, member -> nothing
-  kGone = 0x15,      // number -> what an item was that was taken out, without its sketch: it may stand in lists
-  kSimHash = 0x20,   // plus 4 a class, plus the table: block -> list of numbers with SimHashes: the newest
-  kBand = 0x30,      // plus the band: hash -> list of numbers: the newest
+  kGone = 0x15,  // number -> what an item was that was taken out, without its sketch: it may stand in lists
+  kSimHash = 0x20,  // plus 4 a class, plus the table: block -> list of numbers with SimHashes: the newest
+  kBand = 0x30,     // plus the band: hash -> list of numbers: the newest
 };
 
 std::string IdKey(std::string_view item_id);
@@ -72,7 +72,8 @@ class ListView {
   std::string_view entry(size_t i) const { return {At(i), entry_bytes_}; }
 
  private:
-  static_assert(kListHeadBytes + kNumberBytes >= sizeof(uint64_t));  // so many are before the first entry's end
+  static_assert(kListHeadBytes + kNumberBytes >=
+                sizeof(uint64_t));  // so many are before the first entry's end
   static uint64_t Load(const char* end) {
     uint64_t value = 0;
     std::memcpy(&value, end - sizeof value, sizeof value);

@@ -43,9 +43,9 @@ rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb:
 rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources.block_cache();
-  // Only what is there is asked for (store/item_presence.h), and most of it is in the last level, which needs no
-  // filter then. What is left, and the indexes, is about a hundredth of the data and stays in memory: in the cache
-  // they are blocks of megabytes, of which a small one reads the same over and over.
+  // Only what is there is asked for (store/item_presence.h), and most of it is in the last level, which needs
+  // no filter then. What is left, and the indexes, is about a hundredth of the data and stays in memory: in
+  // the cache they are blocks of megabytes, of which a small one reads the same over and over.
   table.cache_index_and_filter_blocks = false;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;

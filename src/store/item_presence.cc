@@ -1,9 +1,7 @@
 #include "store/item_presence.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
+#include <functional>
 
 #include "store/item_index_keys.h"
 
@@ -21,7 +19,7 @@ uint64_t Mix(uint64_t value) {
 
 }  // namespace
 
-uint64_t ItemPresence::HashOf(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
+uint64_t ItemPresence::HashOf(std::string_view key) { return Mix(std::hash<std::string_view>{}(key)); }
 
 std::array<uint64_t, ItemPresence::kParts> ItemPresence::NearHashesOf(const ItemFeatures& features,
                                                                       size_t table) {

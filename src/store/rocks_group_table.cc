@@ -70,8 +70,8 @@ struct RocksGroupTable::Impl {
     rocks.create_if_missing = true;
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = options.resources.block_cache();
-    // Some bytes an item, in memory: in the cache they are blocks of megabytes, of which a small one reads and
-    // unpacks the same again for every item.
+    // Some bytes an item, in memory: in the cache they are blocks of megabytes, of which a small one reads
+    // and unpacks the same again for every item.
     table.cache_index_and_filter_blocks = false;
     table.enable_index_compression = false;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));

@@ -26,8 +26,8 @@ Error Corrupt(std::string what) {
 struct RocksItemIndex::PointReads {
   std::vector<std::string> keys;
   // By place in `keys`:
-  std::vector<uint32_t> hash_ends;  // none: they are all there
-  std::vector<bool> full;           // enough of it is known: it isn't looked for
+  std::vector<uint32_t> hash_ends;                      // none: they are all there
+  std::vector<bool> full;                               // enough of it is known: it isn't looked for
   std::vector<std::optional<std::string_view>> values;  // nullopt: there is none
 
   void Clear() {

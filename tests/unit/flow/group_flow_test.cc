@@ -88,7 +88,8 @@ TEST(GroupFlow, DecidesAsTheRulesSayAfterEachItem) {
 
 class OnDisk : public ::testing::Test {
  protected:
-  static constexpr uint64_t kPresenceBytesMax = 5 << 20;  // some have none, and ask their files for everything
+  static constexpr uint64_t kPresenceBytesMax = 5
+                                                << 20;  // some have none, and ask their files for everything
   OnDisk() { files_->CreateDirIfMissing("/store", {}, nullptr).PermitUncheckedError(); }
   std::unique_ptr<RocksItemIndex> Open(int32_t partition) {
     auto index = RocksItemIndex::Open({"/store",

@@ -80,7 +80,8 @@ class MapIndex final : public ItemIndex {
       in.ids.erase(taken.stored.item_id);
       in.items.erase(taken.item.number);
       in.groups.erase(taken.item.number);
-      std::erase_if(in.copies[taken.stored.features.content_hash], [&](const Copy& copy) { return copy.item == taken.item; });
+      std::erase_if(in.copies[taken.stored.features.content_hash],
+                    [&](const Copy& copy) { return copy.item == taken.item; });
     }
     for (const auto& added : change.added) {
       Bucket& in = buckets_[added.item.bucket];
