@@ -42,8 +42,8 @@ class Load:
                     producer.poll(0.1)
             if sent % 1000 == 0:
                 producer.poll(0)
-                if rate and sent / rate > time.monotonic() - start:
-                    time.sleep(sent / rate - (time.monotonic() - start))
+                if rate:
+                    time.sleep(max(0.0, sent / rate - (time.monotonic() - start)))
         assert producer.flush(120) == 0 and not failed, failed[:3]
 
     def send_aside(self, *arguments, **more):
