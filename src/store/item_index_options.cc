@@ -5,6 +5,7 @@
 #include <rocksdb/table.h>
 
 #include "store/item_list_merge.h"
+#include "store/rocks_options.h"
 
 namespace seen {
 namespace {
@@ -59,17 +60,7 @@ rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources
   options.optimize_filters_for_hits = true;
   options.merge_operator = MakeItemListMergeOperator();
   options.write_buffer_size = 64 * kKiB;
-  options.compaction_style = rocksdb::kCompactionStyleLevel;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.target_file_size_base = 64 * kMiB;
-  options.max_bytes_for_level_base = 256 * kMiB;
-  options.level0_file_num_compaction_trigger = 4;
-  options.level0_slowdown_writes_trigger = 1'000'000;
-  options.level0_stop_writes_trigger = 1'000'000;
-  options.soft_pending_compaction_bytes_limit = 0;
-  options.hard_pending_compaction_bytes_limit = 0;
-  options.compression = rocksdb::kNoCompression;
-  options.bottommost_compression = rocksdb::kDisableCompressionOption;
+  SetLevels(options);
   return options;
 }
 

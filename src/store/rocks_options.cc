@@ -57,25 +57,6 @@ rocksdb::CompressionType BestCompression() {
   return rocksdb::kNoCompression;
 }
 
-void SetLevels(rocksdb::Options& options) {
-  options.compaction_style = rocksdb::kCompactionStyleLevel;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.target_file_size_base = 64 * kMiB;
-  options.max_bytes_for_level_base = 256 * kMiB;
-  options.level0_file_num_compaction_trigger = 4;
-  // Ingestion isn't slowed by these; the flow waits on Level0Files instead.
-  options.level0_slowdown_writes_trigger = 1'000'000;
-  options.level0_stop_writes_trigger = 1'000'000;
-  options.soft_pending_compaction_bytes_limit = 0;
-  options.hard_pending_compaction_bytes_limit = 0;
-  // Every file is rewritten once a day at least: what bounds how long expired bytes of a user who doesn't
-  // come back stay on disk.
-  options.periodic_compaction_seconds = kDaySeconds;
-  // Rice-coded gaps don't compress; keys share their prefixes already.
-  options.compression = rocksdb::kNoCompression;
-  options.bottommost_compression = rocksdb::kDisableCompressionOption;
-}
-
 void SetMemory(rocksdb::Options& options) {
   // Memtables are never written: state comes in as files.
   options.write_buffer_size = 64 * kKiB;
@@ -89,6 +70,22 @@ void SetMemory(rocksdb::Options& options) {
 }
 
 }  // namespace
+
+void SetLevels(rocksdb::ColumnFamilyOptions& options) {
+  options.compaction_style = rocksdb::kCompactionStyleLevel;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.target_file_size_base = 64 * kMiB;
+  options.max_bytes_for_level_base = 256 * kMiB;
+  options.level0_file_num_compaction_trigger = 4;
+  // Ingestion isn't slowed by these; the flow waits on Level0Files instead.
+  options.level0_slowdown_writes_trigger = 1'000'000;
+  options.level0_stop_writes_trigger = 1'000'000;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  // Rice-coded gaps, hashes and numbers don't compress; keys share their prefixes already.
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kDisableCompressionOption;
+}
 
 StoreResources::StoreResources(uint64_t block_cache_bytes, int background_threads)
     : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()) {
@@ -110,6 +107,9 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
   options.compaction_filter_factory = MakeExpiryFilterFactory(std::move(rules));
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(resources)));
   SetLevels(options);
+  // Every file is rewritten once a day at least: what bounds how long expired bytes of a user who doesn't
+  // come back stay on disk.
+  options.periodic_compaction_seconds = kDaySeconds;
   SetMemory(options);
   // The environment's threads are shared by all databases of the process: this bounds all of them together.
   options.max_background_jobs = resources.background_threads() + 1;

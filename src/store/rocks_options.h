@@ -17,6 +17,9 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
                               std::shared_ptr<const MergeRules> rules,
                               std::shared_ptr<BackgroundErrors> errors, int32_t partition);
 
+/// Levels as suit files that are ingested; nothing is compressed.
+void SetLevels(rocksdb::ColumnFamilyOptions& options);
+
 /// Of the journal's families: texts, written once, read seldom and a user at a time.
 rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources);
 
