@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "tools/calendar.h"
 #include "tools/commands.h"
@@ -19,6 +16,7 @@
 #include "tools/snapshot_report.h"
 #include "tools/snapshot_topic.h"
 #include "tools/unseen_report.h"
+#include "tools/whole_file.h"
 
 namespace seen {
 namespace {
@@ -115,18 +113,6 @@ struct SnapshotOptions {
   bool from_topic = false;
   bool json = false;
 };
-
-Result<std::string> ReadWhole(const std::string& path) {
-  std::ostringstream bytes;
-  if (path == "-") {
-    bytes << std::cin.rdbuf();
-    return bytes.str();
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(Code::kNotFound, fmt::format("{}: can't be opened", path));
-  bytes << file.rdbuf();
-  return bytes.str();
-}
 
 Result<std::string> FetchSnapshot(const SnapshotOptions& options) {
   if (options.file.empty() == options.user.empty()) {

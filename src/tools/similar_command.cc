@@ -4,15 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -20,6 +16,7 @@
 #include "tools/group_report.h"
 #include "tools/items_options.h"
 #include "tools/similar_pair.h"
+#include "tools/whole_file.h"
 
 namespace seen {
 namespace {
@@ -34,19 +31,6 @@ struct SimilarOptions {
   bool json = false;
   bool quiet = false;
 };
-
-Result<std::string> ReadWhole(const std::string& path) {
-  std::ostringstream bytes;
-  if (path == "-") {
-    bytes << std::cin.rdbuf();
-    return bytes.str();
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(Code::kNotFound, fmt::format("{}: {}", path, std::strerror(errno)));
-  bytes << file.rdbuf();
-  if (file.bad() || bytes.fail()) return Fail(Code::kNotFound, fmt::format("{}: can't be read", path));
-  return bytes.str();
-}
 
 PairItem ItemOf(const ItemEvent& event, TimeMs record_timestamp) {
   return {.item_id = std::string(event.item_id),
