@@ -1,10 +1,13 @@
 #pragma once
 // Little-endian fields of small values of our own (position, descriptor, sweep).
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace seen {
 
@@ -23,6 +26,15 @@ inline void PutText(std::string_view text, std::string& out) {
   out.append(text);
 }
 
+template <typename Integer>
+void PutAll(const std::vector<Integer>& values, std::string& out) {
+  if constexpr (std::endian::native == std::endian::little) {
+    out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Integer));
+  } else {
+    for (const Integer value : values) PutLittleEndian(value, out);
+  }
+}
+
 /// Reads fields until one doesn't fit; from then on everything reads as zero and Complete() is false.
 class FieldReader {
  public:
@@ -34,6 +46,18 @@ class FieldReader {
     uint64_t bits = 0;
     for (size_t i = bytes.size(); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
     return static_cast<Integer>(bits);
+  }
+  /// So many of them; none where they aren't all there.
+  template <typename Integer>
+  void GetAll(size_t count, std::vector<Integer>& out) {
+    const std::string_view bytes = Take(count * sizeof(Integer));
+    out.resize(bytes.size() / sizeof(Integer));
+    if constexpr (std::endian::native == std::endian::little) {
+      if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+    } else {
+      FieldReader fields(bytes);
+      for (Integer& value : out) value = fields.Get<Integer>();
+    }
   }
   std::string GetText() { return std::string(Take(Get<uint16_t>())); }
   bool ok() const { return ok_; }

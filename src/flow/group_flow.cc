@@ -126,7 +126,8 @@ Status GroupFlow::Impl::Checkpoint() {
 Result<std::vector<NearItem>> GroupFlow::Impl::Similar(const ItemFeatures& features, size_t limit,
                                                        std::string_view except) const {
   GroupRows rows(index_);
-  SimilarFinder finder(rules_, index_);
+  thread_local CandidateLists lists;
+  SimilarFinder finder(rules_, index_, lists);
   const TimeMs now{index_time_.load(std::memory_order_relaxed)};
   KnownItem known;
   Status done = index_.Find(std::nullopt, features.content_hash, rules_.FirstBucket(now), known);

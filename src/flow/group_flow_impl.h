@@ -38,7 +38,7 @@ class GroupOutbox {
 class GroupFlow::Impl {
  public:
   Impl(const GroupOptions& options, ItemIndex& index, GroupSink& sink)
-      : rules_(options), index_(index), outbox_(sink), rows_(index), finder_(rules_, index) {}
+      : rules_(options), index_(index), outbox_(sink), rows_(index), finder_(rules_, index, lists_) {}
 
   Status Open();
   Status Apply(std::span<const PreparedItem> items);
@@ -91,6 +91,7 @@ class GroupFlow::Impl {
   TimeMs now_;  // index time of the item being taken
   std::optional<Error> broken_;
   GroupRows rows_;
+  CandidateLists lists_;  // the finder's
   SimilarFinder finder_;
   KnownItem known_;
   IndexChange change_;

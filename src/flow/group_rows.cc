@@ -14,6 +14,13 @@ const GroupRows::Row* GroupRows::Find(ItemRef item) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
+void GroupRows::TakeItems(std::span<std::pair<ItemRef, std::optional<StoredItem>>> items) {
+  for (auto& [item, stored] : items) {
+    Row& row = rows_[item.number];
+    if (!std::exchange(row.has_item, true)) row.item = std::move(stored);
+  }
+}
+
 Status GroupRows::LoadItems(std::span<const ItemRef> items) {
   missing_.clear();
   for (const ItemRef& item : items) {

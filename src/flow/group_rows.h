@@ -15,6 +15,8 @@ class GroupRows {
 
   /// Forgets all.
   void Clear();
+  /// Loaded ones, which are taken over.
+  void TakeItems(std::span<std::pair<ItemRef, std::optional<StoredItem>>> items);
   Status LoadItems(std::span<const ItemRef> items);
   Status LoadGroups(std::span<const ItemRef> items);
   /// Of loaded ones. nullptr: there is none.

@@ -57,7 +57,10 @@ Status GroupFlow::Impl::HandOverLists(ItemRef item, const StoredItem& stored) {
     if (copy.item.number < item.number) return {};
     if (copy.item.number > item.number && (!next || copy.item.number < next->number)) next = copy.item;
   }
-  if (next) change_.listed.push_back({*next, stored.features});
+  if (!next) return {};
+  if (Status loaded = rows_.LoadItems({&*next, 1}); !loaded) return loaded;
+  // As its row has them: of the same content, but read as of another language they may differ.
+  if (const StoredItem* copy = rows_.Item(*next)) change_.listed.push_back({*next, copy->features});
   return {};
 }
 

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/bounded_list.h"
 #include "group/item_features.h"
 #include "model/item_group.h"
 
@@ -37,6 +38,7 @@ struct ItemRef {
 
 inline constexpr size_t kSimHashTables = 4;  // of 16-bit blocks: a pair within 3 bits agrees in one of them
 inline constexpr size_t kCandidateLists = kSimHashTables + kBands;
+inline constexpr int kNearBits = 3;         // SimHashes that are near, at most
 inline constexpr uint32_t kListMax = 1024;  // entries of a list, in a bucket: the newest are kept
 inline constexpr size_t kCopiesMax = 1024;  // of a content, in a bucket, that are known as copies: the oldest
 
@@ -89,15 +91,26 @@ struct ListedSimHash {
   ItemRef item;
 };
 
-/// Newest bucket first, in it what was listed last: `entries_max` (at most kListMax) of each list in all. A
-/// bucket's SimHash list of which none is within 3 bits may be left out.
-/// `cut` counts the others that were ever listed; a list of an older bucket that wasn't looked at for want of
-/// room counts as one.
+/// Of each list the `entries_max` (at most kListMax) that were listed last in the newest buckets; of a
+/// SimHash list, of those within kNearBits. Newest bucket first, in it the greatest number. A third of a
+/// megabyte: made once a thread.
 struct CandidateLists {
-  std::array<std::vector<ListedSimHash>, kSimHashTables> simhash;
-  std::array<std::vector<ItemRef>, kBands> bands;
-  uint64_t cut = 0;
+  std::array<BoundedList<ListedSimHash, kListMax>, kSimHashTables> simhash;
+  std::array<BoundedList<ItemRef, kListMax>, kBands> bands;
+  /// Rows that were read on the way; nullopt: it was taken out.
+  std::vector<std::pair<ItemRef, std::optional<StoredItem>>> items;
+  uint64_t compared = 0;  // SimHashes, of lists that may have near ones
+  uint64_t cut = 0;       // known to be left out: entries of lists that were read, and lists
+
+  void Clear();
 };
+
+inline void CandidateLists::Clear() {
+  for (auto& list : simhash) list.clear();
+  for (auto& list : bands) list.clear();
+  items.clear();
+  compared = cut = 0;
+}
 
 /// Where to look: SimHash lists are apart for each length and script class.
 struct CandidateQuery {
@@ -133,7 +146,7 @@ struct IndexChange {
   };
   std::vector<Taken> taken;  // with what they hold; not from candidate lists: their numbers lead nowhere
   std::vector<Added> added;
-  std::vector<Listed> listed;  // in the candidate lists
+  std::vector<Listed> listed;  // in the candidate lists: an item once
   std::vector<Grouped> groups;
   std::vector<Membership> memberships;
 

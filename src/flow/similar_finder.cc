@@ -17,12 +17,6 @@ bool IsNearerItem(const SimilarItem& a, const SimilarItem& b) {
                   b.likeness.distance, b.item.number);
 }
 
-// Without counting the bits of the many that are far.
-bool IsWithin(uint64_t differing, int distance_max) {
-  for (int i = 0; i < distance_max && differing != 0; ++i) differing &= differing - 1;
-  return differing == 0;
-}
-
 // The newer bucket's is greater, and in a bucket the newer one's; above 0.
 uint64_t PlaceOf(const ItemRef& item) { return static_cast<uint64_t>(item.bucket + 1) << 40 | item.number; }
 ItemRef ItemAt(uint64_t place) {
@@ -80,16 +74,14 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
   return {};
 }
 
-// Lists are merged by place, each newest first. Only where one was taken out and another of its content is in
-// its stead (HandOverLists) is an older one listed behind newer ones, and is then met more than once. What
-// stands in all bands' lists can't be outdone: with enough of these the rest needn't be looked at.
+// Lists are merged by place, newest first. What stands in all bands' lists can't be outdone: with enough of
+// these the rest needn't be looked at.
 void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough) {
   candidates_.clear();
   const int distance_max = rules_.DistanceMax(features);
-  for (auto& list : lists_.simhash) {
-    counts_.compared += list.size();
-    std::erase_if(list, [&](const ListedSimHash& listed) {
-      return !IsWithin(listed.simhash ^ features.simhash, distance_max);
+  for (size_t table = 0; table < kSimHashTables && distance_max < kNearBits; ++table) {
+    lists_.simhash[table].erase_if([&](const ListedSimHash& listed) {
+      return std::popcount(listed.simhash ^ features.simhash) > distance_max;
     });
   }
   std::array<size_t, kCandidateLists> at{};
@@ -129,7 +121,9 @@ Status SimilarFinder::FindInLists(const ItemFeatures& features, size_t enough, G
   const CandidateQuery query{&features, options.by_simhash && rules_.DistanceMax(features) >= 0,
                              options.by_minhash, rules_.FirstBucket(index_time_)};
   if (Status read = index_.Candidates(query, options.list_max, lists_); !read) return read;
+  counts_.compared = lists_.compared;
   counts_.lists_cut = lists_.cut;
+  rows.TakeItems(lists_.items);
   GatherCandidates(features, enough);
   if (Status verified = Verify(features, enough, rows); !verified) return verified;
   std::sort(alike_.begin(), alike_.end(), IsNearerItem);

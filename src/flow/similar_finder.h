@@ -27,7 +27,9 @@ struct FinderCounts {
 /// One thread's; keeps its buffers.
 class SimilarFinder {
  public:
-  SimilarFinder(const GroupRules& rules, const ItemIndex& index) : rules_(rules), index_(index) {}
+  /// `lists`: a buffer, of this thread too.
+  SimilarFinder(const GroupRules& rules, const ItemIndex& index, CandidateLists& lists)
+      : rules_(rules), index_(index), lists_(lists) {}
 
   /// Items that are in the window at `index_time`. `copies`: of its content, as Find answers; where one of
   /// them counts, no list is looked at, and what is like the oldest is like it. `except`: an id that doesn't
@@ -61,12 +63,12 @@ class SimilarFinder {
 
   const GroupRules& rules_;
   const ItemIndex& index_;
+  CandidateLists& lists_;
   TimeMs index_time_;
   std::string_view except_;
   std::optional<ItemRef> copied_;
   std::vector<SimilarItem> similar_;
   FinderCounts counts_;
-  CandidateLists lists_;
   std::vector<Candidate> candidates_;
   std::vector<ItemRef> refs_;
   std::vector<SimilarItem> alike_;  // candidates that are alike, gone ones too

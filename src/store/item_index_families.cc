@@ -27,8 +27,8 @@ rocksdb::Status ItemIndexFamilies::Make(rocksdb::DB& db, const rocksdb::ColumnFa
   rocksdb::Status made = db.CreateColumnFamily(options, BucketFamilyName(bucket), &handle);
   if (!made.ok()) return made;
   List list = *All();
-  // It will have about as many as the one before.
-  const size_t keys = list.empty() ? 0 : list.front()->presence().keys();
+  // It will have about as many as the one before; a few more shall not make it two parts.
+  const size_t keys = list.empty() ? 0 : list.front()->presence().keys() / 4 * 5;
   family = std::make_shared<BucketFamily>(db, handle, bucket, ItemPresence(keys, presence_bytes_max));
   list.push_back(family);
   Adopt(std::move(list));

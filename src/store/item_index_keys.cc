@@ -116,20 +116,6 @@ std::string ListOperand(std::optional<uint64_t> value, uint64_t number) {
   return operand;
 }
 
-uint64_t RestOf(uint64_t simhash, size_t table) {
-  const size_t below = 48 - 16 * table;  // bits after the block
-  const uint64_t low = below == 0 ? 0 : simhash & ((uint64_t{1} << below) - 1);
-  const uint64_t high = table == 0 ? 0 : simhash >> (below + 16);
-  return high << below | low;
-}
-
-uint64_t WithBlock(uint64_t rest, uint16_t block, size_t table) {
-  const size_t below = 48 - 16 * table;
-  const uint64_t low = rest & ((uint64_t{1} << below) - 1);
-  const uint64_t high = table == 0 ? 0 : rest >> below << (below + 16);
-  return high | uint64_t{block} << below | low;
-}
-
 std::optional<ListView> ListView::Of(std::string_view bytes, const ListShape& shape) {
   if (bytes.size() < kListHeadBytes || (bytes.size() - kListHeadBytes) % shape.entry_bytes != 0) {
     return std::nullopt;

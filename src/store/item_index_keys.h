@@ -56,8 +56,18 @@ std::optional<ListShape> ListShapeOf(std::string_view key);
 std::string ListOperand(std::optional<uint64_t> value, uint64_t number);
 
 /// 48 bits of a SimHash that the block of a table doesn't say, and back.
-uint64_t RestOf(uint64_t simhash, size_t table);
-uint64_t WithBlock(uint64_t rest, uint16_t block, size_t table);
+constexpr uint64_t RestOf(uint64_t simhash, size_t table) {
+  const size_t below = 48 - 16 * table;  // bits after the block
+  const uint64_t low = simhash & ((uint64_t{1} << below) - 1);
+  const uint64_t high = table == 0 ? 0 : simhash >> (below + 16);
+  return high << below | low;
+}
+constexpr uint64_t WithBlock(uint64_t rest, uint16_t block, size_t table) {
+  const size_t below = 48 - 16 * table;
+  const uint64_t low = rest & ((uint64_t{1} << below) - 1);
+  const uint64_t high = table == 0 ? 0 : rest >> below << (below + 16);
+  return high | uint64_t{block} << below | low;
+}
 
 /// A list read; views into it.
 class ListView {

@@ -54,7 +54,7 @@ void EncodeStoredItem(const StoredItem& item, std::string& out) {
   }
   PutLittleEndian(features.sketch.level, out);
   PutLittleEndian(static_cast<uint16_t>(features.sketch.values.size()), out);
-  for (const uint16_t value : features.sketch.values) PutLittleEndian(value, out);
+  PutAll(features.sketch.values, out);
 }
 
 std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
@@ -76,8 +76,7 @@ std::optional<StoredItem> DecodeStoredItem(std::string_view bytes) {
   features.sketch.level = fields.Get<uint8_t>();
   const auto values = fields.Get<uint16_t>();
   if (values > kSketchMax) return std::nullopt;
-  features.sketch.values.resize(values);
-  for (uint16_t& value : features.sketch.values) value = fields.Get<uint16_t>();
+  fields.GetAll(values, features.sketch.values);
   if (features.length > LengthClass::kLong || features.script > ScriptClass::kDictionary) return std::nullopt;
   return fields.Complete() ? std::optional(std::move(item)) : std::nullopt;
 }

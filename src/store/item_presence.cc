@@ -9,7 +9,10 @@ namespace seen {
 namespace {
 
 constexpr size_t kKeysMin = 32 * 1024;  // of a part
-constexpr size_t kGrowth = 4;           // few parts to look at, at the price of room that is spare
+constexpr uint64_t kBandHashes = 0x100;
+// Few parts to look at, at the price of room that is spare; of which large ones shall not have much.
+constexpr size_t kGrowth = 8, kLargeGrowth = 2;
+constexpr size_t kLargeKeys = 4 << 20;
 
 uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
@@ -17,28 +20,37 @@ uint64_t Mix(uint64_t value) {
   return value ^ value >> 33;
 }
 
+// Of a hash that is there already, what says that it is so again.
+uint64_t MarkOf(uint64_t hash, unsigned times) { return times == 0 ? hash : Mix(hash + times); }
+
 }  // namespace
 
 uint64_t ItemPresence::HashOf(std::string_view key) { return Mix(std::hash<std::string_view>{}(key)); }
 
-std::array<uint64_t, ItemPresence::kParts> ItemPresence::NearHashesOf(const ItemFeatures& features,
-                                                                      size_t table) {
+ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
   constexpr unsigned kPartBits = 48 / kParts;
-  const uint64_t list = uint64_t{SimHashTableOf(features, table)} << 16 | BlockOf(features.simhash, table);
-  const uint64_t rest = RestOf(features.simhash, table);
-  std::array<uint64_t, kParts> hashes;
-  for (size_t part = 0; part < kParts; ++part) {
-    const uint64_t bits = rest >> (kPartBits * part) & ((1u << kPartBits) - 1);
-    hashes[part] = Mix(list << 16 | part << kPartBits | bits);
+  ListHashes hashes;
+  for (size_t table = 0; table < kSimHashTables; ++table) {
+    const uint64_t list = uint64_t{SimHashTableOf(features, table)} << 16 | BlockOf(features.simhash, table);
+    const uint64_t rest = RestOf(features.simhash, table);
+    for (size_t part = 0; part < kParts; ++part) {
+      const uint64_t bits = rest >> (kPartBits * part) & ((1u << kPartBits) - 1);
+      hashes[table * kParts + part] = Mix(list << 16 | part << kPartBits | bits);
+    }
+  }
+  for (size_t band = 0; band < kBands; ++band) {
+    hashes[kNearHashes + band] = Mix(KeptBand(features.bands[band]) | (kBandHashes + band));
   }
   return hashes;
 }
 
-void ItemPresence::Add(uint64_t hash) {
-  if (full_ || Test(hash)) return;
+void ItemPresence::Note(uint64_t hash) {
   if (room_ == 0) {
-    const size_t wanted =
-        parts_.empty() ? std::max(keys_expected_, kKeysMin) : parts_.back()->keys_max() * kGrowth;
+    size_t wanted = std::max(keys_expected_, kKeysMin);
+    if (!parts_.empty()) {
+      const size_t had = parts_.back()->keys_max();
+      wanted = had * (had < kLargeKeys ? kGrowth : kLargeGrowth);
+    }
     const uint64_t left = bytes_max_ - std::min(bytes(), bytes_max_);
     const size_t keys = std::min<size_t>(wanted, left / PresenceBits::kBytesAKey);
     if (keys < kKeysMin) {
@@ -53,10 +65,26 @@ void ItemPresence::Add(uint64_t hash) {
   ++keys_;
 }
 
-void ItemPresence::AddSimHash(const ItemFeatures& features) {
-  for (size_t table = 0; table < kSimHashTables; ++table) {
-    for (const uint64_t hash : NearHashesOf(features, table)) Add(hash);
+void ItemPresence::AddListed(const ItemFeatures& features, bool by_simhash, bool by_minhash) {
+  const ListHashes hashes = HashesOf(features);
+  const size_t begin = by_simhash ? 0 : kNearHashes;
+  const size_t end = by_minhash ? hashes.size() : kNearHashes;
+  for (size_t i = begin; i < end; ++i) AddOneMore(hashes[i]);
+}
+
+void ItemPresence::AddOneMore(uint64_t hash) {
+  for (unsigned times = 0; times < kCountMax && !full_; ++times) {
+    const uint64_t mark = MarkOf(hash, times);
+    if (Test(mark)) continue;
+    Note(mark);
+    return;
   }
+}
+
+unsigned ItemPresence::Count(uint64_t hash) const {
+  unsigned times = 0;
+  while (times < kCountMax && Test(MarkOf(hash, times))) ++times;
+  return times;
 }
 
 uint64_t ItemPresence::bytes() const {

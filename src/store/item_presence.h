@@ -5,8 +5,9 @@
 // RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
 // is small they were read from disk over and over (40% of the writer's time at 60,000 items).
 //
-// Of SimHash lists, which at a million items all have entries, it says more: whether one may be within
-// kNearBits. Such a pair agrees in one of the four blocks, and of the other three, cut into four parts, in
+// Of lists of candidates it says more: how many stand in one, so that one needn't be read where all of these
+// are known from others. Of SimHash lists, which at a million items all have entries, how many may be within
+// kNearBits: such a pair agrees in one of the four blocks, and of the other three, cut into four parts, in
 // one of these (Manku, Jain, Das Sarma 2007, section 3: the tables of 28 bits).
 
 #include <array>
@@ -23,19 +24,24 @@ namespace seen {
 /// Test and Prefetch: any thread, under the lock that keeps the others out. Nothing is ever taken out.
 class ItemPresence {
  public:
-  static constexpr int kNearBits = 3;
   static constexpr size_t kParts = 4;
+  static constexpr size_t kNearHashes = kSimHashTables * kParts;  // table by table
+  static constexpr unsigned kCountMax = 4;                        // so many, or more
 
   /// `keys`: about so many are expected. Beyond `bytes_max` nothing more is noted, and all else may be there.
   ItemPresence(size_t keys, uint64_t bytes_max) : keys_expected_(keys), bytes_max_(bytes_max) {}
 
   static uint64_t HashOf(std::string_view key);
-  /// Of which a list of the table has one if it has a SimHash within kNearBits.
-  static std::array<uint64_t, kParts> NearHashesOf(const ItemFeatures& features, size_t table);
+  /// Of what an item stands in: the parts of its SimHash lists, then its bands.
+  using ListHashes = std::array<uint64_t, kNearHashes + kBands>;
+  static ListHashes HashesOf(const ItemFeatures& features);
 
   void Add(std::string_view key) { Add(HashOf(key)); }
-  void Add(uint64_t hash);
-  void AddSimHash(const ItemFeatures& features);
+  void Add(uint64_t hash) {
+    if (!full_ && !Test(hash)) Note(hash);
+  }
+  /// An item that stands in the lists of these kinds.
+  void AddListed(const ItemFeatures& features, bool by_simhash, bool by_minhash);
   void Prefetch(uint64_t hash) const {
     for (const auto& part : parts_) part->Prefetch(hash);
   }
@@ -46,12 +52,17 @@ class ItemPresence {
     }
     return full_;
   }
+  /// Of ListHashes: of how many items it is, kCountMax for more. Never too few, seldom too many.
+  unsigned Count(uint64_t hash) const;
   size_t keys() const { return keys_; }
   /// Something wasn't noted for want of room.
   bool full() const { return full_; }
   uint64_t bytes() const;
 
  private:
+  void Note(uint64_t hash);
+  void AddOneMore(uint64_t hash);
+
   const size_t keys_expected_;
   const uint64_t bytes_max_;
   std::vector<std::unique_ptr<PresenceBits>> parts_;  // the last one grows full, and is followed by a larger

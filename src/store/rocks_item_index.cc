@@ -103,10 +103,10 @@ Status RocksItemIndex::OpenRocks() {
   ItemIndexFamilies::List families;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (const auto bucket = BucketOfFamily(names[i])) {
-      uint64_t keys = 0;
+      uint64_t keys = 0;  // a SimHash list is one of them, and has four hashes and more an item
       db_->GetIntProperty(handles[i], rocksdb::DB::Properties::kEstimateNumKeys, &keys);
-      families.push_back(
-          std::make_shared<BucketFamily>(*db_, handles[i], *bucket, ItemPresence(keys, PresenceBytesMax())));
+      families.push_back(std::make_shared<BucketFamily>(*db_, handles[i], *bucket,
+                                                        ItemPresence(2 * keys, PresenceBytesMax())));
     } else {
       db_->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
     }
@@ -138,8 +138,7 @@ Status RocksItemIndex::FindPresent(const BucketFamily& family) const {
     presence.Add(IdKey(item->item_id));
     presence.Add(ContentKey(item->features.content_hash));
     if (item->features.length == LengthClass::kEmpty) continue;
-    if (ListsSimHashes()) presence.AddSimHash(item->features);
-    for (size_t i = 0; i < kBands && ListsBands(); ++i) presence.Add(BandKey(item->features.bands[i], i));
+    presence.AddListed(item->features, ListsSimHashes(), ListsBands());
   }
   return ToStatus(row->status(), What("can't read its items"));
 }

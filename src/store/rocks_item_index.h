@@ -18,6 +18,7 @@
 #include "store/item_index_families.h"
 #include "store/item_index_generation.h"
 #include "store/item_index_tail.h"
+#include "store/item_point_reads.h"
 #include "store/rocks_listener.h"
 #include "store/store_resources.h"
 
@@ -70,13 +71,16 @@ class RocksItemIndex final : public ItemIndex {
   Status OpenRocks();
   Status FindPresent(const BucketFamily& family) const;
   std::string What(std::string_view action) const;
+  Error Corrupt(std::string_view what) const;
   Status Stop(const rocksdb::Status& status, std::string_view action);
 
   static constexpr uint64_t kBucketsInWindow = 5;  // a quarter of it each, and the one that leaves
-  struct PointReads;
+  class Lister;
   struct File;
-  static PointReads& Reads();
-  rocksdb::Status Read(const BucketFamily& family, PointReads& reads) const;
+  static ItemPointReads& Reads();
+  // Under mutex_, and what they read counts while it is held.
+  rocksdb::Status Read(const BucketFamily& family, ItemPointReads& reads) const;
+  static void WantPresent(const BucketFamily& family, ItemPointReads& reads);
   template <typename Decoded>
   Status ReadRows(ItemTable table, std::span<const ItemRef> items,
                   std::optional<Decoded> (*decode)(std::string_view),

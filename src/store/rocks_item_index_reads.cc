@@ -15,67 +15,20 @@ namespace {
 
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-Error Corrupt(std::string what) {
-  return {Code::kCorrupt,
-          std::move(what) + " can't be read. Remedy: check the disk, then start with --rebuild"};
-}
-
 }  // namespace
 
-// Point reads of one family, together. One a thread: they keep their buffers.
-struct RocksItemIndex::PointReads {
-  std::vector<std::string> keys;
-  // By place in `keys`:
-  std::vector<uint32_t> hash_ends;                      // none: they are all there
-  std::vector<bool> full;                               // enough of it is known: it isn't looked for
-  std::vector<std::optional<std::string_view>> values;  // nullopt: there is none
+Error RocksItemIndex::Corrupt(std::string_view what) const {
+  return {Code::kCorrupt,
+          fmt::format("{} can't be read. Remedy: check the disk, then start with --rebuild", What(what))};
+}
 
-  void Clear() {
-    keys.clear();
-    hashes.clear();
-    hash_ends.clear();
-    full.clear();
-  }
-  /// A key that is looked for only where the bucket's presence has one of `of_it`.
-  void Add(std::string key, std::span<const uint64_t> of_it) {
-    keys.push_back(std::move(key));
-    hashes.insert(hashes.end(), of_it.begin(), of_it.end());
-    hash_ends.push_back(static_cast<uint32_t>(hashes.size()));
-    full.push_back(false);
-  }
-  void Add(std::string key) {
-    const uint64_t hash = ItemPresence::HashOf(key);
-    Add(std::move(key), {&hash, 1});
-  }
-  bool MayBeIn(const ItemPresence& presence, size_t key) const {
-    if (hash_ends.empty()) return true;
-    if (full[key]) return false;
-    for (size_t i = key == 0 ? 0 : hash_ends[key - 1]; i < hash_ends[key]; ++i) {
-      if (presence.Test(hashes[i])) return true;
-    }
-    return false;
-  }
-  /// What was pinned may be let go.
-  void LetGo() {
-    for (rocksdb::PinnableSlice& value : pinned) value.Reset();
-  }
-
-  std::vector<uint64_t> hashes;
-  std::vector<uint32_t> asked;  // of the files: places in `keys`
-  std::vector<rocksdb::Slice> slices;
-  std::vector<rocksdb::PinnableSlice> pinned;
-  std::vector<rocksdb::Status> read;
-  std::vector<std::string> unsaved;  // by place in `keys`, what the tail had
-  std::vector<ItemIndexTail::Kind> kinds;
-};
-
-RocksItemIndex::PointReads& RocksItemIndex::Reads() {
-  thread_local PointReads reads;
+ItemPointReads& RocksItemIndex::Reads() {
+  thread_local ItemPointReads reads;
   return reads;
 }
 
 // The tail first, then the files for what it doesn't say. A list of both is put together.
-rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, PointReads& reads) const {
+rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads& reads) const {
   using Kind = ItemIndexTail::Kind;
   const size_t count = reads.keys.size();
   reads.LetGo();  // one that is pinned can't be moved
@@ -84,11 +37,7 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, PointReads& rea
   if (reads.unsaved.size() < count) reads.unsaved.resize(count);
   reads.asked.clear();
   reads.slices.clear();
-  const std::shared_lock lock(mutex_);
-  const ItemPresence& presence = family.presence();
-  for (const uint64_t hash : reads.hashes) presence.Prefetch(hash);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!reads.MayBeIn(presence, i)) continue;
+  for (const uint32_t i : reads.wanted) {
     const auto found = tail_.Find(family.bucket(), reads.keys[i]);
     reads.kinds[i] = found.kind;
     if (found.kind == Kind::kPut || found.kind == Kind::kMerged) reads.unsaved[i].assign(found.value);
@@ -122,17 +71,28 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, PointReads& rea
   return rocksdb::Status::OK();
 }
 
+// Those of the keys that the bucket may have.
+void RocksItemIndex::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
+  reads.wanted.clear();
+  for (uint32_t i = 0; i < reads.keys.size(); ++i) {
+    if (family.presence().Test(ItemPresence::HashOf(reads.keys[i]))) reads.wanted.push_back(i);
+  }
+}
+
 Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
                             int32_t first_bucket, KnownItem& out) const {
   out.item.reset();
   out.copies.clear();
-  PointReads& reads = Reads();
+  ItemPointReads& reads = Reads();
   reads.Clear();
-  if (item_id) reads.Add(IdKey(*item_id));
-  if (content_hash) reads.Add(ContentKey(*content_hash));
+  if (item_id) reads.keys.push_back(IdKey(*item_id));
+  if (content_hash) reads.keys.push_back(ContentKey(*content_hash));
   const auto families = families_.All();
   for (const auto& family : *families) {
     if (family->bucket() < first_bucket) break;
+    const std::shared_lock lock(mutex_);
+    WantPresent(*family, reads);
+    if (reads.wanted.empty()) continue;
     if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
       return Fail(ToError(read, What("can't read")));
     }
@@ -140,69 +100,16 @@ Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::option
       if (!reads.values[i]) continue;
       const std::string_view value = *reads.values[i];
       if (item_id && i == 0) {
-        if (value.size() != kNumberBytes) return Fail(Corrupt(What("an item's number")));
+        if (value.size() != kNumberBytes) return Fail(Corrupt("an item's number"));
         const ItemRef item{family->bucket(), GetNumber(value.data())};
         if (!out.item || item.number > out.item->number) out.item = item;
         continue;
       }
       const auto list = ListView::Of(value, *ListShapeOf(reads.keys[i]));
-      if (!list) return Fail(Corrupt(What("a list of copies")));
+      if (!list) return Fail(Corrupt("a list of copies"));
       for (size_t entry = 0; entry < list->size(); ++entry) {
         out.copies.push_back(
             {{family->bucket(), list->number(entry)}, TimeMs{static_cast<int64_t>(list->value(entry))}});
-      }
-    }
-  }
-  reads.LetGo();
-  return {};
-}
-
-Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_max,
-                                  CandidateLists& out) const {
-  for (auto& list : out.simhash) list.clear();
-  for (auto& list : out.bands) list.clear();
-  out.cut = 0;
-  const ItemFeatures& features = *query.features;
-  PointReads& reads = Reads();
-  reads.Clear();
-  const size_t tables = query.by_simhash ? kSimHashTables : 0;
-  for (size_t table = 0; table < tables; ++table) {
-    reads.Add(SimHashKey(features, table), ItemPresence::NearHashesOf(features, table));
-  }
-  for (size_t band = 0; band < kBands && query.by_minhash; ++band) {
-    reads.Add(BandKey(features.bands[band], band));
-  }
-  const auto families = families_.All();
-  for (const auto& family : *families) {
-    if (family->bucket() < query.first_bucket) break;
-    if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
-      return Fail(ToError(read, What("can't read")));
-    }
-    for (size_t i = 0; i < reads.keys.size(); ++i) {
-      if (reads.full[i]) {
-        ++out.cut;
-        continue;
-      }
-      if (!reads.values[i]) continue;
-      const auto list = ListView::Of(*reads.values[i], *ListShapeOf(reads.keys[i]));
-      if (!list) return Fail(Corrupt(What("a list of candidates")));
-      const bool is_simhash = i < tables;
-      const size_t has = is_simhash ? out.simhash[i].size() : out.bands[i - tables].size();
-      const size_t taken = std::min<size_t>(list->size(), entries_max - has);
-      out.cut += list->ever() - taken;
-      reads.full[i] = has + taken == entries_max;
-      const size_t last = list->size() - 1;
-      if (is_simhash) {
-        auto& listed = out.simhash[i];
-        listed.resize(has + taken);
-        for (size_t j = 0; j < taken; ++j) {
-          const uint64_t simhash = WithBlock(list->value(last - j), BlockOf(features.simhash, i), i);
-          listed[has + j] = {simhash, {family->bucket(), list->number(last - j)}};
-        }
-      } else {
-        auto& listed = out.bands[i - tables];
-        listed.resize(has + taken);
-        for (size_t j = 0; j < taken; ++j) listed[has + j] = {family->bucket(), list->number(last - j)};
       }
     }
   }
@@ -223,20 +130,19 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
     if (items[a].bucket != items[b].bucket) return items[a].bucket < items[b].bucket;
     return items[a].number < items[b].number;
   });
-  PointReads& reads = Reads();
+  ItemPointReads& reads = Reads();
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const int32_t bucket = items[order[begin]].bucket;
     while (end < order.size() && items[order[end]].bucket == bucket) ++end;
     const auto family = families_.Find(bucket);
     if (!family) continue;
     reads.Clear();
-    for (size_t i = begin; i < end; ++i) {
-      std::string key = NumberKey(table, items[order[i]].number);
-      if (table == ItemTable::kGroups) {
-        reads.Add(std::move(key));
-      } else {
-        reads.keys.push_back(std::move(key));
-      }
+    for (size_t i = begin; i < end; ++i) reads.keys.push_back(NumberKey(table, items[order[i]].number));
+    const std::shared_lock lock(mutex_);
+    if (table == ItemTable::kGroups) {
+      WantPresent(*family, reads);
+    } else {
+      reads.WantAll();
     }
     if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
       return Fail(ToError(read, What("can't read")));
@@ -245,7 +151,7 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
       const auto& value = reads.values[i - begin];
       if (!value) continue;
       out[order[i]] = decode(*value);
-      if (!out[order[i]]) return Fail(Corrupt(What(fmt::format("row {}", items[order[i]].number))));
+      if (!out[order[i]]) return Fail(Corrupt(fmt::format("row {}", items[order[i]].number)));
     }
   }
   reads.LetGo();
@@ -287,7 +193,7 @@ Status RocksItemIndex::Members(ItemRef first, std::vector<ItemRef>& out) const {
   }
   for (const std::string& key : keys) {
     const auto member = MemberOf(key);
-    if (!member) return Fail(Corrupt(What("a member of a group")));
+    if (!member) return Fail(Corrupt("a member of a group"));
     out.push_back(*member);
   }
   return {};

@@ -88,16 +88,14 @@ rocksdb::Status RocksItemIndex::WriteListed(const IndexChange::Listed& listed) {
     log::Warning("more items than what is held in memory of them has room for: look-ups take longer",
                  {{"partition", options_.partition}, {"remedy", "raise store.memory_mib"}});
   }
-  if (ListsSimHashes()) family->presence().AddSimHash(features);
+  family->presence().AddListed(features, ListsSimHashes(), ListsBands());
   for (size_t table = 0; table < kSimHashTables && ListsSimHashes(); ++table) {
     merged &= tail_.Merge(bucket, SimHashKey(features, table),
                           ListOperand(RestOf(features.simhash, table), listed.item.number));
   }
   const std::string operand = ListOperand(std::nullopt, listed.item.number);
   for (size_t band = 0; band < kBands && ListsBands(); ++band) {
-    const std::string key = BandKey(features.bands[band], band);
-    family->presence().Add(key);
-    merged &= tail_.Merge(bucket, key, operand);
+    merged &= tail_.Merge(bucket, BandKey(features.bands[band], band), operand);
   }
   return merged ? rocksdb::Status::OK() : NoList();
 }

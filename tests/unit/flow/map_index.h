@@ -3,6 +3,7 @@
 // that a checkpoint doesn't drop; a copy of it is a snapshot.
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -32,7 +33,7 @@ class MapIndex final : public ItemIndex {
   }
 
   Status Candidates(const CandidateQuery& query, uint32_t entries_max, CandidateLists& out) const override {
-    out = {};
+    out.Clear();
     const ItemFeatures& features = *query.features;
     for (auto bucket = buckets_.rbegin(); bucket != buckets_.rend() && bucket->first >= query.first_bucket;
          ++bucket) {
@@ -45,13 +46,23 @@ class MapIndex final : public ItemIndex {
         for (size_t back = 1; back <= list.size(); ++back) {
           const ListedSimHash& listed = list[list.size() - back];
           const size_t has = is_simhash ? out.simhash[i].size() : out.bands[i - kSimHashTables].size();
-          if (back > kListMax || has == entries_max) {
+          out.compared += is_simhash && back <= kListMax ? 1u : 0u;
+          if (back > kListMax) {
+            ++out.cut;
+          } else if (is_simhash && std::popcount(listed.simhash ^ features.simhash) > kNearBits) {
+            continue;
+          } else if (has == entries_max) {
             ++out.cut;
           } else if (is_simhash) {
             out.simhash[i].push_back(listed);
           } else {
             out.bands[i - kSimHashTables].push_back(listed.item);
           }
+        }
+        if (is_simhash) {
+          SortNewestFirst(out.simhash[i], [](const ListedSimHash& listed) { return listed.item; });
+        } else {
+          SortNewestFirst(out.bands[i - kSimHashTables], [](const ItemRef& item) { return item; });
         }
       }
     }
@@ -128,6 +139,14 @@ class MapIndex final : public ItemIndex {
   uint64_t bytes() const override { return 0; }
 
  private:
+  template <typename List, typename Item>
+  static void SortNewestFirst(List& list, Item item_of) {
+    std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+      return std::tuple(item_of(a).bucket, item_of(a).number) >
+             std::tuple(item_of(b).bucket, item_of(b).number);
+    });
+  }
+
   using List = std::tuple<size_t, int, int, uint64_t>;  // which, length, script, block or band
   struct Bucket {
     std::map<std::string, uint64_t> ids;
