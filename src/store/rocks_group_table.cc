@@ -151,19 +151,18 @@ struct RocksGroupTable::Impl {
   }
 
   void AddPresence(size_t keys) {
-    const size_t words_max =
-        std::bit_floor(std::max<size_t>(options.memory_bytes / 4 / sizeof(uint64_t), 1024));
-    const size_t wanted =
-        std::min(std::bit_ceil(PresenceBits::WordsFor(std::max(keys, kPresenceKeysMin))), words_max);
+    const size_t keys_max =
+        std::bit_floor(std::max<size_t>(options.memory_bytes / 4 / PresenceBits::kBytesAKey, 4096));
+    const size_t wanted = std::min(std::bit_ceil(std::max(keys, kPresenceKeysMin)), keys_max);
     PresenceBits* const current = presence.load(std::memory_order_relaxed);
     const auto spare = std::find_if(all_presence.begin(), all_presence.end(), [&](const auto& bits) {
-      return bits.get() != current && bits->bytes() == wanted * sizeof(uint64_t);
+      return bits.get() != current && bits->keys_max() == std::max(wanted, PresenceBits::kKeysMin);
     });
     if (spare != all_presence.end()) {
       (*spare)->Clear();
       std::rotate(spare, spare + 1, all_presence.end());
     } else {
-      all_presence.push_back(std::make_unique<PresenceBits>(wanted * 4));
+      all_presence.push_back(std::make_unique<PresenceBits>(wanted));
     }
   }
 
