@@ -18,6 +18,8 @@ class ItemGroups {
   virtual ~ItemGroups() = default;
   /// Asks for the memory that AppendSimilar will look at. No more than that: cheap.
   virtual void Prefetch(Fingerprint /*item*/) const {}
+  /// Of one that was prefetched a while ago.
+  virtual void PrefetchLikes(Fingerprint /*item*/) const {}
   /// Appends what an exposure of `item` records as similar: NearFingerprintOf its near items and
   /// GroupFingerprintOf its group. Nothing where nothing is known, or it is alone. On the way of every
   /// exposed item: no allocation beyond `out`, a disk read only where the item has a group that the cache

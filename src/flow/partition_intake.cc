@@ -145,6 +145,9 @@ std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_
 size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
   if (TailIsFull()) return block_.empty() ? read : block_.front().record;
   for (const Exposure& exposure : block_) tail_->PrefetchSlot(exposure.user);
+  if (similar_ != 0) [[unlikely]] {
+    for (const Fingerprint item : block_items_) options_.groups->PrefetchLikes(item);
+  }
   for (Exposure& exposure : block_) {
     if (exposure.filters == 0) continue;
     exposure.slot =

@@ -9,15 +9,17 @@ namespace {
 // Acquire on each word keeps the second look at the version behind them; release on each store keeps the odd
 // version before them. On x86 both are plain moves.
 template <typename Slot>
-std::optional<size_t> Read(const Slot& slot, Fingerprint item, uint32_t used, LikeCache::Likes& likes) {
+std::optional<LikeCache::Found> Read(const Slot& slot, Fingerprint item, uint32_t used,
+                                     LikeCache::Likes& likes) {
   const uint32_t version = slot.version.load(std::memory_order_acquire);
   if ((version & 1) != 0 || slot.key.load(std::memory_order_acquire) != item.value) return std::nullopt;
   const uint32_t marked = slot.count.load(std::memory_order_acquire);
   if ((marked & used) == 0) return std::nullopt;
   const size_t count = std::min<size_t>(marked & ~used, Slot::kLikes);
   for (size_t i = 0; i < count; ++i) likes[i] = {slot.likes[i].load(std::memory_order_acquire)};
+  const uint32_t created_s = slot.created_s.load(std::memory_order_acquire);
   if (slot.version.load(std::memory_order_relaxed) != version) return std::nullopt;
-  return count;
+  return LikeCache::Found{count, created_s};
 }
 
 template <typename Slot>
@@ -46,10 +48,11 @@ void Free(Slot& slot, Fingerprint item, bool whatever) {
 }
 
 template <typename Slot>
-void Write(Slot& slot, uint32_t version, Fingerprint item, uint32_t used,
+void Write(Slot& slot, uint32_t version, Fingerprint item, uint32_t used, uint32_t created_s,
            std::span<const Fingerprint> likes) {
   if (!Lock(slot, version)) return;  // changed meanwhile
   slot.key.store(item.value, std::memory_order_release);
+  slot.created_s.store(created_s, std::memory_order_release);
   slot.count.store(used | static_cast<uint32_t>(likes.size()), std::memory_order_release);
   for (size_t i = 0; i < likes.size(); ++i) slot.likes[i].store(likes[i].value, std::memory_order_release);
   slot.version.store(version + 2, std::memory_order_release);
@@ -68,12 +71,19 @@ void LikeCache::Prefetch(Fingerprint item) const {
   for (size_t way = 0; way < kWays; ++way) __builtin_prefetch(set + way);
 }
 
-std::optional<size_t> LikeCache::Find(Fingerprint item, Likes& likes) const {
+std::optional<LikeCache::Found> LikeCache::Find(Fingerprint item, Likes& likes) const {
   const Small* const set = SetOf(item);
   for (size_t way = 0; way < kWays; ++way) {
     if (const auto found = Read(set[way], item, kUsed, likes)) return found;
   }
   return Read(LargeOf(item), item, kUsed, likes);
+}
+
+bool LikeCache::HasRoom(Fingerprint item) const {
+  const Small* const set = SetOf(item);
+  return std::any_of(set, set + kWays, [](const Small& slot) {
+    return (slot.count.load(std::memory_order_relaxed) & kUsed) == 0;
+  });
 }
 
 LikeCache::Ticket LikeCache::Begin(Fingerprint item) const {
@@ -90,11 +100,12 @@ LikeCache::Ticket LikeCache::Begin(Fingerprint item) const {
   return ticket;
 }
 
-void LikeCache::Fill(Fingerprint item, const Ticket& ticket, std::span<const Fingerprint> likes) {
+void LikeCache::Fill(Fingerprint item, const Ticket& ticket, uint32_t created_s,
+                     std::span<const Fingerprint> likes) {
   if (likes.size() <= Small::kLikes) {
-    Write(SetOf(item)[ticket.small_way], ticket.small_version, item, kUsed, likes);
+    Write(SetOf(item)[ticket.small_way], ticket.small_version, item, kUsed, created_s, likes);
   } else {
-    Write(LargeOf(item), ticket.large_version, item, kUsed, likes);
+    Write(LargeOf(item), ticket.large_version, item, kUsed, created_s, likes);
   }
 }
 

@@ -27,8 +27,15 @@ class LikeCache {
   explicit LikeCache(uint64_t bytes);
 
   void Prefetch(Fingerprint item) const;
-  /// How many were copied to `likes`; nullopt: it isn't in here. 0: that it is like nothing is in here.
-  std::optional<size_t> Find(Fingerprint item, Likes& likes) const;
+  struct Found {
+    size_t count = 0;        // copied to `likes`; 0: that it is like nothing is in here
+    uint32_t created_s = 0;  // as filled
+  };
+  /// nullopt: it isn't in here.
+  std::optional<Found> Find(Fingerprint item, Likes& likes) const;
+
+  /// Whether Fill would take nothing else's place. Of at most 12 likes; no promise where others fill.
+  bool HasRoom(Fingerprint item) const;
 
   /// Where Fill will put the item: to be asked for before what is filled is read.
   struct Ticket {
@@ -37,8 +44,8 @@ class LikeCache {
     uint32_t large_version = 0;
   };
   Ticket Begin(Fingerprint item) const;
-  /// `likes`: at most kLikesMax.
-  void Fill(Fingerprint item, const Ticket& ticket, std::span<const Fingerprint> likes);
+  /// `created_s`: of the item, seconds since 1970. `likes`: at most kLikesMax.
+  void Fill(Fingerprint item, const Ticket& ticket, uint32_t created_s, std::span<const Fingerprint> likes);
   /// After a change: what was known of the item, and what others have read of it meanwhile, isn't used.
   void Invalidate(Fingerprint item);
   void Clear();
@@ -54,9 +61,10 @@ class LikeCache {
     std::atomic<uint32_t> version{0};
     std::atomic<uint32_t> key{0};
     std::atomic<uint32_t> count{0};  // with kUsed, or 0: free
+    std::atomic<uint32_t> created_s{0};
     std::array<std::atomic<uint32_t>, kMax> likes{};
   };
-  struct alignas(64) Small : Slot<13> {};  // a cache line: nearly all items
+  struct alignas(64) Small : Slot<12> {};  // a cache line: nearly all items
   struct Large : Slot<kLikesMax> {};
   static_assert(sizeof(Small) == 64);
 

@@ -32,6 +32,12 @@ constexpr size_t kPresenceKeysMin = 64 * 1024;
 constexpr int64_t kFutureMax = kMsPerDay;  // an item's time beyond its record's by more isn't believed
 constexpr auto kNever = std::numeric_limits<int64_t>::min();
 
+// Of a row; before 1970 and after 2106 the nearest.
+uint32_t SecondOf(std::string_view row) {
+  const auto time = TimeOf(row);
+  return time ? static_cast<uint32_t>(std::clamp<int64_t>(time->value / 1000, 0, UINT32_MAX)) : 0;
+}
+
 uint64_t PresenceKey(Fingerprint item) { return uint64_t{item.value} << 32; }
 
 // Rows whose item has left the window.
@@ -182,18 +188,32 @@ struct RocksGroupTable::Impl {
         if (key.size() != 5 || !InWindow(TimeOf(row->value().ToStringView()))) continue;
         uint32_t value = 0;
         for (size_t i = 1; i < 5; ++i) value = value << 8 | static_cast<unsigned char>(key[i]);
-        take(Fingerprint{value});
+        take(Fingerprint{value}, row->value().ToStringView());
       }
       return ToStatus(row->status(), "can't read " + options.path);
     };
-    if (Status counted = each([&](Fingerprint) { ++keys; }); !counted) return counted;
+    if (Status counted = each([&](Fingerprint, std::string_view) { ++keys; }); !counted) return counted;
     AddPresence(keys * 2);
     PresenceBits& bits = *all_presence.back();
-    if (Status added = each([&](Fingerprint item) { bits.Add(PresenceKey(item)); }); !added) return added;
+    const Status added = each([&](Fingerprint item, std::string_view likes) {
+      bits.Add(PresenceKey(item));
+      if (cache.HasRoom(item)) Cache(item, likes);
+    });
+    if (!added) return added;
     present = keys;
     rebuild_at = std::max(bits.keys_max(), keys * 2);
     presence.store(&bits, std::memory_order_release);
     return {};
+  }
+
+  /// A row that is known to be as it is stored: by the writer, of what changed; or where there is room for
+  /// it.
+  void Cache(Fingerprint item, std::string_view row) {
+    const auto view = InWindow(TimeOf(row)) ? ParseLikes(row) : std::nullopt;
+    if (!view) return;
+    LikeCache::Likes likes;
+    for (size_t i = 0; i < view->count(); ++i) likes[i] = view->at(i);
+    cache.Fill(item, cache.Begin(item), SecondOf(row), std::span(likes).first(view->count()));
   }
 
   void NoteError(const Error& error) const {
@@ -259,7 +279,7 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
                               std::span<const GroupRecord> records) {
   Impl& impl = *impl_;
   rocksdb::WriteBatchWithIndex batch(rocksdb::BytewiseComparator(), 0, true);
-  std::vector<Fingerprint> changed;
+  std::vector<std::pair<Fingerprint, std::string>> changed;  // with their likes; none: alone, or look it up
   changed.reserve(records.size());
   PresenceBits& presence = *impl.presence.load(std::memory_order_relaxed);
   const auto read = [&](const std::string& key, std::string& value) {
@@ -268,7 +288,7 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
   std::string stored;
   for (const GroupRecord& record : records) {
     const Fingerprint item = FingerprintOf(record.item_id);
-    changed.push_back(item);
+    changed.emplace_back(item, std::string());
     const std::string key = RecordKey(item, record.item_id);
     const rocksdb::Status found = read(key, stored);
     if (!found.ok() && !found.IsNotFound()) return ToStatus(found, "can't read " + impl.options.path);
@@ -291,7 +311,8 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
     }
     if (record.group != nullptr && !record.group->IsAlone()) {
       if (presence.Add(PresenceKey(item))) ++impl.present;
-      batch.Put(LikesKey(item), LikesValue(*record.group));
+      changed.back().second = LikesValue(*record.group);
+      batch.Put(LikesKey(item), changed.back().second);
     } else if (presence.Test(PresenceKey(item))) {
       const rocksdb::Status had = read(LikesKey(item), stored);
       if (!had.ok() && !had.IsNotFound()) return ToStatus(had, "can't read " + impl.options.path);
@@ -304,7 +325,10 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
   batch.Put(PositionKey(partition), EncodePosition(position));
   if (Status written = impl.WriteAll(batch.GetWriteBatch()); !written) return written;
   // Behind the write: whoever read the old rows before it has an old ticket.
-  for (const Fingerprint item : changed) impl.cache.Invalidate(item);
+  for (const auto& [item, likes] : changed) {
+    impl.cache.Invalidate(item);
+    if (!likes.empty()) impl.Cache(item, likes);
+  }
   return impl.present > impl.rebuild_at ? impl.BuildPresence() : Status();
 }
 
@@ -329,11 +353,17 @@ void RocksGroupTable::Prefetch(Fingerprint item) const {
   impl_->presence.load(std::memory_order_acquire)->Prefetch(PresenceKey(item));
 }
 
+void RocksGroupTable::PrefetchLikes(Fingerprint item) const {
+  if (impl_->presence.load(std::memory_order_acquire)->Test(PresenceKey(item))) impl_->cache.Prefetch(item);
+}
+
 // How many were put into `likes`: its group's first, then the near ones; 0 where it is alone or unknown.
 size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const {
   Impl& impl = *impl_;
   if (!impl.presence.load(std::memory_order_acquire)->Test(PresenceKey(item))) return 0;
-  if (const auto cached = impl.cache.Find(item, likes)) return *cached;
+  if (const auto cached = impl.cache.Find(item, likes)) {
+    return impl.InWindow(TimeMs{int64_t{cached->created_s} * 1000}) ? cached->count : 0;
+  }
   const LikeCache::Ticket ticket = impl.cache.Begin(item);
   thread_local std::string value;
   impl.disk_reads_total.fetch_add(1, std::memory_order_relaxed);
@@ -352,7 +382,7 @@ size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const
     count = view->count();
     for (size_t i = 0; i < count; ++i) likes[i] = view->at(i);
   }
-  impl.cache.Fill(item, ticket, std::span(likes).first(count));
+  impl.cache.Fill(item, ticket, SecondOf(value), std::span(likes).first(count));
   return count;
 }
 

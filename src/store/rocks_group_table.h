@@ -70,6 +70,7 @@ class RocksGroupTable final : public ItemGroups {
   Status Flush();
 
   void Prefetch(Fingerprint item) const override;
+  void PrefetchLikes(Fingerprint item) const override;
   void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override;
   bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override;
   Result<std::optional<ItemGroup>> Find(std::string_view item_id) const override;

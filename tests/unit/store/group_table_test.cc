@@ -237,6 +237,22 @@ TEST_F(GroupTable, EqualsAMapWhateverComesAndThroughRestarts) {
   }
 }
 
+TEST_F(GroupTable, NothingIsReadFromDiskThatItHasTakenOrFoundThereAtTheStart) {
+  const auto all_are_like = [&] {
+    for (int i = 0; i < 200; ++i) {
+      std::vector<Fingerprint> like;
+      EXPECT_TRUE(table->AppendLike(FingerprintOf("i" + std::to_string(i)), like)) << i;
+      EXPECT_EQ(like.size(), 2u);
+    }
+  };
+  for (int i = 0; i < 200; ++i) Put(Group("i" + std::to_string(i), "i0", {"near" + std::to_string(i)}));
+  all_are_like();
+  EXPECT_EQ(table->Figures().disk_reads_total, 0u);
+  Open();
+  all_are_like();
+  EXPECT_EQ(table->Figures().disk_reads_total, 0u);
+}
+
 TEST_F(GroupTable, IsReadWhileItIsWritten) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> readers;

@@ -30,9 +30,11 @@ TEST(LikeCache, GivesWhatWasFilledOfAnyLength) {
     const Fingerprint key{item * 0x7654321u};
     EXPECT_FALSE(cache.Find(key, likes).has_value());
     const auto expected = LikesOf(item, 0, item);
-    cache.Fill(key, cache.Begin(key), expected);
+    cache.Fill(key, cache.Begin(key), 7, expected);
     const auto found = cache.Find(key, likes);
-    ASSERT_EQ(found, std::optional<size_t>(item));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->count, item);
+    EXPECT_EQ(found->created_s, 7u);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), likes.begin()));
     cache.Invalidate(key);
     EXPECT_FALSE(cache.Find(key, likes).has_value());
@@ -46,9 +48,9 @@ TEST(LikeCache, DropsAFillThatAChangeHasOvertaken) {
     const Fingerprint key{7};
     const auto ticket = cache.Begin(key);
     cache.Invalidate(key);  // written between reading and filling
-    cache.Fill(key, ticket, LikesOf(7, 0, count));
+    cache.Fill(key, ticket, 7, LikesOf(7, 0, count));
     EXPECT_FALSE(cache.Find(key, likes).has_value()) << count;
-    cache.Fill(key, cache.Begin(key), LikesOf(7, 1, count));
+    cache.Fill(key, cache.Begin(key), 7, LikesOf(7, 1, count));
     EXPECT_TRUE(cache.Find(key, likes).has_value()) << count;
     cache.Clear();
     EXPECT_FALSE(cache.Find(key, likes).has_value()) << count;
@@ -61,8 +63,9 @@ TEST(LikeCache, IsBoundedAndKeepsTheLatest) {
   LikeCache::Likes likes;
   for (uint32_t item = 0; item < 10'000; ++item) {
     const Fingerprint key{item * 0x9e3779b1u};
-    cache.Fill(key, cache.Begin(key), LikesOf(item, 0, 5));
-    ASSERT_EQ(cache.Find(key, likes), std::optional<size_t>(5));
+    cache.Fill(key, cache.Begin(key), 7, LikesOf(item, 0, 5));
+    ASSERT_TRUE(cache.Find(key, likes).has_value());
+    EXPECT_EQ(cache.Find(key, likes)->count, 5u);
   }
 }
 
@@ -84,7 +87,7 @@ TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
       const size_t count = item % 2 == 0 ? 5 : 20;
       if (const auto found = cache.Find(key, likes)) {
         hits.fetch_add(1, std::memory_order_relaxed);
-        ASSERT_EQ(*found, count);
+        ASSERT_EQ(found->count, count);
         const uint32_t version = (likes[0].value - item * 1'000'003u) / 64;
         // The change is on disk a moment before the cache has heard of it.
         ASSERT_GE(version + 1, known);
@@ -93,7 +96,7 @@ TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
         continue;
       }
       const auto ticket = cache.Begin(key);
-      cache.Fill(key, ticket, LikesOf(item, disk[item].load(), count));
+      cache.Fill(key, ticket, 7, LikesOf(item, disk[item].load(), count));
     }
   };
   std::vector<std::thread> readers;
