@@ -35,7 +35,8 @@ struct ItemPointReads {
   }
 
   // Of the reading:
-  std::vector<uint32_t> asked;  // of the files: places in `keys`
+  std::vector<uint64_t> hashes;  // of `keys`, where the presence is asked first
+  std::vector<uint32_t> asked;   // of the files: places in `keys`
   std::vector<rocksdb::Slice> slices;
   std::vector<rocksdb::PinnableSlice> pinned;
   std::vector<rocksdb::Status> read;

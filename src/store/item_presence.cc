@@ -20,8 +20,11 @@ uint64_t Mix(uint64_t value) {
   return value ^ value >> 33;
 }
 
-// Of a hash that is there already, what says that it is so again.
-uint64_t MarkOf(uint64_t hash, unsigned times) { return times == 0 ? hash : Mix(hash + times); }
+// Of a hash that is there already, what says that it is so again: in the same cache line.
+uint64_t MarkOf(uint64_t hash, unsigned times) {
+  constexpr uint64_t kPlace = 0xffff'ffff'0000'0000u;
+  return times == 0 ? hash : (hash & kPlace) | (Mix(hash + times) & ~kPlace);
+}
 
 }  // namespace
 

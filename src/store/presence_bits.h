@@ -3,24 +3,28 @@
 // Source: Putze, Sanders, Singler 2007, "blocked Bloom filters"; in a register-blocked one as large five
 // times as many pass that aren't in it.
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 
 namespace seen {
 
-/// Keys are hashes, uniform in their upper half. Any thread, no lock. What was added before a reader began is
-/// never denied.
+/// Keys are hashes, uniform in their upper half, which is their cache line. Any thread, no lock. What was
+/// added before a reader began is never denied.
 class PresenceBits {
  public:
   static constexpr size_t kBytesAKey = 2;
   static constexpr size_t kKeysMin = 8192;
   /// With so many in it some one or two in a thousand of what isn't in it pass.
   explicit PresenceBits(size_t keys)
-      : count_(std::max(keys, kKeysMin) / kKeysALine), lines_(std::make_unique<Line[]>(count_)) {}
+      : count_(std::max(keys, kKeysMin) / kKeysALine), lines_(MakeLines(count_)) {}
 
   size_t bytes() const { return count_ * sizeof(Line); }
   size_t keys_max() const { return count_ * kKeysALine; }
@@ -68,8 +72,25 @@ class PresenceBits {
   static size_t WordOf(uint64_t bits) { return bits >> 6 & 7; }
   static uint64_t MaskOf(uint64_t bits) { return uint64_t{1} << (bits & 63); }
 
+  // In pages of two megabytes where there are such: each look is at another line, and with small pages it
+  // costs a miss of the table of pages too.
+  struct Free {
+    void operator()(Line* lines) const { std::free(lines); }
+  };
+  using Lines = std::unique_ptr<Line[], Free>;
+  static Lines MakeLines(size_t count) {
+    constexpr size_t kPage = 2 << 20;
+    const bool is_large = count * sizeof(Line) >= kPage;
+    const size_t alignment = is_large ? kPage : alignof(Line);
+    const size_t bytes = (count * sizeof(Line) + alignment - 1) / alignment * alignment;
+    void* const memory = std::aligned_alloc(alignment, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    if (is_large) ::madvise(memory, bytes, MADV_HUGEPAGE);
+    return Lines(new (memory) Line[count]());
+  }
+
   const size_t count_;
-  const std::unique_ptr<Line[]> lines_;
+  const Lines lines_;
 };
 
 }  // namespace seen

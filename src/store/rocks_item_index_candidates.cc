@@ -32,13 +32,15 @@ bool IsNear(uint64_t differing) {
   return differing == 0;
 }
 
-// A bucket's entries, which begin there. They are in order but for what was listed in the stead of another
+uint64_t NumberOf(const ItemRef& item) { return item.number; }
+uint64_t NumberOfListed(const ListedSimHash& listed) { return listed.item.number; }
+
+// A bucket's entries, which begin there. They were listed in order but for what took the place of another
 // that was taken out.
 template <typename List, typename Number>
 void SortFrom(size_t begin, List& list, Number number_of) {
-  const auto first = list.begin() + begin;
-  const auto is_newer = [&](const auto& a, const auto& b) { return number_of(a) > number_of(b); };
-  if (!std::is_sorted(first, list.end(), is_newer)) std::sort(first, list.end(), is_newer);
+  std::sort(list.begin() + begin, list.end(),
+            [&](const auto& a, const auto& b) { return number_of(a) > number_of(b); });
 }
 
 }  // namespace
@@ -201,11 +203,19 @@ Status RocksItemIndex::Lister::ReadWanted(const RocksItemIndex& index, const Buc
 // False: not all had room.
 bool RocksItemIndex::Lister::Append(size_t list, const ListView& view) {
   const size_t has = SizeOf(list);
+  bool in_order = true;
+  uint64_t last = UINT64_MAX;
+  const auto item = [&](size_t i) {
+    const uint64_t number = view.number(i);
+    in_order &= number < last;
+    last = number;
+    return ItemRef{bucket_, number};
+  };
   if (!IsOfSimHash(list)) {
     const size_t taken = std::min(view.size(), entries_max_ - has);
     auto& listed = out_->bands[list - kSimHashTables];
-    for (size_t i = view.size(); i-- > view.size() - taken;) listed.push_back({bucket_, view.number(i)});
-    SortFrom(has, listed, [](const ItemRef& item) { return item.number; });
+    for (size_t i = view.size(); i-- > view.size() - taken;) listed.push_back(item(i));
+    if (!in_order) SortFrom(has, listed, NumberOf);
     return taken == view.size();
   }
   auto& listed = out_->simhash[list];
@@ -217,9 +227,9 @@ bool RocksItemIndex::Lister::Append(size_t list, const ListView& view) {
     if (!IsNear(value ^ rest)) continue;
     has_room = listed.size() < entries_max_;
     if (!has_room) break;
-    listed.push_back({WithBlock(value, BlockOf(simhash_, list), list), {bucket_, view.number(i)}});
+    listed.push_back({WithBlock(value, BlockOf(simhash_, list), list), item(i)});
   }
-  SortFrom(has, listed, [](const ListedSimHash& one) { return one.item.number; });
+  if (!in_order) SortFrom(has, listed, NumberOfListed);
   return has_room;
 }
 
@@ -270,9 +280,9 @@ void RocksItemIndex::Lister::AppendKnown(size_t list) {
     }
   }
   if (IsOfSimHash(list)) {
-    SortFrom(has, out_->simhash[list], [](const ListedSimHash& one) { return one.item.number; });
+    SortFrom(has, out_->simhash[list], NumberOfListed);
   } else {
-    SortFrom(has, out_->bands[list - kSimHashTables], [](const ItemRef& item) { return item.number; });
+    SortFrom(has, out_->bands[list - kSimHashTables], NumberOf);
   }
 }
 

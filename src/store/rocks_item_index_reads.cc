@@ -73,9 +73,15 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads&
 
 // Those of the keys that the bucket may have.
 void RocksItemIndex::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
+  const ItemPresence& presence = family.presence();
+  reads.hashes.clear();
+  for (const std::string& key : reads.keys) {
+    reads.hashes.push_back(ItemPresence::HashOf(key));
+    presence.Prefetch(reads.hashes.back());
+  }
   reads.wanted.clear();
   for (uint32_t i = 0; i < reads.keys.size(); ++i) {
-    if (family.presence().Test(ItemPresence::HashOf(reads.keys[i]))) reads.wanted.push_back(i);
+    if (presence.Test(reads.hashes[i])) reads.wanted.push_back(i);
   }
 }
 
