@@ -20,7 +20,7 @@ class GroupProducer final : public GroupSink {
     ClientSettings client;
     std::string topic;
     uint64_t queue_bytes_max = 16 << 20;
-    std::chrono::milliseconds linger{5};
+    std::chrono::milliseconds linger{50};  // AwaitAll doesn't wait for it
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<GroupProducer>> Open(const Options& options);

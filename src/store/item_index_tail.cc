@@ -15,6 +15,14 @@ constexpr size_t kInPlace = 15;  // characters that a string has no memory of it
 
 uint64_t HashOf(std::string_view key) { return std::hash<std::string_view>{}(key); }
 uint64_t HeapBytes(const std::string& text) { return text.size() > kInPlace ? text.capacity() + 1 : 0; }
+// In the order of keys; what is too short ends in zeros, and a longer one like it comes behind it.
+uint64_t PrefixOf(std::string_view key) {
+  uint64_t prefix = 0;
+  for (size_t i = 0; i < sizeof prefix; ++i) {
+    prefix = prefix << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0u);
+  }
+  return prefix;
+}
 bool IsMember(std::string_view key) {
   return !key.empty() &&
          static_cast<unsigned char>(key[0]) == static_cast<unsigned char>(ItemTable::kMembers);
@@ -107,14 +115,19 @@ std::vector<int32_t> ItemIndexTail::Buckets() const {
   return all;
 }
 
+// By the first eight bytes, which most keys don't go beyond, beside the entries: those are where they are.
 std::vector<const ItemIndexTail::Entry*> ItemIndexTail::Sorted(int32_t bucket) const {
-  std::vector<const Entry*> sorted;
   const auto found = buckets_.find(bucket);
-  if (found == buckets_.end()) return sorted;
-  const Bucket& in = found->second;
-  sorted.reserve(in.entries.size());
-  for (const Entry& entry : in.entries) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return a->key < b->key; });
+  if (found == buckets_.end()) return {};
+  std::vector<std::pair<uint64_t, const Entry*>> by_prefix;
+  by_prefix.reserve(found->second.entries.size());
+  for (const Entry& entry : found->second.entries) by_prefix.emplace_back(PrefixOf(entry.key), &entry);
+  std::sort(by_prefix.begin(), by_prefix.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->key < b.second->key;
+  });
+  std::vector<const Entry*> sorted;
+  sorted.reserve(by_prefix.size());
+  for (const auto& [prefix, entry] : by_prefix) sorted.push_back(entry);
   return sorted;
 }
 
