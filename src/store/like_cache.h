@@ -33,15 +33,16 @@ class LikeCache {
   };
   /// nullopt: it isn't in here.
   std::optional<Found> Find(Fingerprint item, Likes& likes) const;
-
-  /// Whether Fill would take nothing else's place. Of at most 12 likes; no promise where others fill.
-  bool HasRoom(Fingerprint item) const;
+  /// Whether Fill would take nothing else's place. No promise where others fill.
+  bool HasRoom(Fingerprint item, size_t likes) const;
 
   /// Where Fill will put the item: to be asked for before what is filled is read.
   struct Ticket {
-    uint32_t small_way = 0;
-    uint32_t small_version = 0;
-    uint32_t large_version = 0;
+    struct Place {
+      uint32_t way = 0;
+      uint32_t version = 0;
+    };
+    Place few, some, many;
   };
   Ticket Begin(Fingerprint item) const;
   /// `created_s`: of the item, seconds since 1970. `likes`: at most kLikesMax.
@@ -50,11 +51,9 @@ class LikeCache {
   void Invalidate(Fingerprint item);
   void Clear();
 
-  uint64_t bytes() const { return small_sets_ * kWays * sizeof(Small) + large_count_ * sizeof(Large); }
+  uint64_t bytes() const { return few_.bytes() + some_.bytes() + many_.bytes(); }
 
  private:
-  static constexpr size_t kWays = 2;
-  static constexpr uint32_t kUsed = 1u << 31;  // of `count`
   template <size_t kMax>
   struct Slot {
     static constexpr size_t kLikes = kMax;
@@ -64,21 +63,36 @@ class LikeCache {
     std::atomic<uint32_t> created_s{0};
     std::array<std::atomic<uint32_t>, kMax> likes{};
   };
-  struct alignas(64) Small : Slot<12> {};  // a cache line: nearly all items
-  struct Large : Slot<kLikesMax> {};
-  static_assert(sizeof(Small) == 64);
+  // Slots of one size; an item has one set of them.
+  template <size_t kMax, size_t kWays>
+  class Slots {
+   public:
+    static constexpr size_t kLikes = kMax;
+    explicit Slots(uint64_t bytes);
+    void Prefetch(Fingerprint item) const;
+    std::optional<Found> Find(Fingerprint item, Likes& likes) const;
+    bool HasRoom(Fingerprint item) const;
+    Ticket::Place Begin(Fingerprint item, uint32_t turn) const;
+    void Fill(Fingerprint item, const Ticket::Place& place, uint32_t created_s,
+              std::span<const Fingerprint> likes);
+    void Invalidate(Fingerprint item);
+    void Clear();
+    uint64_t bytes() const { return count_ * sizeof(Set); }
 
-  Small* SetOf(Fingerprint item) const {
-    return &small_[static_cast<size_t>(uint64_t{item.value} * small_sets_ >> 32) * kWays];
-  }
-  Large& LargeOf(Fingerprint item) const {
-    return large_[static_cast<size_t>(uint64_t{item.value} * large_count_ >> 32)];
-  }
+   private:
+    struct alignas(64) Set {
+      std::array<Slot<kMax>, kWays> slots;
+    };
+    Set& SetOf(Fingerprint item) const {
+      return sets_[static_cast<size_t>(uint64_t{item.value} * count_ >> 32)];
+    }
+    const size_t count_;
+    const std::unique_ptr<Set[]> sets_;
+  };
 
-  const size_t small_sets_;
-  const size_t large_count_;
-  const std::unique_ptr<Small[]> small_;
-  const std::unique_ptr<Large[]> large_;
+  Slots<4, 4> few_;  // 32 bytes each: nearly all items
+  Slots<12, 2> some_;
+  Slots<kLikesMax, 1> many_;
 };
 
 }  // namespace seen

@@ -63,7 +63,7 @@ struct RocksGroupTable::Impl {
       : options(std::move(given)),
         env(options.file_system ? rocksdb::NewCompositeEnv(options.file_system) : nullptr),
         filter(first_ms),
-        cache(options.memory_bytes * 3 / 4) {
+        cache(options.memory_bytes * 7 / 8) {
     AddPresence(0);
   }
   ~Impl() {
@@ -158,7 +158,7 @@ struct RocksGroupTable::Impl {
 
   void AddPresence(size_t keys) {
     const size_t keys_max =
-        std::bit_floor(std::max<size_t>(options.memory_bytes / 4 / PresenceBits::kBytesAKey, 4096));
+        std::bit_floor(std::max<size_t>(options.memory_bytes / 8 / PresenceBits::kBytesAKey, 4096));
     const size_t wanted = std::min(std::bit_ceil(std::max(keys, kPresenceKeysMin)), keys_max);
     PresenceBits* const current = presence.load(std::memory_order_relaxed);
     const auto spare = std::find_if(all_presence.begin(), all_presence.end(), [&](const auto& bits) {
@@ -197,7 +197,7 @@ struct RocksGroupTable::Impl {
     PresenceBits& bits = *all_presence.back();
     const Status added = each([&](Fingerprint item, std::string_view likes) {
       bits.Add(PresenceKey(item));
-      if (cache.HasRoom(item)) Cache(item, likes);
+      Cache(item, likes, /*only_where_there_is_room=*/true);
     });
     if (!added) return added;
     present = keys;
@@ -206,11 +206,10 @@ struct RocksGroupTable::Impl {
     return {};
   }
 
-  /// A row that is known to be as it is stored: by the writer, of what changed; or where there is room for
-  /// it.
-  void Cache(Fingerprint item, std::string_view row) {
+  /// By the writer, who knows that the row is as it is stored.
+  void Cache(Fingerprint item, std::string_view row, bool only_where_there_is_room) {
     const auto view = InWindow(TimeOf(row)) ? ParseLikes(row) : std::nullopt;
-    if (!view) return;
+    if (!view || (only_where_there_is_room && !cache.HasRoom(item, view->count()))) return;
     LikeCache::Likes likes;
     for (size_t i = 0; i < view->count(); ++i) likes[i] = view->at(i);
     cache.Fill(item, cache.Begin(item), SecondOf(row), std::span(likes).first(view->count()));
@@ -327,7 +326,7 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
   // Behind the write: whoever read the old rows before it has an old ticket.
   for (const auto& [item, likes] : changed) {
     impl.cache.Invalidate(item);
-    if (!likes.empty()) impl.Cache(item, likes);
+    if (!likes.empty()) impl.Cache(item, likes, false);
   }
   return impl.present > impl.rebuild_at ? impl.BuildPresence() : Status();
 }
