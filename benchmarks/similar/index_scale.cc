@@ -1,7 +1,10 @@
 // What the index of items costs at a size: bytes an item, items indexed a second, how long a look-up takes,
 // for items that are like nothing and for the worst case, where all lists that a text stands in are full.
 //
-//   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--smoke]
+//   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--undecided] [--smoke]
+//
+// --undecided: the items are put into the index with the groups that they would get, without looking for
+// them: for look-ups among ten million, in half the time.
 //
 // Features are made of numbers: SimHashes and bands uniform, 80 shingles a text as of 500 characters, one
 // item of ten like an earlier one. Items are spread over the window, so that all of its buckets are there.
@@ -19,6 +22,7 @@
 #include <vector>
 
 #include "flow/group_flow.h"
+#include "flow/group_rules.h"
 #include "store/rocks_item_index.h"
 
 namespace seen::bench {
@@ -34,6 +38,7 @@ struct Arguments {
   uint64_t cache_mib = 1024;
   std::string directory = std::filesystem::temp_directory_path().string();
   size_t lookups = 20'000;
+  bool undecided = false;
 };
 
 // Of this thread: what others do on the machine doesn't count.
@@ -107,9 +112,7 @@ class Scale {
                                        nullptr});
     if (!index) Require(Fail(index.error()));
     index_ = std::move(*index);
-    auto flow = GroupFlow::Open({}, *index_, sink_);
-    if (!flow) Require(Fail(flow.error()));
-    flow_ = std::move(*flow);
+    OpenFlow();
   }
   ~Scale() {
     flow_.reset();
@@ -157,6 +160,53 @@ class Scale {
     std::fflush(stdout);
   }
 
+  /// The same items, in the groups that they would come into.
+  void PutUndecided(uint64_t items, int64_t from_ms, int64_t span_ms) {
+    constexpr uint64_t kUnsavedBytes = 64 << 20;
+    flow_.reset();
+    const GroupRules rules{GroupOptions()};
+    IndexPosition position;
+    const auto save = [&] { Require(index_->Checkpoint(position, rules.FirstBucket(position.index_time))); };
+    const auto begin = steady_clock::now();
+    ItemRef before;
+    for (uint64_t number = 0; number < items; ++number) {
+      const TimeMs at{from_ms +
+                      static_cast<int64_t>(static_cast<double>(span_ms) * static_cast<double>(number) /
+                                           static_cast<double>(items))};
+      const ItemRef item{rules.BucketOf(at), number};
+      StoredItem stored{"item" + std::to_string(number), at, {}};
+      MakeFeatures(number, stored.features);
+      IndexChange change;
+      change.listed.push_back({item, stored.features});
+      if (number % 10 == 9) {
+        const std::string first = "item" + std::to_string(number - 1);
+        const auto near = [](ItemRef ref, std::string id) {
+          return StoredNear{ref, {std::move(id), 0.97, 2, FoundBy::kBoth}};
+        };
+        change.groups.push_back(
+            {item, StoredGroup{before, first, FoundBy::kBoth, 0.97, 2, {near(before, first)}, {}}});
+        change.groups.push_back(
+            {before, StoredGroup{before, first, FoundBy::kFirst, 1.0, 0, {near(item, stored.item_id)}, {}}});
+        change.memberships.push_back({before, item, true});
+      }
+      change.added.push_back({item, std::move(stored), true});
+      Require(index_->Write(change));
+      before = item;
+      ++position.items[item.bucket];
+      position.next_number = number + 1;
+      position.next_offset = static_cast<int64_t>(number + 1);
+      position.index_time = at;
+      if (index_->unsaved_bytes() > kUnsavedBytes) save();
+    }
+    save();
+    offset_ = position.next_offset;
+    std::printf("%-8s %10llu items, %8.0f items/s put in, undecided\n", "item",
+                static_cast<unsigned long long>(items),
+                static_cast<double>(items) / Seconds(steady_clock::now() - begin));
+    std::fflush(stdout);
+    OpenFlow();
+  }
+
   template <typename Make>
   void LookUp(const char* what, size_t lookups, Make make) {
     std::vector<double> times, cpu_times;
@@ -192,10 +242,12 @@ class Scale {
 
   void PrintSize() {
     const GroupFigures figures = flow_->Figures();
+    std::printf("size     %.1f bytes an item on disk\n",
+                static_cast<double>(figures.bytes) / static_cast<double>(figures.items));
+    if (figures.items_total == 0) return;
     std::printf(
-        "size     %.1f bytes an item on disk; a SimHash was compared with %.1f others, 4 x items / 65,536 "
-        "is %.1f at the end; %.2f candidates verified an item\n",
-        static_cast<double>(figures.bytes) / static_cast<double>(figures.items),
+        "decided  a SimHash was compared with %.1f others, 4 x items / 65,536 is %.1f at the end; %.2f "
+        "candidates verified an item\n",
         static_cast<double>(figures.compared_total) / static_cast<double>(figures.items_total),
         4.0 * static_cast<double>(figures.items) / 65'536,
         static_cast<double>(figures.candidates_total) / static_cast<double>(figures.items_total));
@@ -203,6 +255,12 @@ class Scale {
   void Compact() { Require(index_->CompactAll()); }
 
  private:
+  void OpenFlow() {
+    auto flow = GroupFlow::Open({}, *index_, sink_);
+    if (!flow) Require(Fail(flow.error()));
+    flow_ = std::move(*flow);
+  }
+
   const Arguments arguments_;
   std::string path_;
   NoSink sink_;
@@ -215,7 +273,11 @@ void Run(const Arguments& arguments) {
   Scale scale(arguments);
   const uint64_t items = arguments.items;
   const int64_t window_ms = kWindowDays * int64_t{86'400'000};
-  scale.Take("item", items, kFirstMs, window_ms - 1, MakeFeatures);
+  if (arguments.undecided) {
+    scale.PutUndecided(items, kFirstMs, window_ms - 1);
+  } else {
+    scale.Take("item", items, kFirstMs, window_ms - 1, MakeFeatures);
+  }
   scale.PrintSize();
   const auto of_new = [&](uint64_t random, ItemFeatures& out) {
     MakeFeatures((random | uint64_t{1} << 62) / 10 * 10, out);
@@ -255,6 +317,8 @@ int main(int argc, char** argv) {
     if (name == "--smoke") {
       arguments.items = 2'000;
       arguments.lookups = 200;
+    } else if (name == "--undecided") {
+      arguments.undecided = true;
     } else if (i + 1 < argc && name == "--items") {
       arguments.items = std::strtoull(argv[++i], nullptr, 10);
     } else if (i + 1 < argc && name == "--cache-mib") {
@@ -264,8 +328,10 @@ int main(int argc, char** argv) {
     } else if (i + 1 < argc && name == "--directory") {
       arguments.directory = argv[++i];
     } else {
-      std::fprintf(stderr, "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--smoke]\n",
-                   argv[0]);
+      std::fprintf(
+          stderr,
+          "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--undecided] [--smoke]\n",
+          argv[0]);
       return 2;
     }
   }
