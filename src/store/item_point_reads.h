@@ -29,10 +29,18 @@ struct ItemPointReads {
     wanted.resize(keys.size());
     for (uint32_t i = 0; i < wanted.size(); ++i) wanted[i] = i;
   }
-  /// What is pinned of the files is let go.
+  /// What is pinned of the files.
   void LetGo() {
     for (rocksdb::PinnableSlice& value : pinned) value.Reset();
   }
+  /// Nothing stays pinned when a look-up ends, however it does.
+  struct Use {
+    explicit Use(ItemPointReads& of) : reads(of) {}
+    ~Use() { reads.LetGo(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ItemPointReads& reads;
+  };
 
   // Of the reading:
   std::vector<uint64_t> hashes;  // of `keys`, where the presence is asked first

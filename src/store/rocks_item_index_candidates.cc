@@ -92,13 +92,12 @@ Status RocksItemIndex::Lister::List(const RocksItemIndex& index, const Candidate
   entries_max_ = entries_max;
   out.Clear();
   Begin(query);
+  const ItemPointReads::Use lists(lists_), rows(rows_);
   const auto families = index.families_.All();
   for (const auto& family : *families) {
     if (family->bucket() < query.first_bucket) break;
     if (Status listed = ListBucket(index, *family); !listed) return listed;
   }
-  lists_.LetGo();
-  rows_.LetGo();
   return {};
 }
 

@@ -90,6 +90,7 @@ Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::option
   out.item.reset();
   out.copies.clear();
   ItemPointReads& reads = Reads();
+  const ItemPointReads::Use use(reads);
   reads.Clear();
   if (item_id) reads.keys.push_back(IdKey(*item_id));
   if (content_hash) reads.keys.push_back(ContentKey(*content_hash));
@@ -119,7 +120,6 @@ Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::option
       }
     }
   }
-  reads.LetGo();
   return {};
 }
 
@@ -137,6 +137,7 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
     return items[a].number < items[b].number;
   });
   ItemPointReads& reads = Reads();
+  const ItemPointReads::Use use(reads);
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const int32_t bucket = items[order[begin]].bucket;
     while (end < order.size() && items[order[end]].bucket == bucket) ++end;
@@ -160,7 +161,6 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
       if (!out[order[i]]) return Fail(Corrupt(fmt::format("row {}", items[order[i]].number)));
     }
   }
-  reads.LetGo();
   return {};
 }
 
