@@ -27,7 +27,7 @@ struct GroupOptions {
   int distance_max = 3;
   double similarity_min = 0.8;
   int32_t window_days = 30;
-  uint32_t list_max = 256;       // entries looked at of one list of candidates: the newest; at most kListMax
+  uint32_t list_max = 256;        // entries looked at of one list of candidates: the newest; at most kListMax
   uint32_t candidates_max = 128;  // verified for one item
 };
 

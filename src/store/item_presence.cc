@@ -20,6 +20,33 @@ uint64_t Mix(uint64_t value) {
   return value ^ value >> 33;
 }
 
+using Pair = std::array<size_t, 2>;
+constexpr std::array<Pair, ItemPresence::kPairs> kPairsOfTables{Pair{0, 1}, Pair{0, 2}, Pair{0, 3},
+                                                                Pair{1, 2}, Pair{1, 3}, Pair{2, 3}};
+
+// The pairs that the table's block is one of, then its halves.
+constexpr auto kHashesOfTables = [] {
+  std::array<std::array<uint8_t, kSimHashTables - 1 + ItemPresence::kHalves>, kSimHashTables> all{};
+  for (size_t table = 0; table < kSimHashTables; ++table) {
+    size_t count = 0;
+    for (size_t pair = 0; pair < ItemPresence::kPairs; ++pair) {
+      const auto [one, other] = kPairsOfTables[pair];
+      if (one == table || other == table) all[table][count++] = static_cast<uint8_t>(pair);
+    }
+    for (size_t i = 0; i < ItemPresence::kHalves; ++i) {
+      all[table][count++] = static_cast<uint8_t>(ItemPresence::kPairs + table * ItemPresence::kHalves + i);
+    }
+  }
+  return all;
+}();
+constexpr auto kHashesOfBands = [] {
+  std::array<uint8_t, kBands> all{};
+  for (size_t band = 0; band < kBands; ++band) {
+    all[band] = static_cast<uint8_t>(ItemPresence::kNearHashes + band);
+  }
+  return all;
+}();
+
 // Of a hash that is there already, what says that it is so again: in the same cache line.
 uint64_t MarkOf(uint64_t hash, unsigned times) {
   constexpr uint64_t kPlace = 0xffff'ffff'0000'0000u;
@@ -31,20 +58,30 @@ uint64_t MarkOf(uint64_t hash, unsigned times) {
 uint64_t ItemPresence::HashOf(std::string_view key) { return Mix(std::hash<std::string_view>{}(key)); }
 
 ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
-  constexpr unsigned kPartBits = 48 / kParts;
+  const uint64_t of_class = uint64_t{SimHashTableOf(features, 0)} << 40;
+  const auto block = [&](size_t table) { return uint64_t{BlockOf(features.simhash, table)}; };
   ListHashes hashes;
+  for (size_t pair = 0; pair < kPairs; ++pair) {
+    const auto [one, other] = kPairsOfTables[pair];
+    hashes[pair] = Mix(of_class | pair << 32 | block(one) << 16 | block(other));
+  }
   for (size_t table = 0; table < kSimHashTables; ++table) {
-    const uint64_t list = uint64_t{SimHashTableOf(features, table)} << 16 | BlockOf(features.simhash, table);
-    const uint64_t rest = RestOf(features.simhash, table);
-    for (size_t part = 0; part < kParts; ++part) {
-      const uint64_t bits = rest >> (kPartBits * part) & ((1u << kPartBits) - 1);
-      hashes[table * kParts + part] = Mix(list << 16 | part << kPartBits | bits);
+    const uint64_t next = block((table + 1) % kSimHashTables), after = block((table + 2) % kSimHashTables);
+    for (size_t i = 0; i < kHalves; ++i) {
+      const uint64_t halves = (i & 1 ? next >> 8 : next & 0xff) << 8 | (i & 2 ? after >> 8 : after & 0xff);
+      const size_t place = kPairs + table * kHalves + i;
+      hashes[place] = Mix(of_class | place << 32 | block(table) << 16 | halves);
     }
   }
   for (size_t band = 0; band < kBands; ++band) {
     hashes[kNearHashes + band] = Mix(KeptBand(features.bands[band]) | (kBandHashes + band));
   }
   return hashes;
+}
+
+std::span<const uint8_t> ItemPresence::HashesOfList(size_t list) {
+  if (list < kSimHashTables) return kHashesOfTables[list];
+  return {&kHashesOfBands[list - kSimHashTables], 1};
 }
 
 void ItemPresence::Note(uint64_t hash) {

@@ -17,16 +17,6 @@ constexpr unsigned kMany = ItemPresence::kCountMax;
 
 bool IsOfSimHash(size_t list) { return list < kSimHashTables; }
 
-// Of a list: from `begin` to before `end`.
-struct HashRange {
-  size_t begin, end;
-};
-HashRange HashesOfList(size_t list) {
-  if (IsOfSimHash(list)) return {list * ItemPresence::kParts, (list + 1) * ItemPresence::kParts};
-  const size_t band = list - kSimHashTables + ItemPresence::kNearHashes;
-  return {band, band + 1};
-}
-
 bool IsNear(uint64_t differing) {
   for (int bit = 0; bit < kNearBits && differing != 0; ++bit) differing &= differing - 1;
   return differing == 0;
@@ -136,14 +126,15 @@ Status RocksItemIndex::Lister::ListBucket(const RocksItemIndex& index, const Buc
 }
 
 void RocksItemIndex::Lister::Count(const ItemPresence& presence) {
-  for (const uint64_t hash : hashes_) presence.Prefetch(hash);
+  const size_t begin = begin_ == 0 ? 0 : ItemPresence::kNearHashes;
+  const size_t end = end_ == kCandidateLists ? kHashes : ItemPresence::kNearHashes;
+  for (size_t hash = begin; hash < end; ++hash) presence.Prefetch(hashes_[hash]);
+  for (size_t hash = begin; hash < end; ++hash) unknown_[hash] = presence.Count(hashes_[hash]);
   for (size_t list = begin_; list < end_; ++list) {
     const size_t room = entries_max_ - SizeOf(list);
     done_[list] = room == 0;
     if (room == 0) ++out_->cut;
-    const auto [begin, end] = HashesOfList(list);
-    for (size_t hash = begin; hash < end; ++hash) {
-      unknown_[hash] = presence.Count(hashes_[hash]);
+    for (const uint8_t hash : ItemPresence::HashesOfList(list)) {
       // Which of them are the newest only the list says.
       if (unknown_[hash] > 0 && room < kMany) unknown_[hash] = kMany;
     }
@@ -151,15 +142,14 @@ void RocksItemIndex::Lister::Count(const ItemPresence& presence) {
 }
 
 bool RocksItemIndex::Lister::IsNeeded(size_t list) const {
-  const auto [begin, end] = HashesOfList(list);
-  return !done_[list] && std::any_of(&unknown_[begin], &unknown_[begin] + (end - begin),
-                                     [](unsigned unknown) { return unknown > 0; });
+  const auto hashes = ItemPresence::HashesOfList(list);
+  return !done_[list] &&
+         std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return unknown_[hash] > 0; });
 }
 
 bool RocksItemIndex::Lister::HasMany(size_t list) const {
-  const auto [begin, end] = HashesOfList(list);
-  return std::any_of(&unknown_[begin], &unknown_[begin] + (end - begin),
-                     [](unsigned unknown) { return unknown == kMany; });
+  const auto hashes = ItemPresence::HashesOfList(list);
+  return std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return unknown_[hash] == kMany; });
 }
 
 void RocksItemIndex::Lister::Want() {
@@ -176,7 +166,7 @@ std::optional<size_t> RocksItemIndex::Lister::WantOneOfFew() {
   unsigned most = 0;
   for (const uint32_t list : lists_.wanted) {
     if (IsOfSimHash(list) || HasMany(list)) continue;
-    const unsigned unknown = unknown_[HashesOfList(list).begin];
+    const unsigned unknown = unknown_[ItemPresence::HashesOfList(list).front()];
     if (unknown > most) few = list;
     most = std::max(most, unknown);
   }
@@ -267,10 +257,10 @@ Status RocksItemIndex::Lister::Meet(const RocksItemIndex& index, const BucketFam
 // As if the list had been read.
 void RocksItemIndex::Lister::AppendKnown(size_t list) {
   const size_t has = SizeOf(list);
-  const auto [begin, end] = HashesOfList(list);
+  const auto hashes = ItemPresence::HashesOfList(list);
   for (const Known& known : known_) {
-    bool stands_in_it = false;
-    for (size_t i = begin; i < end; ++i) stands_in_it |= known.hashes[i] == hashes_[i];
+    const bool stands_in_it = std::any_of(hashes.begin(), hashes.end(),
+                                          [&](uint8_t hash) { return known.hashes[hash] == hashes_[hash]; });
     if (!stands_in_it) continue;
     if (!IsOfSimHash(list)) {
       out_->bands[list - kSimHashTables].push_back(known.item);
