@@ -11,7 +11,6 @@ namespace seen {
 template <typename Entry, size_t kMax>
 class BoundedList {
  public:
-  static constexpr size_t max_size() { return kMax; }
   size_t size() const { return size_; }
   void clear() { size_ = 0; }
   /// There must be room.

@@ -157,12 +157,12 @@ struct RocksGroupTable::Impl {
   }
 
   void AddPresence(size_t keys) {
-    const size_t keys_max =
-        std::bit_floor(std::max<size_t>(options.memory_bytes / 8 / PresenceBits::kBytesAKey, 4096));
+    const size_t keys_max = std::bit_floor(
+        std::max<size_t>(options.memory_bytes / 8 / PresenceBits::kBytesAKey, PresenceBits::kKeysMin));
     const size_t wanted = std::min(std::bit_ceil(std::max(keys, kPresenceKeysMin)), keys_max);
     PresenceBits* const current = presence.load(std::memory_order_relaxed);
     const auto spare = std::find_if(all_presence.begin(), all_presence.end(), [&](const auto& bits) {
-      return bits.get() != current && bits->keys_max() == std::max(wanted, PresenceBits::kKeysMin);
+      return bits.get() != current && bits->keys_max() == wanted;
     });
     if (spare != all_presence.end()) {
       (*spare)->Clear();
