@@ -2,7 +2,8 @@
 # Rooms include each other by path from src/ ("model/delta.h"); tests/include_rule.py holds the order.
 function(seen_room NAME)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cc")
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cc"
+       "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*/*.cc")
   if(NOT sources)
     add_library(seen_${NAME} INTERFACE)
     target_include_directories(seen_${NAME} INTERFACE "${PROJECT_SOURCE_DIR}/src")
@@ -32,7 +33,14 @@ function(seen_test NAME DIR)
   endif()
   add_executable(test_${NAME} ${sources})
   target_include_directories(test_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(test_${NAME} PRIVATE SEEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # Only where it is used: the same object then serves every checkout's compiler cache.
+  foreach(source ${sources})
+    file(STRINGS "${source}" uses REGEX SEEN_SOURCE_DIR LIMIT_COUNT 1)
+    if(uses)
+      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS
+                   SEEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
   target_link_libraries(test_${NAME} PRIVATE ${TEST_LINKS} GTest::gtest GTest::gtest_main)
   if(NOT NAME STREQUAL "simulation")  # which has enough of its own to do
     target_compile_options(test_${NAME} PRIVATE ${SEEN_TEST_OPTIONS})

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdlib>
 
-#include "app/queries_candidates.h"
-#include "app/similar_candidates.h"
 #include "model/similar_fingerprint.h"
+#include "query/queries_candidates.h"
+#include "query/similar_candidates.h"
 #include "serve/unseen_body.h"
 #include "users.h"
 

@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "flow/group_flow.h"
-#include "flow/group_rules.h"
-#include "store/rocks_item_index.h"
+#include "item_store/rocks_item_index.h"
+#include "items/group_flow.h"
+#include "items/group_rules.h"
 
 namespace seen::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "flow/group_flow.h"
+#include "items/group_flow.h"
 #include "similar/texts.h"
 
 namespace seen::bench {

@@ -2,8 +2,8 @@
 #include <bit>
 #include <unordered_map>
 
-#include "flow/item_index_port.h"
 #include "group/distance_rule.h"
+#include "items/item_index_port.h"
 #include "similar/distances.h"
 #include "similar/near.h"
 

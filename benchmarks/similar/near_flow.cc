@@ -4,8 +4,8 @@
 
 #include "common/arguments.h"
 #include "group/idf_table.h"
+#include "item_store/rocks_item_index.h"
 #include "similar/near.h"
-#include "store/rocks_item_index.h"
 
 namespace seen::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "app/config_reference.h"
+#include "config/config_reference.h"
 
 namespace seen {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "app/config.h"
+#include "config/config.h"
 
 namespace seen {
 

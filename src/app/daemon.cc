@@ -11,7 +11,6 @@
 #include "app/memory_budget.h"
 #include "app/partition_set.h"
 #include "app/pipeline.h"
-#include "app/queries.h"
 #include "app/rekeying.h"
 #include "app/service_manager.h"
 #include "app/stop_signal.h"
@@ -23,6 +22,7 @@
 #include "kafka/dead_letter_producer.h"
 #include "kafka/embedded_broker.h"
 #include "kafka/snapshot_producer.h"
+#include "query/queries.h"
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
@@ -279,7 +279,7 @@ Status Daemon::Connect() {
   if (!opened) return Fail(opened.error());
   consumer_ = std::move(*opened);
   rebalancing_->SetConsumer(consumer_.get());
-  queries_.SetPartitions(partitions_.get(), topics->partitions);
+  queries_.SetPartitions(&partitions_->open(), topics->partitions);
   shown_partitions_.store(partitions_.get());
   shown_consumer_.store(consumer_.get());
   pipeline_ = std::make_unique<Pipeline>(
@@ -366,7 +366,7 @@ void Daemon::Housekeep() {
   const Instant now = clock_.Now();
   if (now - housekept_ < kHousekeeping) return;
   housekept_ = now;
-  for (const PartitionPointer& open : partitions_->All()) {
+  for (const PartitionPointer& open : partitions_->open().All()) {
     const Watermarks watermarks = consumer_->CachedWatermarks(open->partition);
     open->flow->SetWatermarks(watermarks.low, watermarks.high);
   }

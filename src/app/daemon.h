@@ -1,7 +1,7 @@
 #pragma once
 // seend's life: lock, serve, find the brokers, consume, stop. Threads and their order are in daemon.cc's Run.
 
-#include "app/config.h"
+#include "config/config.h"
 
 namespace seen {
 

@@ -2,8 +2,8 @@
 
 #include "app/version.h"
 #include "kafka/client_settings.h"
+#include "rocks/version.h"
 #include "store/descriptor.h"
-#include "store/rocks_version.h"
 
 namespace seen {
 
@@ -82,7 +82,7 @@ DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* c
   }
   if (consumer) status.brokers_reachable = consumer->brokers_reachable();
   if (partitions) {
-    for (const PartitionPointer& open : partitions->All()) {
+    for (const PartitionPointer& open : partitions->open().All()) {
       const PartitionStatus& partition = status.partitions.emplace_back(MakePartition(*open));
       if (!status.not_ready_reason.empty()) continue;
       const std::string name = "partition " + std::to_string(partition.partition);

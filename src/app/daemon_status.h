@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "app/config.h"
 #include "app/partition_set.h"
 #include "app/rekeying.h"
-#include "flow/status.h"
+#include "config/config.h"
+#include "serve/daemon_status.h"
 
 namespace seen {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/log_budget.h"
-#include "flow/status.h"
+#include "item_store/rocks_group_table.h"
 #include "kafka/topic_follower.h"
-#include "store/rocks_group_table.h"
+#include "run/status.h"
 
 namespace seen {
 

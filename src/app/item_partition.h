@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/item_reading.h"
-#include "flow/group_flow.h"
-#include "flow/status.h"
+#include "config/config.h"
+#include "item_store/rocks_item_index.h"
+#include "items/group_flow.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/group_producer.h"
 #include "kafka/watermarks.h"
-#include "store/rocks_item_index.h"
+#include "run/status.h"
 
 namespace seen {
 

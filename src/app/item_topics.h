@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "group/idf_table.h"
 #include "kafka/admin.h"
 

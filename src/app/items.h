@@ -13,14 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include "app/config.h"
 #include "app/item_partition.h"
 #include "app/rekeying.h"
 #include "base/log_budget.h"
-#include "flow/similar_port.h"
-#include "flow/status.h"
+#include "config/config.h"
+#include "items/similar_port.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
+#include "run/status.h"
 
 namespace seen {
 

@@ -24,19 +24,6 @@ uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::s
 std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 }  // namespace
 
-void OpenPartition::Stop(std::string reason) {
-  {
-    const std::lock_guard lock(reason_mutex_);
-    stop_reason_ = std::move(reason);
-  }
-  stopped.store(true, std::memory_order_release);
-}
-
-std::string OpenPartition::stop_reason() const {
-  const std::lock_guard lock(reason_mutex_);
-  return stop_reason_;
-}
-
 PartitionSet::PartitionSet(Options options, StoreDirectory& directory, const StoreResources& resources,
                            const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,
                            const Clock& clock)
@@ -76,8 +63,7 @@ Result<int64_t> PartitionSet::Open(const Assignment& assignment) {
                                  {"next_offset", (*opened)->flow->next_offset()},
                                  {"high_watermark", assignment.watermarks.high},
                                  {"state", has_state ? "found" : "new"}});
-  const std::lock_guard lock(mutex_);
-  open_[partition] = std::move(*opened);
+  open_.Add(std::move(*opened));
   return from;
 }
 
@@ -167,23 +153,13 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
                                       *open->store, dead_letters_, reporter_, clock_);
   open->flow->SetWatermarks(watermarks.low, watermarks.high);
   if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
-  const std::lock_guard lock(mutex_);
-  open->ticket_tag = next_tag_++ << 32;
-  open->unexposed_tag = next_tag_++ << 32;
-  return open;
-}
-
-PartitionPointer PartitionSet::Take(int32_t partition) {
-  const std::lock_guard lock(mutex_);
-  const auto found = open_.find(partition);
-  if (found == open_.end()) return nullptr;
-  PartitionPointer open = std::move(found->second);
-  open_.erase(found);
+  open->ticket_tag = open_.NewTag();
+  open->unexposed_tag = open_.NewTag();
   return open;
 }
 
 Result<int64_t> PartitionSet::Rebuild(int32_t partition, const Watermarks& watermarks) {
-  PartitionPointer open = Take(partition);
+  PartitionPointer open = open_.Take(partition);
   const int32_t partition_count = open->flow->options().partition_count;
   std::weak_ptr<OpenPartition> gone = open;
   open.reset();
@@ -194,13 +170,12 @@ Result<int64_t> PartitionSet::Rebuild(int32_t partition, const Watermarks& water
   if (!opened) return Fail(opened.error());
   log::Warning("state dropped, reading from the earliest", {{"partition", partition}});
   const int64_t from = (*opened)->flow->ReadFrom(watermarks.low);
-  const std::lock_guard lock(mutex_);
-  open_[partition] = std::move(*opened);
+  open_.Add(std::move(*opened));
   return from;
 }
 
 int64_t PartitionSet::Close(int32_t partition, bool write_checkpoint) {
-  PartitionPointer open = Take(partition);
+  PartitionPointer open = open_.Take(partition);
   if (!open) return -1;
   const std::lock_guard worker(open->worker_mutex);
   open->closed = true;
@@ -225,20 +200,6 @@ int64_t PartitionSet::Close(int32_t partition, bool write_checkpoint) {
   dead_letters_.Forget(partition);
   log::Info("partition closed", {{"partition", partition}, {"next_offset", open->flow->next_offset()}});
   return committed;
-}
-
-PartitionPointer PartitionSet::Find(int32_t partition) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = open_.find(partition);
-  return found == open_.end() ? nullptr : found->second;
-}
-
-std::vector<PartitionPointer> PartitionSet::All() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<PartitionPointer> all;
-  all.reserve(open_.size());
-  for (const auto& [partition, open] : open_) all.push_back(open);
-  return all;
 }
 
 int64_t PartitionSet::CheckpointOnce(OpenPartition& open) {

@@ -1,61 +1,19 @@
 #pragma once
 // The partitions this process owns: opened, looked up, checkpointed, closed.
 
-#include <atomic>
-#include <functional>
-#include <limits>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/memory_budget.h"
-#include "flow/partition_flow.h"
-#include "flow/status.h"
+#include "config/config.h"
+#include "flow/open_partition.h"
 #include "kafka/consumer.h"
+#include "rocks/resources.h"
 #include "store/rocks_partition_store.h"
 #include "store/store_directory.h"
-#include "store/store_resources.h"
 
 namespace seen {
-
-/// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
-struct OpenPartition {
-  int32_t partition = 0;
-  uint64_t unexposed_tag = 0;  // of tickets for unexposed items
-  uint64_t ticket_tag = 0;     // unique a process: upper half of the publisher's tickets
-  std::unique_ptr<RocksPartitionStore> store;
-  std::unique_ptr<PartitionFlow> flow;
-
-  std::mutex worker_mutex;        // the flow's worker role: a worker thread, or the one that closes
-  bool closed = false;            // worker_mutex: the flow takes nothing more
-  std::mutex checkpoint_mutex;    // the flow's checkpoint role
-  Instant checkpoint_retry_at{};  // checkpoint_mutex
-
-  // The offset up to which it must have read before it answers, being caught up: until re-keying has caught
-  // up too it isn't known.
-  static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
-  std::atomic<int64_t> answers_from{0};
-  bool AwaitsRekeying() const { return flow->next_offset() < answers_from.load(std::memory_order_acquire); }
-  bool CaughtUp() const { return flow->CaughtUp() && !AwaitsRekeying(); }
-
-  std::atomic<bool> disk_full{false};
-  std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
-  std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken
-  std::string_view held_reason;           // worker_mutex; a constant
-
-  void Stop(std::string reason);
-  std::string stop_reason() const;
-
- private:
-  mutable std::mutex reason_mutex_;
-  std::string stop_reason_;
-};
-
-using PartitionPointer = std::shared_ptr<OpenPartition>;
 
 class PartitionSet {
  public:
@@ -78,9 +36,9 @@ class PartitionSet {
   /// that may be committed; -1: none.
   int64_t Close(int32_t partition, bool write_checkpoint);
 
-  /// Any thread. nullptr: not open here.
-  PartitionPointer Find(int32_t partition) const;
-  std::vector<PartitionPointer> All() const;
+  /// Any thread.
+  OpenPartitions& open() { return open_; }
+  const OpenPartitions& open() const { return open_; }
   bool rebuild() const { return options_.rebuild; }
 
   /// Writes the frozen tail if there is one and it is time. The offset that may be committed, -1: nothing
@@ -90,7 +48,6 @@ class PartitionSet {
  private:
   Result<PartitionPointer> OpenStore(int32_t partition, int32_t partition_count,
                                      const Watermarks& watermarks);
-  PartitionPointer Take(int32_t partition);
 
   const Options options_;
   StoreDirectory& directory_;
@@ -101,9 +58,7 @@ class PartitionSet {
   Reporter& reporter_;
   const Clock& clock_;
 
-  mutable std::mutex mutex_;
-  std::map<int32_t, PartitionPointer> open_;  // mutex_
-  uint64_t next_tag_ = 1;                     // mutex_
+  OpenPartitions open_;
 };
 
 }  // namespace seen

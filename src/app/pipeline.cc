@@ -31,7 +31,7 @@ class Pipeline::Worker final : public WorkerHandler {
   void Run() {
     while (!pipeline_.workers_stop_.load(std::memory_order_relaxed)) {
       pipeline_.consumer_.PollWorker(number_, kIdlePoll, *this);
-      for (const PartitionPointer& open : pipeline_.partitions_.All()) {
+      for (const PartitionPointer& open : pipeline_.partitions_.open().All()) {
         if (pipeline_.consumer_.WorkerOf(open->partition) != number_) continue;
         const std::lock_guard lock(open->worker_mutex);
         if (!open->closed) FreezeIfDue(*open);
@@ -55,7 +55,7 @@ class Pipeline::Worker final : public WorkerHandler {
                          ": the topic was recreated, or its log was cut. Remedy: start once with "
                          "--rebuild to read it from the earliest record"});
     }
-    const PartitionPointer open = pipeline_.partitions_.Find(partition);
+    const PartitionPointer open = pipeline_.partitions_.open().Find(partition);
     if (!open) return;
     const std::lock_guard lock(open->worker_mutex);
     if (open->closed) return;
@@ -71,7 +71,7 @@ class Pipeline::Worker final : public WorkerHandler {
   }
 
   Status TakeBatch(const PartitionBatch& batch, Watermarks& watermarks) {
-    const PartitionPointer open = pipeline_.partitions_.Find(batch.partition);
+    const PartitionPointer open = pipeline_.partitions_.open().Find(batch.partition);
     if (!open) return {};
     const std::lock_guard lock(open->worker_mutex);
     if (open->closed || open->stopped.load()) return {};
@@ -184,7 +184,8 @@ void Pipeline::Stop(milliseconds drain) {
   const Instant until = clock_.Now() + drain;
   while (snapshots_ && clock_.Now() < until) {
     uint64_t outstanding = 0;
-    for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish().Outstanding();
+    for (const PartitionPointer& open : partitions_.open().All())
+      outstanding += open->flow->publish().Outstanding();
     if (outstanding == 0) break;
     std::this_thread::sleep_for(kHoldSlice);
   }
@@ -206,7 +207,7 @@ void Pipeline::Wake(std::condition_variable& condition) {
 void Pipeline::RunCheckpointer() {
   while (!stop_.load(std::memory_order_relaxed)) {
     bool some_wait = false;
-    for (const PartitionPointer& open : partitions_.All()) {
+    for (const PartitionPointer& open : partitions_.open().All()) {
       if (!open->flow->HasFrozen() || open->stopped.load()) continue;
       const int64_t committed = partitions_.CheckpointOnce(*open);
       if (committed >= 0) consumer_.Commit(open->partition, committed);
@@ -225,7 +226,7 @@ void Pipeline::RunPublisher() {
   while (!stop_.load(std::memory_order_relaxed)) {
     const bool again = PublishOnce();
     Instant next = Instant::max();
-    const auto opened = partitions_.All();
+    const auto opened = partitions_.open().All();
     for (const PartitionPointer& open : opened) next = std::min(next, open->flow->publish().NextDue());
     const Instant now = clock_.Now();
     if (now - reported > kPublisherIdle) {
@@ -254,7 +255,7 @@ bool Pipeline::PublishOnce() {
     std::vector<PublishFlow::Acknowledgement> of;
   };
   std::map<uint64_t, Acknowledgements> by_tag;
-  const auto opened = partitions_.All();
+  const auto opened = partitions_.open().All();
   for (const PartitionPointer& open : opened) {
     by_tag[open->ticket_tag].open = open.get();
     if (open->flow->unexposed() != nullptr) by_tag[open->unexposed_tag] = {open.get(), true, {}};

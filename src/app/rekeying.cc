@@ -256,7 +256,7 @@ void Rekeying::OpenToReaders() {
     if (!behind || *behind > static_cast<int64_t>(options_.config->http.ready_lag_messages)) return;
   }
   if (readers_.partitions == nullptr) return;
-  for (const PartitionPointer& open : readers_.partitions->All()) {
+  for (const PartitionPointer& open : readers_.partitions->open().All()) {
     if (open->answers_from.load(std::memory_order_relaxed) != OpenPartition::kNotYet) continue;
     const auto watermarks = readers_.keyed->QueryWatermarks(open->partition, kQuestion);
     if (!watermarks) return;

@@ -11,14 +11,14 @@
 #include <thread>
 #include <vector>
 
-#include "app/config.h"
 #include "app/partition_set.h"
-#include "flow/rekey_flow.h"
-#include "flow/rekey_progress.h"
-#include "flow/status.h"
+#include "config/config.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/keyed_producer.h"
+#include "run/rekey_flow.h"
+#include "run/rekey_progress.h"
+#include "run/status.h"
 
 namespace seen {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/config.h"
 #include "app/daemon_status.h"
 #include "app/stop_signal.h"
+#include "config/config.h"
 #include "kafka/admin.h"
 
 namespace seen {

@@ -21,7 +21,7 @@ void WatermarkBeat::Step(const PartitionSet& partitions, SnapshotSink& sink, con
   const Instant now = clock.Now();
   if (outstanding_ > 0 || (last_ != Instant{} && now - last_ < kEvery)) return;
   last_ = now;
-  for (const PartitionPointer& open : partitions.All()) {
+  for (const PartitionPointer& open : partitions.open().All()) {
     if (open->stopped.load(std::memory_order_acquire)) continue;
     PartitionFlow& flow = *open->flow;
     PartitionStatus status;

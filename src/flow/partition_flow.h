@@ -25,7 +25,6 @@
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
 #include "flow/publish_flow.h"
-#include "flow/query_port.h"
 #include "flow/reporter.h"
 #include "flow/republisher.h"
 #include "flow/status.h"

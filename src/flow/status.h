@@ -1,5 +1,5 @@
 #pragma once
-// What /v1/status and the gauges of /metrics show, as plain values.
+// What /v1/status and the gauges of /metrics show of a partition, as plain values.
 
 #include <array>
 #include <chrono>
@@ -8,11 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "flow/group_flow.h"
 #include "flow/store_port.h"
 #include "model/event.h"
 
 namespace seen {
+
+/// How far the stream had been read when an answer was made; the `Seen-As-Of` header.
+struct AsOf {
+  TimeMs partition_time;
+  int64_t lag_messages = 0;
+};
 
 struct CheckpointReport {
   int64_t next_offset = 0;
@@ -79,88 +84,6 @@ struct PartitionStatus {
   // See flow/heavy_users.h.
   std::vector<HeavyUser> heaviest_users;
   uint64_t users_at_daily_limit = 0;
-};
-
-/// One partition of the source topic, input.keyed_by_user being false.
-struct RekeyingPartitionStatus {
-  int32_t partition = 0;
-  bool assigned = false;          // to this daemon
-  int64_t committed_offset = -1;  // the group's; -1: none yet
-  int64_t high_watermark = -1;
-  int64_t lag_messages = 0;    // not acknowledged by the keyed topic yet
-  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
-};
-
-struct RekeyingStatus {
-  std::string source_topic;
-  std::string group_id;
-  bool caught_up = false;
-  std::string problem;  // for people: why it isn't; empty if it is
-  int64_t lag_messages = 0;
-  std::vector<RekeyingPartitionStatus> partitions;  // all of the source topic
-};
-
-/// The daemon's copy of the topic of groups.
-struct ItemGroupsStatus {
-  std::string topic;         // empty: not found yet
-  std::string problem;       // for people: why it isn't read; empty if it is
-  int64_t lag_messages = 0;  // not read yet
-  uint64_t records = 0;      // read since the start
-  uint64_t unreadable = 0;   // of those, left out
-  uint64_t rows = 0;         // in the copy, about
-  uint64_t bytes = 0;        // on disk
-  uint64_t cache_bytes = 0;  // in memory
-  uint64_t disk_reads = 0;   // of what the cache hadn't, since the start
-  uint64_t errors = 0;       // look-ups that the disk failed
-};
-
-/// One partition of the ordered topic of items that this daemon owns.
-struct ItemsPartitionStatus {
-  int32_t partition = 0;
-  std::string state;   // "catching_up", "ready", "held", "stopped"
-  std::string reason;  // for people; empty when ready
-  int64_t next_offset = 0;
-  int64_t checkpoint_offset = 0;
-  int64_t high_watermark = -1;  // -1: not known yet
-  int64_t lag_messages = 0;
-  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
-  GroupFigures figures;        // since the partition was opened
-  uint64_t cut_texts = 0;      // longer than items.text_bytes_max; these, too, since the partition was opened
-  uint64_t groups_sent = 0;
-  std::array<uint64_t, kRejectReasons> rejected{};
-  uint64_t checkpoints = 0;
-  double checkpoint_seconds = 0;  // in all
-};
-
-/// The stream of items, on the way to their groups.
-struct ItemsStatus {
-  std::string topic;          // as producers write it
-  std::string ordered_topic;  // as it is read: the same if that has one partition; empty: not known yet
-  std::string group_id;
-  std::string problem;  // for people: why it isn't read, or not all of it yet; empty if it is
-  std::vector<ItemsPartitionStatus> partitions;
-  std::optional<RekeyingStatus> rekeying;  // nullopt: the topic has one partition
-  std::array<uint64_t, kRejectReasons> rekeying_rejected{};
-};
-
-struct DaemonStatus {
-  std::string version;
-  std::string librdkafka_version;
-  std::string rocksdb_version;
-  uint32_t store_version = 0;  // of the format this program writes
-  std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
-  bool embedded_kafka = false;
-  bool brokers_reachable = false;
-  std::string instance_id;
-  std::string topic;
-  int32_t partitions_total = 0;  // of the input topic; 0: not known yet
-  TimeMs started_at;
-  bool ready = false;
-  std::string not_ready_reason;  // empty when ready
-  std::vector<PartitionStatus> partitions;
-  std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user
-  std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
-  std::optional<ItemGroupsStatus> item_groups;  // likewise
 };
 
 }  // namespace seen

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "flow/group_flow.h"
+#include "items/group_flow.h"
 #include "kafka/client_settings.h"
 
 namespace seen {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "flow/rekey_port.h"
 #include "kafka/client_settings.h"
+#include "run/rekey_port.h"
 
 namespace seen {
 

@@ -7,7 +7,7 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "kafka/client_settings.h"
-#include "store/rocks_version.h"
+#include "rocks/version.h"
 
 // Freed memory goes back to the system after a moment: what is resident follows the load, not its peak.
 extern "C" const char* malloc_conf;

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "flow/query_port.h"
 #include "serve/http_message.h"
+#include "serve/query_port.h"
 
 namespace seen {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "flow/status.h"
+#include "serve/daemon_status.h"
 
 namespace seen {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "flow/query_port.h"
+#include "serve/query_port.h"
 
 namespace seen {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "flow/reporter.h"
-#include "flow/status.h"
+#include "serve/daemon_status.h"
 
 namespace seen {
 

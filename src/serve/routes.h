@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "flow/change_port.h"
-#include "flow/query_port.h"
 #include "serve/http_message.h"
+#include "serve/query_port.h"
 
 namespace seen {
 

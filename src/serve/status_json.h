@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "flow/query_port.h"
+#include "serve/query_port.h"
 
 namespace seen {
 

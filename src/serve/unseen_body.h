@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "flow/query_port.h"
+#include "serve/query_port.h"
 
 namespace seen {
 

@@ -1,9 +1,9 @@
 #include "store/journal_files.h"
 
 #include "base/log.h"
+#include "rocks/status.h"
 #include "store/journal_keys.h"
 #include "store/rocks_options.h"
-#include "store/rocks_status.h"
 
 namespace seen {
 

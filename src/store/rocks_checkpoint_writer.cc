@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "rocks/status.h"
 #include "store/journal_keys.h"
 #include "store/position_codec.h"
-#include "store/rocks_status.h"
 
 namespace seen {
 namespace {

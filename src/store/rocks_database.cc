@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "base/log.h"
-#include "store/deferred_deletes.h"
+#include "rocks/deferred_deletes.h"
+#include "rocks/status.h"
 #include "store/journal_keys.h"
 #include "store/keys.h"
 #include "store/rocks_options.h"
-#include "store/rocks_status.h"
 #include "store/store_directory.h"
 
 namespace seen {

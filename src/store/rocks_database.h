@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "rocks/listener.h"
 #include "store/journal_families.h"
 #include "store/merge_rules.h"
-#include "store/rocks_listener.h"
 #include "store/rocks_partition_store.h"
 
 namespace seen {

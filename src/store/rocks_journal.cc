@@ -1,9 +1,9 @@
 // The store's journal, read.
+#include "rocks/status.h"
 #include "store/journal_keys.h"
 #include "store/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
-#include "store/rocks_status.h"
 
 namespace seen {
 

@@ -8,8 +8,8 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <thread>
 
+#include "rocks/levels.h"
 #include "store/delta_merge.h"
 #include "store/journal_keys.h"
 
@@ -19,8 +19,6 @@ namespace {
 constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
 constexpr uint64_t kDaySeconds = 86'400;
-
-int DefaultThreads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 4); }
 
 rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table;
@@ -70,31 +68,6 @@ void SetMemory(rocksdb::Options& options) {
 }
 
 }  // namespace
-
-void SetLevels(rocksdb::ColumnFamilyOptions& options) {
-  options.compaction_style = rocksdb::kCompactionStyleLevel;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.target_file_size_base = 64 * kMiB;
-  options.max_bytes_for_level_base = 256 * kMiB;
-  options.level0_file_num_compaction_trigger = 4;
-  // Ingestion isn't slowed by these; the flow waits on Level0Files instead.
-  options.level0_slowdown_writes_trigger = 1'000'000;
-  options.level0_stop_writes_trigger = 1'000'000;
-  options.soft_pending_compaction_bytes_limit = 0;
-  options.hard_pending_compaction_bytes_limit = 0;
-  // Rice-coded gaps, hashes and numbers don't compress; keys share their prefixes already.
-  options.compression = rocksdb::kNoCompression;
-  options.bottommost_compression = rocksdb::kDisableCompressionOption;
-}
-
-StoreResources::StoreResources(uint64_t block_cache_bytes, int background_threads)
-    : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()) {
-  rocksdb::LRUCacheOptions cache;
-  cache.capacity = block_cache_bytes;
-  cache.strict_capacity_limit = false;
-  cache.high_pri_pool_ratio = 0.3;
-  block_cache_ = rocksdb::NewLRUCache(cache);
-}
 
 rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env,
                               std::shared_ptr<const MergeRules> rules,

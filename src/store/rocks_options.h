@@ -6,9 +6,9 @@
 
 #include <memory>
 
+#include "rocks/listener.h"
+#include "rocks/resources.h"
 #include "store/merge_rules.h"
-#include "store/rocks_listener.h"
-#include "store/store_resources.h"
 
 namespace seen {
 
@@ -16,9 +16,6 @@ namespace seen {
 rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env,
                               std::shared_ptr<const MergeRules> rules,
                               std::shared_ptr<BackgroundErrors> errors, int32_t partition);
-
-/// Levels as suit files that are ingested; nothing is compressed.
-void SetLevels(rocksdb::ColumnFamilyOptions& options);
 
 /// Of the journal's families: texts, written once, read seldom and a user at a time.
 rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources);

@@ -6,12 +6,12 @@
 #include <array>
 
 #include "base/check.h"
+#include "rocks/status.h"
 #include "store/delta_cache.h"
 #include "store/keys.h"
 #include "store/position_codec.h"
 #include "store/rocks_checkpoint_writer.h"
 #include "store/rocks_database.h"
-#include "store/rocks_status.h"
 
 namespace seen {
 namespace {

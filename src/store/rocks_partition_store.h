@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "flow/store_port.h"
+#include "rocks/resources.h"
 #include "store/descriptor.h"
-#include "store/store_resources.h"
 
 namespace rocksdb {
 class FileSystem;

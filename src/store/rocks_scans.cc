@@ -1,9 +1,9 @@
 // Reading a partition's tables in order: marks, endings, everybody's state.
 #include "base/check.h"
+#include "rocks/status.h"
 #include "store/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
-#include "store/rocks_status.h"
 
 namespace seen {
 namespace {

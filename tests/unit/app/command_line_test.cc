@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "app/config_text.h"
+#include "config/config_text.h"
 
 namespace seen {
 namespace {

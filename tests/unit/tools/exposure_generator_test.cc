@@ -1,4 +1,4 @@
-#include "tools/exposure_generator.h"
+#include "tools/load/exposure_generator.h"
 
 #include <gtest/gtest.h>
 

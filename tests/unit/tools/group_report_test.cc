@@ -1,4 +1,4 @@
-#include "tools/group_report.h"
+#include "tools/ask/group_report.h"
 
 #include <gtest/gtest.h>
 

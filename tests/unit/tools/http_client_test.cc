@@ -1,4 +1,4 @@
-#include "tools/http_client.h"
+#include "tools/ask/http_client.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tiny_server.h"
-#include "tools/daemon_client.h"
+#include "tools/ask/daemon_client.h"
 
 namespace seen {
 namespace {

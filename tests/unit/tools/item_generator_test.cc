@@ -1,11 +1,11 @@
-#include "tools/item_generator.h"
+#include "tools/load/item_generator.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tools/exposure_generator.h"
+#include "tools/load/exposure_generator.h"
 
 namespace seen {
 namespace {

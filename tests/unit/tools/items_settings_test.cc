@@ -1,11 +1,11 @@
-#include "tools/items_settings.h"
+#include "tools/load/items_settings.h"
 
 #include <gtest/gtest.h>
 
 namespace seen {
 namespace {
 
-// As src/app/config_keys_items.cc has them.
+// As src/config/config_keys_items.cc has them.
 TEST(ItemsSettings, OfTheDefaultsAreTheDaemons) {
   for (const auto& settings : {*ReadItemsSettings(""), *ParseItemsSettings(R"({"items": {}})")}) {
     EXPECT_EQ(settings.topic, "items");

@@ -1,4 +1,4 @@
-#include "tools/line_reader.h"
+#include "tools/load/line_reader.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scratch_folder.h"
-#include "tools/time_shift.h"
+#include "tools/load/time_shift.h"
 
 namespace seen {
 namespace {

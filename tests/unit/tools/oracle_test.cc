@@ -1,4 +1,4 @@
-#include "tools/oracle.h"
+#include "tools/check/oracle.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tools/user_check.h"
+#include "tools/check/user_check.h"
 
 namespace seen {
 namespace {

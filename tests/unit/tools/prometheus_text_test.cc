@@ -1,10 +1,10 @@
-#include "tools/prometheus_text.h"
+#include "tools/check/prometheus_text.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tools/demo_metrics.h"
+#include "tools/check/demo_metrics.h"
 
 namespace seen {
 namespace {

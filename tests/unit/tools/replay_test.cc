@@ -5,9 +5,9 @@
 #include <set>
 
 #include "scratch_folder.h"
-#include "tools/random.h"
-#include "tools/replay_progress.h"
-#include "tools/replay_source.h"
+#include "tools/load/random.h"
+#include "tools/load/replay_progress.h"
+#include "tools/load/replay_source.h"
 
 namespace seen {
 namespace {

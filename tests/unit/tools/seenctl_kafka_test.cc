@@ -14,10 +14,10 @@
 #include "kafka/embedded_broker.h"
 #include "kafka/reader.h"
 #include "scratch_folder.h"
+#include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
-#include "tools/event_sink.h"
-#include "tools/replay_progress.h"
-#include "tools/snapshot_topic.h"
+#include "tools/load/event_sink.h"
+#include "tools/load/replay_progress.h"
 
 namespace seen {
 namespace {

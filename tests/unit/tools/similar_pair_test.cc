@@ -1,11 +1,11 @@
-#include "tools/similar_pair.h"
+#include "tools/check/similar_pair.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "model/day.h"
-#include "tools/item_generator.h"
+#include "tools/load/item_generator.h"
 
 namespace seen {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/calendar.h"
+#include "tools/ask/calendar.h"
+#include "tools/check/demo_checks.h"
 #include "tools/common_options.h"
-#include "tools/demo_checks.h"
+#include "tools/load/rate_limiter.h"
 #include "tools/progress.h"
-#include "tools/rate_limiter.h"
 
 namespace seen {
 namespace {

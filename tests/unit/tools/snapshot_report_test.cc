@@ -1,4 +1,4 @@
-#include "tools/snapshot_report.h"
+#include "tools/check/snapshot_report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/unseen_report.h"
+#include "tools/ask/unseen_report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/user_check.h"
+#include "tools/check/user_check.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/why_report.h"
+#include "tools/ask/why_report.h"
 
 #include <gtest/gtest.h>
 

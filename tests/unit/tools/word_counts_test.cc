@@ -1,4 +1,4 @@
-#include "tools/word_counts.h"
+#include "tools/load/word_counts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,349 @@
+#include "config/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <map>
+
+#include "base/check.h"
+#include "config/config_check.h"
+#include "config/config_event_format.h"
+#include "config/config_fields.h"
+#include "config/config_kinds.h"
+#include "config/config_override.h"
+#include "config/config_text.h"
+#include "kafka/client_settings.h"
+#include "model/fingerprint.h"
+
+namespace seen {
+namespace {
+
+using Errors = std::vector<ConfigError>;
+
+constexpr size_t kTopicBytesMax = 249;
+
+log::Level ParseLogLevel(const std::string& name) {
+  if (name == "debug") return log::Level::kDebug;
+  if (name == "warning") return log::Level::kWarning;
+  return name == "error" ? log::Level::kError : log::Level::kInfo;
+}
+
+Similar ParseSimilar(const std::string& name) {
+  if (name == "demote") return Similar::kDemote;
+  return name == "drop" ? Similar::kDrop : Similar::kOff;
+}
+
+FilterConfig ToFilter(const ConfigJson& json) {
+  FilterConfig filter;
+  filter.name = json.at("name").get<std::string>();
+  filter.window_days = json.at("window_days").get<int32_t>();
+  filter.items_max = json.at("items_max").get<uint32_t>();
+  filter.items_per_day_max = json.at("items_per_day_max").get<uint32_t>();
+  if (json.at("window_by") == "item_created_at") filter.window_by = WindowBy::kItemCreatedAt;
+  filter.exposures_min = json.at("exposures_min").get<uint32_t>();
+  if (!json.at("cooldown_days").is_null()) filter.cooldown_days = json.at("cooldown_days").get<int32_t>();
+  filter.served_ttl_s = (json.at("served_ttl_s").get<uint32_t>() + 5) / 6 * 6;
+  filter.kinds = ToKinds(json.at("kinds"));
+  filter.similar = ParseSimilar(json.at("similar").get<std::string>());
+  const ConfigJson& snapshot = json.at("snapshot");
+  if (snapshot.is_null()) return filter;
+  const auto format = ParseSnapshotFormat(snapshot.at("format").get<std::string>());
+  Check(format.has_value(), "a snapshot format of the table has its value");
+  filter.snapshot = SnapshotConfig{
+      snapshot.at("topic").get<std::string>(),
+      {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
+      std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())};
+  return filter;
+}
+
+/// A string of the checked document; empty where it is missing or, being wrong, something else.
+std::string TextAt(const ConfigJson& json, const char* pointer) {
+  const ConfigJson::json_pointer at(pointer);
+  return json.contains(at) && json.at(at).is_string() ? json.at(at).get<std::string>() : std::string();
+}
+
+/// Where events that aren't keyed by user go. Empty if the keys it is made of are wrong.
+std::string KeyedTopic(const ConfigJson& json) {
+  const std::string given = TextAt(json, "/input/keyed_topic");
+  const std::string source = TextAt(json, "/input/topic");
+  return !given.empty() || source.empty() ? given : source + "-by-user";
+}
+
+/// Where items of several partitions are put in order.
+std::string OrderedTopic(const ConfigJson& json) {
+  const std::string given = TextAt(json, "/items/ordered_topic");
+  const std::string source = TextAt(json, "/items/topic");
+  return !given.empty() || source.empty() ? given : source + "-in-order";
+}
+
+ItemsConfig ToItems(const ConfigJson& json, std::string ordered_topic) {
+  ItemsConfig items;
+  items.topic = json.at("topic").get<std::string>();
+  items.groups_topic = json.at("groups_topic").get<std::string>();
+  items.ordered_topic = std::move(ordered_topic);
+  items.window_days = json.at("window_days").get<int32_t>();
+  const auto method = json.at("method").get<std::string>();
+  if (method == "simhash") items.method = SimilarMethod::kSimHash;
+  if (method == "minhash") items.method = SimilarMethod::kMinHash;
+  items.distance_max = json.at("distance_max").get<int>();
+  items.verify = json.at("verify") == "sketch";
+  items.similarity_min = json.at("similarity_min").get<double>();
+  items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
+  if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
+  return items;
+}
+
+/// `json` has passed CheckConfig: every key is there and of its type.
+Config ToConfig(const ConfigJson& json) {
+  Config config;
+  const ConfigJson& kafka = json.at("kafka");
+  config.kafka.brokers = kafka.value("brokers", std::string());
+  config.kafka.group_id = kafka.at("group_id").get<std::string>();
+  if (!kafka.at("instance_id").is_null())
+    config.kafka.instance_id = kafka.at("instance_id").get<std::string>();
+  config.kafka.embedded_partitions = kafka.at("embedded_partitions").get<int32_t>();
+  config.kafka.client = kafka.at("client").get<std::map<std::string, std::string>>();
+
+  const ConfigJson& input = json.at("input");
+  config.input.topic = input.at("topic").get<std::string>();
+  if (!input.at("keyed_by_user").get<bool>()) {
+    config.input.source_topic = config.input.topic;
+    config.input.topic = KeyedTopic(json);
+  }
+  const auto partitioner = ParsePartitioner(input.at("partitioner").get<std::string>());
+  Check(partitioner.has_value(), "a partitioner of the table has its value");
+  config.input.partitioner = config.input.source_topic ? Partitioner::kMurmur2 : *partitioner;
+  config.input.dead_letter_topic = input.at("dead_letter_topic").get<std::string>();
+  config.input.event_bytes_max = input.at("event_bytes_max").get<uint64_t>();
+  config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
+
+  for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
+
+  if (!json.at("items").is_null()) config.items = ToItems(json.at("items"), OrderedTopic(json));
+
+  const ConfigJson& unexposed = json.at("unexposed");
+  if (!unexposed.at("topic").is_null()) {
+    config.unexposed = {unexposed.at("topic").get<std::string>(),
+                        std::chrono::seconds(unexposed.at("grace_s").get<int64_t>())};
+  }
+
+  const ConfigJson& watermarks = json.at("watermarks");
+  if (!watermarks.at("topic").is_null())
+    config.watermarks = WatermarksConfig{watermarks.at("topic").get<std::string>()};
+
+  const ConfigJson& store = json.at("store");
+  config.store.directory = store.at("directory").get<std::string>();
+  config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
+  config.store.checkpoint_interval = std::chrono::seconds(store.at("checkpoint_interval_s").get<int64_t>());
+  config.store.explain_days = store.at("explain_days").get<int32_t>();
+  config.store.explain_bytes = store.at("explain_mib").get<uint64_t>() * 1024 * 1024;
+
+  const ConfigJson& http = json.at("http");
+  config.http.listen = http.at("listen").get<std::string>();
+  config.http.threads = http.at("threads").get<unsigned>();
+  config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
+
+  const ConfigJson& log = json.at("log");
+  config.log.level = ParseLogLevel(log.at("level").get<std::string>());
+  config.log.format = log.at("format") == "json" ? log::Format::kJson : log::Format::kText;
+  return config;
+}
+
+/// Whether format, rate and size of a filter's snapshot go together.
+void CheckShapeOf(const ConfigJson& filter, const std::string& path, Errors& errors) {
+  const std::string format_name = TextAt(filter, "/snapshot/format");
+  const auto format = ParseSnapshotFormat(format_name);
+  const ConfigJson::json_pointer rate("/snapshot/false_positive_rate");
+  if (!format || !filter.contains(rate) || !filter.at(rate).is_number()) return;
+  const SnapshotShape shape{*format, filter.at(rate).get<double>(),
+                            TextAt(filter, "/snapshot/size") == "power_of_two"};
+  if (Status possible = CheckShape(shape); !possible) {
+    errors.push_back({path + ".snapshot.false_positive_rate", possible.error().message});
+  }
+  if (shape.power_of_two && *format != SnapshotFormat::kSplitBlockBloom) {
+    errors.push_back({path + ".snapshot.size",
+                      fmt::format("\"power_of_two\": is for \"split_block_bloom\", not for {}; leave it out",
+                                  ShowValue(format_name))});
+  }
+}
+
+/// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
+void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
+  const bool has_brokers =
+      json.contains("kafka") && json["kafka"].is_object() && json["kafka"].contains("brokers");
+  if (!has_brokers && !options.embedded_kafka) {
+    errors.push_back(
+        {"kafka.brokers",
+         "missing; give host:port of the cluster, e.g. \"127.0.0.1:9092\", or run with --embedded-kafka"});
+  }
+
+  std::map<std::string, std::string> topics;  // topic -> the key that claims it
+  topics.emplace(TextAt(json, "/input/topic"), "input.topic");
+  const auto claim_topic = [&](const std::string& topic, const std::string& path, std::string_view remedy) {
+    const auto [claimed, is_new] = topics.emplace(topic, path);
+    if (is_new || topic.empty()) return;
+    errors.push_back(
+        {path, fmt::format("{}: is the topic of {} as well; {}", ShowValue(topic), claimed->second, remedy)});
+  };
+  const auto claim_made_topic = [&](const std::string& topic, const std::string& path,
+                                    std::string_view remedy) {
+    claim_topic(topic, path, remedy);
+    if (topic.size() > kTopicBytesMax) {
+      errors.push_back(
+          {path, fmt::format("{}: longer than {} characters; name it", ShowValue(topic), kTopicBytesMax)});
+    }
+  };
+  const bool has_items = json.contains("items") && json["items"].is_object();
+  if (has_items) {
+    claim_topic(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
+    claim_topic(TextAt(json, "/items/groups_topic"), "items.groups_topic",
+                "groups need a topic of their own");
+    claim_made_topic(OrderedTopic(json), "items.ordered_topic", "items in order need a topic of their own");
+  }
+  claim_topic(TextAt(json, "/unexposed/topic"), "unexposed.topic",
+              "unexposed items need a topic of their own");
+  claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
+              "watermarks need a topic of their own, or null to write none");
+  claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
+              "dead letters need a topic of their own");
+  const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");
+  if (json.contains(keyed_by_user) && json.at(keyed_by_user) == false) {
+    claim_made_topic(KeyedTopic(json), "input.keyed_topic", "events keyed by user need a topic of their own");
+  }
+
+  if (!json.contains("filters") || !json["filters"].is_array()) return;
+  std::map<std::string, std::string> names;
+  for (size_t i = 0; i < json["filters"].size(); ++i) {
+    const ConfigJson& filter = json["filters"][i];
+    const std::string path = JoinPath("filters", i);
+    const std::string name = TextAt(filter, "/name");
+    const auto [named, is_new] = names.emplace(name, path);
+    if (!is_new && !name.empty()) {
+      errors.push_back({path + ".name", fmt::format("{}: is the name of {} as well; give each filter its own",
+                                                    ShowValue(name), named->second)});
+    }
+    if (TextAt(filter, "/window_by") == "item_created_at" && filter.contains("exposures_min") &&
+        filter["exposures_min"] != 1) {
+      errors.push_back(
+          {path + ".exposures_min",
+           fmt::format("{}: can't be above 1 where window_by is \"item_created_at\", which keeps "
+                       "an item's newest exposure only; count within a window by \"exposed_at\"",
+                       ShowValue(filter["exposures_min"]))});
+    }
+    CheckShapeOf(filter, path, errors);
+    const std::string similar = TextAt(filter, "/similar");
+    if (!has_items && !similar.empty() && similar != "off") {
+      errors.push_back({path + ".similar",
+                        fmt::format("{}: nothing is known of items without the section \"items\"; give it "
+                                    "(\"items\": {{}} has defaults for all), or \"off\"",
+                                    ShowValue(similar))});
+    }
+    if (!similar.empty() && similar != "off" && filter.contains("exposures_min") &&
+        filter["exposures_min"] != 1) {
+      errors.push_back(
+          {path + ".exposures_min",
+           fmt::format(
+               "{}: can't be above 1 where similar is \"{}\": after its first exposure an item would be "
+               "like itself; give 1, or similar \"off\"",
+               ShowValue(filter["exposures_min"]), similar)});
+    }
+    claim_topic(TextAt(filter, "/snapshot/topic"), path + ".snapshot.topic",
+                "give each filter its own, or \"snapshot\": null to publish nothing");
+  }
+}
+
+void ReplaceAll(std::string& text, const std::string& what, std::string_view with) {
+  if (what.empty()) return;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+/// What librdkafka has to say about kafka.client, without the values of secrets.
+void CheckClient(const CheckedConfig& checked, Errors& errors) {
+  const ConfigJson::json_pointer at("/kafka/client");
+  if (!checked.resolved.contains(at) || !checked.resolved.at(at).is_object()) return;
+  const auto settings = checked.resolved.at(at).get<ClientSettings>();
+  for (auto [property, message] : ClientSettingErrors(settings)) {
+    const std::string repeated = fmt::format("kafka.client.{}: ", property);
+    if (message.starts_with(repeated)) message.erase(0, repeated.size());
+    if (checked.shown.at(at).at(property).is_object()) ReplaceAll(message, settings.at(property), "(hidden)");
+    errors.push_back({JoinPath("kafka.client", property), std::move(message)});
+  }
+}
+
+}  // namespace
+
+tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const std::string> overrides,
+                                        const ConfigOptions& options) {
+  auto document = ParseConfigText(text);
+  if (!document) return tl::unexpected(std::move(document.error()));
+  std::vector<std::string> override_paths;
+  Errors errors = ApplyOverrides(*document, overrides, override_paths);
+
+  CheckedConfig checked = CheckConfig(*document);
+  std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
+  EventFormat format;
+  ItemFormat item_format;
+  if (document->is_object()) {
+    CheckTogether(checked.resolved, options, errors);
+    CheckClient(checked, errors);
+    format = ReadEventFormat(checked.resolved, ReadDeclaredKinds(checked.resolved, errors), errors);
+    item_format = ReadItemFormat(checked.resolved, errors);
+  }
+  if (errors.empty()) {
+    Config config = ToConfig(checked.resolved);
+    config.input.format = std::move(format);
+    if (config.items) config.items->format = std::move(item_format);
+    Wanted& wanted = config.input.format.wanted;
+    for (const FilterConfig& filter : config.filters) {
+      wanted.item_created_at |= filter.window_by == WindowBy::kItemCreatedAt;
+    }
+    if (config.unexposed || config.store.explain_days > 0)
+      wanted.scene = wanted.position = wanted.request_id = true;
+    config.effective_json = checked.shown.dump(2, ' ', false, ConfigJson::error_handler_t::replace) + "\n";
+    return config;
+  }
+  for (ConfigError& error : errors) {
+    for (const std::string& path : override_paths) {
+      if (!error.path.starts_with(path)) continue;
+      error.message += " (given with --set)";
+      break;
+    }
+  }
+  return tl::unexpected(std::move(errors));
+}
+
+bool WritesWatermarks(const Config& config) {
+  return config.watermarks &&
+         std::any_of(config.filters.begin(), config.filters.end(),
+                     [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
+}
+
+std::string RekeyingGroup(const Config& config) { return config.kafka.group_id + "-rekey"; }
+std::string ItemsGroup(const Config& config) { return config.kafka.group_id + "-items"; }
+std::string ItemsRekeyingGroup(const Config& config) { return config.kafka.group_id + "-items-rekey"; }
+
+std::string DefaultInstanceId(std::string_view store_directory) {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
+  std::string name = host.data();
+  for (char& c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  // Kafka takes at most 249 characters.
+  std::error_code failed;
+  const std::filesystem::path given(store_directory);
+  std::string directory = std::filesystem::absolute(given, failed).lexically_normal().string();
+  if (failed) directory = given.lexically_normal().string();
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  return fmt::format("seend-{}-{:08x}", name.substr(0, 200), FingerprintOf(directory).value);
+}
+
+}  // namespace seen

@@ -1,0 +1,210 @@
+#include "config/config_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <regex>
+#include <utility>
+
+#include "config/config_keys.h"
+#include "config/config_secret.h"
+
+namespace seen {
+namespace {
+
+using Errors = std::vector<ConfigError>;
+
+/// Levenshtein's, one row at a time (Wagner and Fischer 1974). For short strings.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  size_t last = b.size();
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = i;
+    size_t left = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      row[j] = std::exchange(left, std::min({diagonal + (a[i] == b[j] ? 0 : 1), row[j + 1] + 1, left + 1}));
+      diagonal = row[j + 1];
+    }
+    row[b.size()] = last = left;
+  }
+  return last;
+}
+
+/// The known key nearest to one that isn't: a sibling, or one of another section that has the very name.
+std::string NearestKey(const ConfigNode& section, std::string_view unknown) {
+  const std::string_view name = unknown.substr(0, 64);
+  std::string nearest;
+  size_t distance = std::string::npos;
+  for (const ConfigNode& child : section.children) {
+    const size_t each = EditDistance(name, child.name);
+    if (each >= distance) continue;
+    nearest = child.name;
+    distance = each;
+  }
+  if (distance <= std::max<size_t>(2, name.size() / 3)) return nearest;
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (key.path.substr(key.path.rfind('.') + 1) == name) return std::string(key.path);
+  }
+  return nearest;
+}
+
+bool Matches(const TextRule& rule, const std::string& text) {
+  if (text.size() > rule.bytes_max) return false;  // also keeps std::regex's recursion shallow
+  return std::regex_match(text, std::regex(rule.pattern.begin(), rule.pattern.end()));
+}
+
+bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
+  switch (key.type) {
+    case ConfigType::kText:
+      return value.is_string() && Matches(*key.rule, value.get_ref<const std::string&>());
+    case ConfigType::kChoice:
+      return value.is_string() && std::find(key.choices.begin(), key.choices.end(),
+                                            value.get_ref<const std::string&>()) != key.choices.end();
+    case ConfigType::kInteger:
+    case ConfigType::kNumber: {
+      if (!value.is_number()) return false;
+      const auto number = value.get<double>();
+      const bool whole = number == std::floor(number);  // 1e3 and 1000.0 are: as JSON Schema has it
+      const bool above = key.minimum_excluded ? number > key.minimum : number >= key.minimum;
+      return above && number <= key.maximum && (whole || key.type == ConfigType::kNumber);
+    }
+    case ConfigType::kBoolean:
+      return value.is_boolean();
+    case ConfigType::kList:
+      return value.is_array() && static_cast<double>(value.size()) >= key.minimum &&
+             static_cast<double>(value.size()) <= key.maximum;
+    case ConfigType::kSection:
+    case ConfigType::kMap:
+      return value.is_object();
+    case ConfigType::kShape:
+      return true;
+  }
+  return false;
+}
+
+/// A value as the documents hold it.
+struct Value {
+  ConfigJson shown;
+  ConfigJson resolved;
+};
+
+class Checker {
+ public:
+  Errors errors;
+
+  Value Section(const ConfigNode& node, const ConfigJson& given, const std::string& path) {
+    for (const auto& [name, value] : given.items()) {
+      // An editor's hint where to find the schema.
+      if (path.empty() && name == "$schema" && value.is_string()) continue;
+      if (node.Find(name) == nullptr) {
+        errors.push_back(
+            {JoinPath(path, name), fmt::format("unknown key; did you mean \"{}\"?", NearestKey(node, name))});
+      }
+    }
+    Value result{ConfigJson::object(), ConfigJson::object()};
+    for (const ConfigNode& child : node.children) {
+      const auto found = given.find(child.name);
+      if (found == given.end() && child.key->default_json.empty()) continue;
+      Value value = Any(child, found != given.end() ? *found : ConfigJson::parse(child.key->default_json),
+                        JoinPath(path, child.name));
+      result.shown[child.name] = std::move(value.shown);
+      result.resolved[child.name] = std::move(value.resolved);
+    }
+    return result;
+  }
+
+ private:
+  Value Any(const ConfigNode& node, const ConfigJson& given, const std::string& path) {
+    const ConfigKey& key = *node.key;
+    const bool is_text = key.type == ConfigType::kText || key.type == ConfigType::kChoice;
+    if (is_text && IsSecretReference(given)) return Secret(key, given, path);
+    if (key.nullable && given.is_null()) return {given, given};
+    if (!IsAllowed(key, given)) {
+      errors.push_back({path, fmt::format("{}: must be {}", ShowValue(given), DescribeRange(key))});
+      return {given, given};
+    }
+    switch (key.type) {
+      case ConfigType::kSection:
+        return Section(node, given, path);
+      case ConfigType::kList:
+        return List(node, given, path);
+      case ConfigType::kMap:
+        return Map(given, path);
+      case ConfigType::kInteger: {
+        const ConfigJson whole =
+            given.is_number_float() ? ConfigJson(static_cast<int64_t>(given.get<double>())) : given;
+        return {whole, whole};
+      }
+      default:
+        return {given, given};
+    }
+  }
+
+  Value List(const ConfigNode& node, const ConfigJson& given, const std::string& path) {
+    Value result{ConfigJson::array(), ConfigJson::array()};
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::string element = JoinPath(path, i);
+      if (!given[i].is_object()) {
+        errors.push_back({element, fmt::format("{}: must be an object", ShowValue(given[i]))});
+        continue;
+      }
+      Value value = Section(node, given[i], element);
+      result.shown.push_back(std::move(value.shown));
+      result.resolved.push_back(std::move(value.resolved));
+    }
+    return result;
+  }
+
+  Value Map(const ConfigJson& given, const std::string& path) {
+    Value result{ConfigJson::object(), ConfigJson::object()};
+    for (const auto& [name, value] : given.items()) {
+      const std::string entry = JoinPath(path, name);
+      const bool is_secret = IsSecretProperty(name);
+      result.shown[name] = is_secret && !value.is_object() ? SecretPlaceholder(name) : value;
+      if (value.is_string()) {
+        result.resolved[name] = value;
+      } else if (value.is_number() || value.is_boolean()) {
+        result.resolved[name] = value.dump();
+      } else if (IsSecretReference(value)) {
+        auto secret = ReadSecret(value);
+        if (!secret) errors.push_back({entry, std::move(secret.error())});
+        if (secret) result.resolved[name] = std::move(*secret);
+      } else {
+        errors.push_back(
+            {entry, fmt::format(R"({}: must be a string, a number, a boolean, {{"env": "NAME"}} or )"
+                                R"({{"file": "PATH"}})",
+                                is_secret ? "its value" : ShowValue(value))});
+      }
+    }
+    return result;
+  }
+
+  Value Secret(const ConfigKey& key, const ConfigJson& reference, const std::string& path) {
+    auto secret = ReadSecret(reference);
+    if (!secret) {
+      errors.push_back({path, std::move(secret.error())});
+    } else if (!IsAllowed(key, *secret)) {
+      errors.push_back(
+          {path, fmt::format("the value of {}: must be {}", ShowValue(reference), DescribeRange(key))});
+    }
+    return {reference, secret ? ConfigJson(std::move(*secret)) : ConfigJson()};
+  }
+};
+
+}  // namespace
+
+CheckedConfig CheckConfig(const ConfigJson& document) {
+  CheckedConfig result;
+  if (!document.is_object()) {
+    result.errors.push_back({"", fmt::format("{}: must be an object", ShowValue(document))});
+    return result;
+  }
+  Checker checker;
+  Value value = checker.Section(ConfigTree(), document, "");
+  return {std::move(value.shown), std::move(value.resolved), std::move(checker.errors)};
+}
+
+}  // namespace seen

@@ -1,0 +1,159 @@
+#include "config/config_event_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "config/config_fields.h"
+#include "config/config_shapes.h"
+#include "decode/event_plan.h"
+
+namespace seen {
+namespace {
+
+class Reader : private ConfigFieldReader {
+ public:
+  Reader(std::span<const DeclaredKind> declared, std::vector<ConfigError>& errors)
+      : ConfigFieldReader(errors), declared_(declared) {}
+
+  EventFormat Read(const ConfigJson& document) {
+    EventFormat format;
+    format.wanted.kind = true;
+    format.declared_kinds.assign(declared_.begin(), declared_.end());
+    const size_t before = errors().size();
+    const ConfigJson& input = ConfigMember(document, "input");
+    for (size_t i = 0; i < kFields; ++i) {
+      const auto field = static_cast<Field>(i);
+      const std::string name(FieldName(field));
+      auto rule =
+          ReadField(ConfigMember(ConfigMember(input, "fields"), name), IsTime(field), "input.fields." + name);
+      if (rule) format.fields[i] = FieldRule{std::move(rule->at), rule->unit};
+    }
+    format.kinds = ReadKinds(ConfigMember(input, "kinds"));
+    format.only_if = ReadConditions(ConfigMember(input, "only_if"), "input.only_if");
+    const ConfigJson& filters = ConfigMember(document, "filters");
+    for (size_t i = 0; filters.is_array() && i < filters.size(); ++i) {
+      const std::string path = JoinPath("filters", i);
+      format.filters.push_back({ReadScenes(ConfigMember(filters[i], "scenes"), path + ".scenes"),
+                                ReadConditions(ConfigMember(filters[i], "when"), path + ".when")});
+    }
+    if (errors().size() == before) {
+      if (auto plan = EventPlan::Make(format); !plan) Fail(plan.error().path, plan.error().message);
+    }
+    return format;
+  }
+
+ private:
+  std::optional<std::vector<KindMapping>> ReadKinds(const ConfigJson& value) {
+    if (value.is_null()) return std::nullopt;
+    if (!value.is_object() || value.empty() || value.size() > KindMapping::kMappingsMax) {
+      FailShape("input.kinds", value, kKindsShape);
+      return std::nullopt;
+    }
+    const KindTable known(declared_);
+    std::vector<KindMapping> mappings;
+    for (const auto& [name, kind] : value.items()) {
+      if (!kind.is_null() && (!kind.is_string() || !known.IsKnown(kind.get_ref<const std::string&>()))) {
+        Fail(JoinPath("input.kinds", name), fmt::format("{}: must be one of {}, or null to skip such events",
+                                                        ShowValue(kind), known.Names()));
+        continue;
+      }
+      mappings.push_back({name, kind.is_null() ? std::nullopt : std::optional(kind.get<std::string>())});
+    }
+    return mappings;
+  }
+
+  std::vector<Condition> ReadConditions(const ConfigJson& value, const std::string& path) {
+    std::vector<Condition> conditions;
+    if (value.is_null()) return conditions;
+    const bool list = value.is_array() && !value.empty() && value.size() <= Condition::kConditionsMax;
+    if (!list && !value.is_object()) {
+      FailShape(path, value, kConditionsShape);
+      return conditions;
+    }
+    for (size_t i = 0; i < (list ? value.size() : 1); ++i) {
+      auto condition = ReadCondition(list ? value[i] : value, list ? JoinPath(path, i) : path);
+      if (condition) conditions.push_back(std::move(*condition));
+    }
+    return conditions;
+  }
+
+  std::optional<Condition> ReadCondition(const ConfigJson& value, const std::string& path) {
+    if (!value.is_object()) {
+      FailShape(path, value, kConditionsShape);
+      return std::nullopt;
+    }
+    CheckKeys(value, {"at", "equals", "in", "prefix"}, path);
+    if (value.contains("equals") + value.contains("in") + value.contains("prefix") != 1) {
+      Fail(path, fmt::format(R"({}: must have one of "equals", "in" and "prefix")", ShowValue(value)));
+    }
+    auto at = ReadPointer(ConfigMember(value, "at"), path + ".at");
+    if (!at) return std::nullopt;
+    Condition condition{std::move(*at), Condition::Test::kIn, {}};
+    if (value.contains("equals")) AddValue(value.at("equals"), path + ".equals", condition);
+    if (value.contains("in")) {
+      const ConfigJson& values = value.at("in");
+      if (!values.is_array() || values.empty() || values.size() > Condition::kValuesMax) {
+        Fail(path + ".in",
+             fmt::format("{}: must be a list of 1 to {} values", ShowValue(values), Condition::kValuesMax));
+        return std::nullopt;
+      }
+      for (size_t i = 0; i < values.size(); ++i) AddValue(values[i], JoinPath(path + ".in", i), condition);
+    }
+    if (value.contains("prefix")) {
+      const ConfigJson& prefix = value.at("prefix");
+      condition.test = Condition::Test::kPrefix;
+      if (prefix.is_string() && !prefix.get_ref<const std::string&>().empty()) {
+        AddValue(prefix, path + ".prefix", condition);
+      } else {
+        Fail(path + ".prefix", fmt::format("{}: must be a text of at least one byte", ShowValue(prefix)));
+      }
+    }
+    return condition;
+  }
+
+  void AddValue(const ConfigJson& value, const std::string& path, Condition& condition) {
+    if (value.is_string() && value.get_ref<const std::string&>().size() <= Condition::kValueBytesMax) {
+      condition.values.push_back({ScalarKind::kString, value.get<std::string>()});
+    } else if (value.is_number_integer()) {
+      condition.values.push_back({ScalarKind::kInteger, value.dump()});
+    } else if (value.is_boolean()) {
+      condition.values.push_back({ScalarKind::kBoolean, value.dump()});
+    } else {
+      Fail(path, fmt::format("{}: must be a text of at most {} bytes, a 64-bit integer, true or false",
+                             ShowValue(value), Condition::kValueBytesMax));
+    }
+  }
+
+  std::vector<std::string> ReadScenes(const ConfigJson& value, const std::string& path) {
+    std::vector<std::string> scenes;
+    if (value.is_null()) return scenes;
+    if (!value.is_array() || value.empty() || value.size() > Coverage::kScenesMax) {
+      FailShape(path, value, kScenesShape);
+      return scenes;
+    }
+    for (size_t i = 0; i < value.size(); ++i) {
+      const std::string scene = value[i].is_string() ? value[i].get<std::string>() : "";
+      const bool star_within = scene.find('*') < scene.size() - 1 && !scene.empty();
+      if (scene.empty() || scene.size() > Coverage::kSceneBytesMax || star_within) {
+        Fail(JoinPath(path, i), fmt::format("{}: must be a text of 1 to {} bytes, with \"*\" at its end only",
+                                            ShowValue(value[i]), Coverage::kSceneBytesMax));
+        continue;
+      }
+      scenes.push_back(scene);
+    }
+    return scenes;
+  }
+
+  std::span<const DeclaredKind> declared_;
+};
+
+}  // namespace
+
+EventFormat ReadEventFormat(const ConfigJson& document, std::span<const DeclaredKind> declared,
+                            std::vector<ConfigError>& errors) {
+  return Reader(declared, errors).Read(document);
+}
+
+}  // namespace seen

@@ -1,0 +1,51 @@
+#pragma once
+// Where the fields of events and items are, as configuration: a JSON pointer, of times with a unit.
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "config/config_shapes.h"
+#include "config/config_text.h"
+#include "decode/event_time.h"
+#include "decode/item_format.h"
+#include "decode/json_pointer.h"
+
+namespace seen {
+
+/// Null if it isn't there.
+const ConfigJson& ConfigMember(const ConfigJson& object, std::string_view name);
+
+/// Reads values and appends what is wrong with them to `errors`, which outlive it.
+class ConfigFieldReader {
+ public:
+  explicit ConfigFieldReader(std::vector<ConfigError>& errors) : errors_(errors) {}
+
+  struct Rule {
+    JsonPointer at;
+    TimeUnit unit = TimeUnit::kMilliseconds;
+  };
+  /// nullopt: null, or wrong.
+  std::optional<Rule> ReadField(const ConfigJson& value, bool is_time, const std::string& path);
+  std::optional<JsonPointer> ReadPointer(const ConfigJson& value, const std::string& path);
+  void CheckKeys(const ConfigJson& object, std::initializer_list<std::string_view> known,
+                 const std::string& path);
+  void Fail(std::string path, std::string message);
+  void FailShape(const std::string& path, const ConfigJson& value, const ValueShape& shape);
+
+ protected:
+  const std::vector<ConfigError>& errors() const { return errors_; }
+
+ private:
+  TimeUnit ReadUnit(const ConfigJson& rule, const std::string& path);
+
+  std::vector<ConfigError>& errors_;
+};
+
+/// items.fields of a document as CheckConfig resolved it.
+ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& errors);
+
+}  // namespace seen

@@ -1,0 +1,292 @@
+// The table itself, but for what filters and items have: config_keys_filters.cc, config_keys_items.cc.
+#include "config/config_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "config/config_key_rules.h"
+#include "config/config_keys_parts.h"
+
+namespace seen {
+namespace {
+
+using enum ConfigType;
+
+constexpr TextRule kBrokerList = {"host:port, several separated by commas without spaces, at most 1024 bytes",
+                                  "[^\\s,]+(,[^\\s,]+)*", 1024};
+constexpr TextRule kGroupName = {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
+                                 "[a-zA-Z0-9._-]{1,249}", 249};
+constexpr TextRule kListenAddress = {
+    "ADDRESS:PORT or [ADDRESS]:PORT with a numeric IPv4 or IPv6 address and a port from 0 (any free one) to "
+    "65535",
+    "([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]{2,45}\\])"
+    ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
+    64};
+
+constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
+constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
+constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
+
+constexpr ConfigKey kKeys[] = {
+    {.path = "kafka", .type = kSection, .default_json = "{}", .meaning = "The cluster and how to reach it."},
+    {.path = "kafka.brokers",
+     .rule = &kBrokerList,
+     .meaning =
+         "Where to find the cluster. Needed unless seend runs with --embedded-kafka, which ignores it."},
+    {.path = "kafka.group_id",
+     .default_json = R"("seend")",
+     .rule = &kGroupName,
+     .meaning =
+         "Consumer group. Daemons of one group share the partitions; a second group is a hot replica."},
+    {.path = "kafka.instance_id",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kGroupName,
+     .meaning =
+         "Name of this member (static membership): a restart under the same name gets its partitions back at "
+         "once. null: made from the host's name and the store's directory."},
+    {.path = "kafka.client",
+     .type = kMap,
+     .default_json = "{}",
+     .meaning = "Any librdkafka property by its own name, e.g. \"security.protocol\": \"SASL_SSL\". Refused "
+                "are those "
+                "that seend sets itself."},
+    {.path = "kafka.embedded_partitions",
+     .type = kInteger,
+     .default_json = "4",
+     .minimum = 1,
+     .maximum = 64,
+     .meaning = "Partitions of the input topic on the broker of --embedded-kafka; of no effect otherwise."},
+
+    {.path = "input", .type = kSection, .default_json = "{}", .meaning = "The topic of exposure events."},
+    {.path = "input.topic",
+     .default_json = R"("exposures")",
+     .rule = &kTopicName,
+     .meaning = "Topic to read."},
+    {.path = "input.keyed_by_user",
+     .type = kBoolean,
+     .default_json = "true",
+     .meaning = "Whether the key of each record is its user's id. false: seend writes each event to "
+                "input.keyed_topic, by murmur2, and reads that; docs/EVENTS.md says what comes with it."},
+    {.path = "input.keyed_topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic for events by user where input.keyed_by_user is false; made if it is missing. null: "
+                "input.topic with \"-by-user\" after it."},
+    {.path = "input.partitioner",
+     .type = kChoice,
+     .default_json = R"("murmur2")",
+     .choices = kPartitioners,
+     .meaning = "How the events' producer maps a key to a partition: murmur2 as Java clients do, crc32 as "
+                "librdkafka "
+                "and kcat do by default. Look-ups by user rely on it. Of no effect where input.keyed_by_user "
+                "is false."},
+    {.path = "input.dead_letter_topic",
+     .default_json = R"("exposures-dead-letters")",
+     .rule = &kTopicName,
+     .meaning = "Topic for what can't be decoded, with the reason in its headers."},
+    {.path = "input.event_bytes_max",
+     .type = kInteger,
+     .unit = "bytes",
+     .default_json = "1048576",
+     .minimum = 256,
+     .maximum = 67'108'864,
+     .meaning = "A longer event is a dead letter."},
+    {.path = "input.future_skew_s_max",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "300",
+     .maximum = 86'400,
+     .meaning = "An event whose time is further ahead of its record's Kafka timestamp is a dead letter."},
+
+    {.path = "input.fields",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "Where in an event its fields are. null: the member of the field's own name."},
+    {.path = "input.fields.user_id",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "Who it happened to."},
+    {.path = "input.fields.item_id",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "What was shown; where items is given, from an element of it on."},
+    {.path = "input.fields.items",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "The array of what was shown at once: ids or objects. A step \"*\" stands for every element "
+                "of an array: \"/pages/*/items\"."},
+    {.path = "input.fields.exposed_at",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kTimeFieldShape,
+     .meaning = "When it happened, whatever the kind."},
+    {.path = "input.fields.kind",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "What happened: see input.kinds. Where there is none, the item was exposed."},
+    {.path = "input.fields.scene",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "Where it was shown."},
+    {.path = "input.fields.position",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "At which place; where items is given, from an element of it on."},
+    {.path = "input.fields.request_id",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kFieldShape,
+     .meaning = "The recommendation it came from."},
+    {.path = "input.fields.item_created_at",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kTimeFieldShape,
+     .meaning = "When the item itself was made; where items is given, from an element of it on."},
+    {.path = "input.kinds",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kKindsShape,
+     .meaning =
+         "What the kinds are called in events: exposed, served, removed, erased. Events of a kind mapped to "
+         "null are skipped, of one that isn't known are dead letters. null: by their own names."},
+    {.path = "input.only_if",
+     .type = kShape,
+     .default_json = "null",
+     .nullable = true,
+     .shape = &kConditionsShape,
+     .meaning = "Events for which it doesn't hold are skipped; of a list all must hold."},
+
+    {.path = "unexposed",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "Items that were served and never shown."},
+    {.path = "unexposed.topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic to tell of them on, keyed by user id. null: nobody is told."},
+    {.path = "unexposed.grace_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "600",
+     .maximum = 86'400,
+     .meaning = "How much longer than served_ttl_s (the longest of the filters') an exposure is waited for, "
+                "by the events' Kafka timestamps."},
+
+    {.path = "watermarks",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "How far the stream has come, for readers of the snapshots' topics."},
+    {.path = "watermarks.topic",
+     .default_json = R"("seen-watermarks")",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning =
+         "Topic with a record a second of each partition, compacted; by it a reader tells a stale topic from "
+         "a quiet one. null: none is written. Nothing is written where no filter publishes."},
+
+    {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
+    {.path = "store.directory",
+     .default_json = R"("/var/lib/seend")",
+     .rule = &kDirectory,
+     .meaning = "Where the partitions' RocksDB stores are; one daemon a directory."},
+    {.path = "store.memory_mib",
+     .type = kInteger,
+     .unit = "MiB",
+     .default_json = "1024",
+     .minimum = 64,
+     .maximum = 1'048'576,
+     .meaning = "Bounds block cache, tails, fetch queues and write memory together, over all partitions."},
+    {.path = "store.checkpoint_interval_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "10",
+     .minimum = 1,
+     .maximum = 3600,
+     .meaning = "How often changes are made durable: what is read again after a crash."},
+    {.path = "store.explain_days",
+     .type = kInteger,
+     .unit = "days",
+     .default_json = "0",
+     .minimum = 0,
+     .maximum = 400,
+     .meaning =
+         "Keeps a journal of what was shown: item, scene, position, time and request of each event, for "
+         "so many days before today, beyond the windows too. 0: none, and one that is there is dropped."},
+    {.path = "store.explain_mib",
+     .type = kInteger,
+     .unit = "MiB",
+     .default_json = "4096",
+     .minimum = 1,
+     .maximum = 1'073'741'824,
+     .meaning = "Bounds the journal on disk, over all partitions: its oldest day goes first."},
+
+    {.path = "http", .type = kSection, .default_json = "{}", .meaning = "Look-ups, status and metrics."},
+    {.path = "http.listen",
+     .default_json = R"("127.0.0.1:8080")",
+     .rule = &kListenAddress,
+     .meaning =
+         "Where to listen. There is no authentication: beyond loopback, put it behind something that has."},
+    {.path = "http.threads",
+     .type = kInteger,
+     .unit = "threads",
+     .default_json = "2",
+     .minimum = 1,
+     .maximum = 256,
+     .meaning = "Threads that answer."},
+    {.path = "http.ready_lag_messages",
+     .type = kInteger,
+     .unit = "messages",
+     .default_json = "10000",
+     .maximum = 1'000'000'000'000,
+     .meaning =
+         "A partition with more unread messages isn't ready: its users get 503 until it has caught up."},
+
+    {.path = "log", .type = kSection, .default_json = "{}", .meaning = "Log lines on standard error."},
+    {.path = "log.level",
+     .type = kChoice,
+     .default_json = R"("info")",
+     .choices = kLogLevels,
+     .meaning = "The least that is written."},
+    {.path = "log.format",
+     .type = kChoice,
+     .default_json = R"("text")",
+     .choices = kLogFormats,
+     .meaning = "Text for people or one JSON object a line."},
+};
+
+}  // namespace
+
+std::span<const ConfigKey> ConfigKeys() {
+  static const std::vector<ConfigKey> keys = [] {
+    std::vector<ConfigKey> all(std::begin(kKeys), std::end(kKeys));
+    const auto after =
+        std::find_if(all.begin(), all.end(), [](const ConfigKey& key) { return key.path == "unexposed"; });
+    const std::span<const ConfigKey> filters = FiltersConfigKeys();
+    const std::span<const ConfigKey> items = ItemsConfigKeys();
+    all.insert(all.insert(after, items.begin(), items.end()), filters.begin(), filters.end());
+    return all;
+  }();
+  return keys;
+}
+
+}  // namespace seen

@@ -1,0 +1,68 @@
+#pragma once
+// One table row a configuration key. Validation, defaults, --print-config, docs/CONFIGURATION.md and
+// schemas/config.schema.json all come from it.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config_shapes.h"
+
+namespace seen {
+
+enum class ConfigType {
+  kSection,
+  kList,
+  kMap,
+  kText,
+  kChoice,
+  kInteger,
+  kNumber,
+  kBoolean,
+  kShape,  // checked by whoever reads it
+};
+
+/// What a text may look like. `pattern` is an ECMAScript regular expression over the whole text: the same for
+/// the check here and in the JSON schema.
+struct TextRule {
+  std::string_view description;  // completes "must be ..."
+  std::string_view pattern;
+  size_t bytes_max = 0;
+};
+
+struct ConfigKey {
+  std::string_view path;  // "filters[].snapshot.topic"; "[]" after a list
+  ConfigType type = ConfigType::kText;
+  std::string_view unit{};          // empty: a count, a name or a ratio
+  std::string_view default_json{};  // empty: none, the key must be given
+  bool nullable = false;
+  double minimum = 0;  // kInteger, kNumber; kList: length
+  bool minimum_excluded = false;
+  double maximum = 0;
+  std::span<const std::string_view> choices{};  // kChoice
+  const TextRule* rule = nullptr;               // kText
+  const ValueShape* shape = nullptr;            // kShape
+  std::string_view meaning{};
+};
+
+std::span<const ConfigKey> ConfigKeys();
+
+/// The table as the tree it describes. A list's children are those of its elements.
+struct ConfigNode {
+  std::string name;
+  const ConfigKey* key = nullptr;  // null at the root only
+  std::vector<ConfigNode> children;
+  const ConfigNode* Find(std::string_view child) const;
+};
+
+const ConfigNode& ConfigTree();
+
+/// What a value of `key` must be, for errors and docs: "a whole number from 64 to 1048576 (MiB)".
+std::string DescribeRange(const ConfigKey& key);
+
+/// A number of the table as people write it: 1048576, 0.5.
+std::string NumberText(double number);
+
+}  // namespace seen

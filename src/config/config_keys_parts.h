@@ -1,0 +1,13 @@
+#pragma once
+// The parts of the table that have a file of their own.
+
+#include <span>
+
+#include "config/config_keys.h"
+
+namespace seen {
+
+std::span<const ConfigKey> FiltersConfigKeys();
+std::span<const ConfigKey> ItemsConfigKeys();
+
+}  // namespace seen

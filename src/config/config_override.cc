@@ -1,0 +1,138 @@
+#include "config/config_override.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "config/config_keys.h"
+
+namespace seen {
+namespace {
+
+struct Override {
+  std::string_view key;
+  ConfigJson value;
+};
+
+ConfigJson ParseValue(std::string_view text) {
+  // What isn't JSON is meant as a string: --set store.directory=/tmp/state needs no quotes.
+  if (!text.empty()) {
+    if (auto parsed = ParseConfigText(text)) return std::move(*parsed);
+  }
+  return std::string(text);
+}
+
+bool IsValidUtf8(std::string_view text) {
+  try {
+    (void)ConfigJson(std::string(text)).dump();
+    return true;
+  } catch (const ConfigJson::type_error&) {
+    return false;
+  }
+}
+
+/// The element that `step`, "[1]" or a name, means; an error otherwise.
+tl::expected<size_t, std::string> FindElement(const ConfigJson& list, const ConfigNode& node,
+                                              std::string_view step) {
+  const size_t count = list.is_array() ? list.size() : 0;
+  if (step.starts_with('[')) {
+    size_t index = 0;
+    const char* const end = step.data() + step.size() - 1;
+    const auto [stop, failed] = std::from_chars(step.data() + 1, end, index);
+    if (!step.ends_with(']') || stop != end || failed != std::errc{}) {
+      return tl::unexpected(fmt::format("{} is not an index like [0]", ShowValue(std::string(step))));
+    }
+    if (index >= count)
+      return tl::unexpected(fmt::format("there is no [{}]: {} has {}", index, node.name, count));
+    return index;
+  }
+  std::string names;
+  for (size_t i = 0; i < count; ++i) {
+    const ConfigJson& element = list[i];
+    if (!element.is_object()) continue;
+    const std::string name = element.value("name", ConfigJson("default")).is_string()
+                                 ? element.value("name", ConfigJson("default")).get<std::string>()
+                                 : std::string();
+    if (name == step) return i;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return tl::unexpected(fmt::format("no entry of {} is named {}; there are: {}", node.name,
+                                    ShowValue(std::string(step)), names.empty() ? "none" : names));
+}
+
+/// Cuts the next step off `rest`: up to '.', or a "[...]".
+std::string_view NextStep(std::string_view& rest) {
+  size_t end =
+      rest.starts_with('[') ? std::min(rest.find(']'), rest.size() - 1) + 1 : rest.find_first_of(".[");
+  end = std::min(end, rest.size());
+  const std::string_view step = rest.substr(0, end);
+  rest.remove_prefix(end);
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  return step;
+}
+
+/// A value that isn't there yet, or is null, becomes what its key is by default.
+void Materialise(ConfigJson& value, const ConfigNode& node) {
+  if (!value.is_null()) return;
+  value =
+      node.key->type == ConfigType::kList ? ConfigJson::parse(node.key->default_json) : ConfigJson::object();
+}
+
+std::optional<std::string> Apply(ConfigJson& document, Override change, std::string& path) {
+  ConfigJson* at = &document;
+  const ConfigNode* node = &ConfigTree();
+  std::string_view rest = change.key;
+  bool at_list = false;  // the next step chooses an element
+  while (true) {
+    if (at_list) {
+      at_list = false;
+      const auto index = FindElement(*at, *node, NextStep(rest));
+      if (!index) return index.error();
+      at = &(*at)[*index];
+      path = JoinPath(path, *index);
+    } else {
+      if (!at->is_object())
+        return fmt::format("{} is {}, not an object", path.empty() ? "it" : path, ShowValue(*at));
+      const bool is_map = node != nullptr && node->key != nullptr && node->key->type == ConfigType::kMap;
+      // The names of librdkafka's properties have dots of their own.
+      const std::string_view step = is_map || node == nullptr ? std::exchange(rest, {}) : NextStep(rest);
+      at = &(*at)[std::string(step)];
+      path = JoinPath(path, step);
+      node = node == nullptr ? nullptr : node->Find(step);
+      at_list = node != nullptr && node->key->type == ConfigType::kList;
+    }
+    if (rest.empty()) break;
+    if (node != nullptr) Materialise(*at, *node);
+    if (node == nullptr && at->is_null()) *at = ConfigJson::object();
+  }
+  *at = std::move(change.value);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ConfigError> ApplyOverrides(ConfigJson& document, std::span<const std::string> overrides,
+                                        std::vector<std::string>& paths) {
+  std::vector<ConfigError> errors;
+  for (const std::string& text : overrides) {
+    const size_t equals = text.find('=');
+    const std::string_view key = std::string_view(text).substr(0, equals);
+    if (equals == std::string::npos || key.empty() || !IsValidUtf8(text)) {
+      errors.push_back(
+          {"--set", fmt::format("{}: must be KEY=VALUE, e.g. store.memory_mib=256", ShowValue(text))});
+      continue;
+    }
+    std::string path;
+    auto problem = Apply(document, {key, ParseValue(std::string_view(text).substr(equals + 1))}, path);
+    if (problem) {
+      errors.push_back({fmt::format("--set {}", key), std::move(*problem)});
+    } else {
+      paths.push_back(std::move(path));
+    }
+  }
+  return errors;
+}
+
+}  // namespace seen

@@ -1,0 +1,27 @@
+#pragma once
+// Configuration text -> JSON document, and how parts of it are named and shown in errors.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "config/config.h"
+
+namespace seen {
+
+using ConfigJson = nlohmann::ordered_json;
+
+/// JSON with // and /* */ comments. An error in the syntax gives line and column; keys given twice (all of
+/// them) and nesting beyond 32 levels are errors too. An empty text is an empty object.
+tl::expected<ConfigJson, std::vector<ConfigError>> ParseConfigText(std::string_view text);
+
+/// "filters[0]" + "name" -> "filters[0].name"; a key with unusual characters is quoted: x["a b"].
+std::string JoinPath(std::string_view path, std::string_view key);
+std::string JoinPath(std::string_view path, size_t index);
+
+/// A value on one line, shortened.
+std::string ShowValue(const ConfigJson& value);
+
+}  // namespace seen

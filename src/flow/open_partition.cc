@@ -1,0 +1,51 @@
+#include "flow/open_partition.h"
+
+namespace seen {
+
+void OpenPartition::Stop(std::string reason) {
+  {
+    const std::lock_guard lock(reason_mutex_);
+    stop_reason_ = std::move(reason);
+  }
+  stopped.store(true, std::memory_order_release);
+}
+
+std::string OpenPartition::stop_reason() const {
+  const std::lock_guard lock(reason_mutex_);
+  return stop_reason_;
+}
+
+PartitionPointer OpenPartitions::Find(int32_t partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(partition);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+std::vector<PartitionPointer> OpenPartitions::All() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionPointer> all;
+  all.reserve(open_.size());
+  for (const auto& [partition, open] : open_) all.push_back(open);
+  return all;
+}
+
+void OpenPartitions::Add(PartitionPointer open) {
+  const std::lock_guard lock(mutex_);
+  open_[open->partition] = std::move(open);
+}
+
+PartitionPointer OpenPartitions::Take(int32_t partition) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(partition);
+  if (found == open_.end()) return nullptr;
+  PartitionPointer open = std::move(found->second);
+  open_.erase(found);
+  return open;
+}
+
+uint64_t OpenPartitions::NewTag() {
+  const std::lock_guard lock(mutex_);
+  return next_tag_++ << 32;
+}
+
+}  // namespace seen

@@ -1,0 +1,73 @@
+#pragma once
+// The partitions that this process has open.
+
+#include <atomic>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/partition_flow.h"
+#include "flow/store_port.h"
+
+namespace seen {
+
+/// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
+struct OpenPartition {
+  int32_t partition = 0;
+  uint64_t unexposed_tag = 0;  // of tickets for unexposed items
+  uint64_t ticket_tag = 0;     // unique a process: upper half of the publisher's tickets
+  std::unique_ptr<PartitionStore> store;
+  std::unique_ptr<PartitionFlow> flow;
+
+  std::mutex worker_mutex;        // the flow's worker role: a worker thread, or the one that closes
+  bool closed = false;            // worker_mutex: the flow takes nothing more
+  std::mutex checkpoint_mutex;    // the flow's checkpoint role
+  Instant checkpoint_retry_at{};  // checkpoint_mutex
+
+  // The offset up to which it must have read before it answers, being caught up: until re-keying has caught
+  // up too it isn't known.
+  static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
+  std::atomic<int64_t> answers_from{0};
+  bool AwaitsRekeying() const { return flow->next_offset() < answers_from.load(std::memory_order_acquire); }
+  bool CaughtUp() const { return flow->CaughtUp() && !AwaitsRekeying(); }
+
+  std::atomic<bool> disk_full{false};
+  std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
+  std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken
+  std::string_view held_reason;           // worker_mutex; a constant
+
+  void Stop(std::string reason);
+  std::string stop_reason() const;
+
+ private:
+  mutable std::mutex reason_mutex_;
+  std::string stop_reason_;
+};
+
+using PartitionPointer = std::shared_ptr<OpenPartition>;
+
+/// Thread-safe.
+class OpenPartitions {
+ public:
+  /// nullptr: not open here.
+  PartitionPointer Find(int32_t partition) const;
+  /// Ascending.
+  std::vector<PartitionPointer> All() const;
+  /// In place of the one with its number, if there is one.
+  void Add(PartitionPointer open);
+  /// Removes it. nullptr: not open here.
+  PartitionPointer Take(int32_t partition);
+  /// For tickets: the upper half of a number that no other call returns.
+  uint64_t NewTag();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<int32_t, PartitionPointer> open_;  // mutex_
+  uint64_t next_tag_ = 1;                     // mutex_
+};
+
+}  // namespace seen

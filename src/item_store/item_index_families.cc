@@ -1,0 +1,50 @@
+#include "item_store/item_index_families.h"
+
+#include <algorithm>
+
+namespace seen {
+
+ItemIndexFamilies::Pointer ItemIndexFamilies::Find(int32_t bucket) const {
+  for (const Pointer& family : *All()) {
+    if (family->bucket() == bucket) return family;
+  }
+  return nullptr;
+}
+
+void ItemIndexFamilies::Adopt(List families) {
+  std::sort(families.begin(), families.end(),
+            [](const Pointer& a, const Pointer& b) { return a->bucket() > b->bucket(); });
+  std::shared_ptr<const List> list = std::make_shared<List>(std::move(families));
+  const std::lock_guard lock(mutex_);
+  list_.swap(list);
+}
+
+rocksdb::Status ItemIndexFamilies::Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options,
+                                        int32_t bucket, uint64_t presence_bytes_max, Pointer& family) {
+  family = Find(bucket);
+  if (family) return rocksdb::Status::OK();
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  rocksdb::Status made = db.CreateColumnFamily(options, BucketFamilyName(bucket), &handle);
+  if (!made.ok()) return made;
+  List list = *All();
+  // It will have about as many as the one before; a few more shall not make it two parts.
+  const size_t keys = list.empty() ? 0 : list.front()->presence().keys() / 4 * 5;
+  family = std::make_shared<BucketFamily>(db, handle, bucket, ItemPresence(keys, presence_bytes_max));
+  list.push_back(family);
+  Adopt(std::move(list));
+  return made;
+}
+
+rocksdb::Status ItemIndexFamilies::Drop(rocksdb::DB& db, int32_t first_bucket) {
+  List kept;
+  rocksdb::Status dropped;
+  for (const Pointer& family : *All()) {
+    const bool goes = family->bucket() < first_bucket && dropped.ok();
+    if (goes) dropped = db.DropColumnFamily(family->handle());
+    if (!goes || !dropped.ok()) kept.push_back(family);
+  }
+  Adopt(std::move(kept));
+  return dropped;
+}
+
+}  // namespace seen

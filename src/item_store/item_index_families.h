@@ -1,0 +1,59 @@
+#pragma once
+// The buckets of an open index of items: a column family each. Threads: Make, Drop, Adopt and Clear by the
+// writer; the rest any. A family that is dropped stays readable for who holds it.
+
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "item_store/item_index_keys.h"
+#include "item_store/item_presence.h"
+
+namespace seen {
+
+class BucketFamily {
+ public:
+  BucketFamily(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* handle, int32_t bucket, ItemPresence presence)
+      : db_(db), handle_(handle), bucket_(bucket), presence_(std::move(presence)) {}
+  ~BucketFamily() { db_.DestroyColumnFamilyHandle(handle_).PermitUncheckedError(); }
+  BucketFamily(const BucketFamily&) = delete;
+  BucketFamily& operator=(const BucketFamily&) = delete;
+  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
+  int32_t bucket() const { return bucket_; }
+  /// Of all keys but those of items and members. Under the index's lock.
+  ItemPresence& presence() const { return presence_; }
+
+ private:
+  rocksdb::DB& db_;
+  rocksdb::ColumnFamilyHandle* const handle_;
+  const int32_t bucket_;
+  mutable ItemPresence presence_;
+};
+
+class ItemIndexFamilies {
+ public:
+  using Pointer = std::shared_ptr<const BucketFamily>;
+  using List = std::vector<Pointer>;  // newest bucket first
+
+  std::shared_ptr<const List> All() const {
+    const std::lock_guard lock(mutex_);
+    return list_;
+  }
+  /// nullptr: none.
+  Pointer Find(int32_t bucket) const;
+  void Adopt(List families);
+  void Clear() { Adopt({}); }
+  /// `presence_bytes_max`: of its presence.
+  rocksdb::Status Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options, int32_t bucket,
+                       uint64_t presence_bytes_max, Pointer& family);
+  /// Those before `first_bucket`.
+  rocksdb::Status Drop(rocksdb::DB& db, int32_t first_bucket);
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const List> list_ = std::make_shared<List>();  // under mutex_
+};
+
+}  // namespace seen

@@ -1,0 +1,147 @@
+#include "item_store/item_index_generation.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+
+#include "rocks/status.h"
+
+namespace seen {
+namespace {
+
+constexpr std::string_view kFirstLine = "seen index of items 1";
+constexpr std::string_view kFirstLinePrefix = "seen index of items ";
+constexpr std::string_view kRemedy =
+    "Remedy: set it back, or start with --rebuild, which makes the index anew from the log";
+
+// In the order of the file. `key`: as configured; empty: it isn't.
+struct Line {
+  std::string_view name;
+  std::string_view key;
+  std::string value;
+};
+
+std::vector<Line> LinesOf(const IndexGeneration& of) {
+  return {{"method", "items.method", of.method},
+          {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
+          {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
+          {"verify", "items.verify", of.verify},
+          {"window_days", "items.window_days", fmt::format("{}", of.window_days)},
+          {"text_bytes_max", "items.text_bytes_max", fmt::format("{}", of.text_bytes_max)},
+          {"features_version", "", fmt::format("{}", of.features_version)},
+          {"idf_version", "", fmt::format("{}", of.idf_version)}};
+}
+
+template <typename Number>
+bool Parse(const std::string& text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+rocksdb::IOStatus WriteDurably(rocksdb::FileSystem& files, const std::string& directory,
+                               const std::string& name, std::string_view text) {
+  const rocksdb::IOOptions io;
+  const std::string path = directory + "/" + name;
+  const std::string unfinished = path + ".new";
+  rocksdb::IOStatus done =
+      rocksdb::WriteStringToFile(&files, rocksdb::Slice(text), unfinished, /*should_sync=*/true);
+  if (done.ok()) done = files.RenameFile(unfinished, path, io, nullptr);
+  std::unique_ptr<rocksdb::FSDirectory> folder;
+  if (done.ok()) done = files.NewDirectory(directory, io, &folder, nullptr);
+  if (done.ok()) done = folder->Fsync(io, nullptr);
+  return done;
+}
+
+Result<std::string> ReadAll(rocksdb::FileSystem& files, const std::string& path) {
+  std::string text;
+  const rocksdb::IOStatus read = rocksdb::ReadFileToString(&files, path, &text);
+  if (!read.ok()) return Fail(ToError(read, "can't read " + path));
+  return text;
+}
+
+}  // namespace
+
+std::string EncodeGeneration(const IndexGeneration& generation) {
+  std::string text = fmt::format("{}\n", kFirstLine);
+  for (const Line& line : LinesOf(generation)) text += fmt::format("{} {}\n", line.name, line.value);
+  return text;
+}
+
+Result<IndexGeneration> DecodeGeneration(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> values;
+  std::string_view first;
+  for (size_t begin = 0, end = 0; end = text.find('\n', begin), end != text.npos; begin = end + 1) {
+    const std::string_view line = text.substr(begin, end - begin);
+    const size_t space = line.find(' ');
+    if (begin == 0) {
+      first = line;
+    } else if (space != line.npos) {
+      values.emplace(line.substr(0, space), line.substr(space + 1));
+    }
+  }
+  if (first != kFirstLine && first.starts_with(kFirstLinePrefix)) {
+    return Fail(Code::kRefused,
+                fmt::format("the index of items was written by a newer version ({}): run that one, "
+                            "or start with --rebuild",
+                            first));
+  }
+  IndexGeneration generation;
+  generation.method = values["method"];
+  generation.verify = values["verify"];
+  const bool parsed = first == kFirstLine && Parse(values["distance_max"], generation.distance_max) &&
+                      Parse(values["similarity_min"], generation.similarity_min) &&
+                      Parse(values["window_days"], generation.window_days) &&
+                      Parse(values["text_bytes_max"], generation.text_bytes_max) &&
+                      Parse(values["features_version"], generation.features_version) &&
+                      Parse(values["idf_version"], generation.idf_version);
+  if (!parsed) {
+    return Fail(Code::kCorrupt,
+                "what the index of items was built with can't be read. Remedy: check the disk, then start "
+                "with --rebuild");
+  }
+  return generation;
+}
+
+Status CheckGeneration(const IndexGeneration& stored, const IndexGeneration& configured) {
+  const auto was = LinesOf(stored);
+  const auto is = LinesOf(configured);
+  for (size_t i = 0; i < was.size(); ++i) {
+    if (was[i].value == is[i].value || was[i].name == "idf_version") continue;
+    if (was[i].key.empty()) {
+      return Fail(
+          Code::kRefused,
+          fmt::format("the index of items was built with texts read in version {} of this program's way, "
+                      "which is now {}. Remedy: start with --rebuild, which makes the index anew from "
+                      "the log",
+                      was[i].value, is[i].value));
+    }
+    return Fail(Code::kRefused, fmt::format("{}: the index of items was built with {}, configured is {}. {}",
+                                            was[i].key, was[i].value, is[i].value, kRemedy));
+  }
+  return {};
+}
+
+rocksdb::Status WriteGeneration(rocksdb::FileSystem& files, const std::string& directory,
+                                const IndexGeneration& generation, std::string_view idf_text) {
+  rocksdb::IOStatus done = WriteDurably(files, directory, "idf.txt", idf_text);
+  if (done.ok()) done = WriteDurably(files, directory, "generation", EncodeGeneration(generation));
+  return done;
+}
+
+Result<std::optional<IndexGeneration>> ReadGeneration(rocksdb::FileSystem& files,
+                                                      const std::string& directory) {
+  const std::string path = directory + "/generation";
+  if (!files.FileExists(path, rocksdb::IOOptions(), nullptr).ok()) return std::optional<IndexGeneration>{};
+  const auto text = ReadAll(files, path);
+  if (!text) return Fail(text.error());
+  const auto decoded = DecodeGeneration(*text);
+  if (!decoded) return Fail(decoded.error().code, path + ": " + decoded.error().message);
+  return std::optional(*decoded);
+}
+
+Result<std::string> ReadIdfText(rocksdb::FileSystem& files, const std::string& directory) {
+  return ReadAll(files, directory + "/idf.txt");
+}
+
+}  // namespace seen

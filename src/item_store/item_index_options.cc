@@ -1,0 +1,67 @@
+#include "item_store/item_index_options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include "item_store/item_list_merge.h"
+#include "rocks/levels.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+
+}  // namespace
+
+rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
+                                       std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
+  rocksdb::Options options(rocksdb::DBOptions(), BucketFamilyOptions(resources));
+  options.env = env;
+  options.create_if_missing = true;
+  options.paranoid_checks = true;
+  // Nothing is ever in a memtable: a checkpoint's files are ingested together, with the position.
+  options.avoid_flush_during_shutdown = true;
+  options.avoid_flush_during_recovery = true;
+  options.allow_concurrent_memtable_write = false;
+  options.max_open_files = 512;
+  options.compaction_readahead_size = 1 * kMiB;
+  options.writable_file_max_buffer_size = 1 * kMiB;
+  options.bytes_per_sync = 1 * kMiB;
+  options.max_background_jobs = resources.background_threads() + 1;
+  options.max_subcompactions = 1;
+  options.info_log = MakeRocksLogger(partition);
+  options.listeners.push_back(std::move(errors));
+  options.listeners.push_back(MakeCompactionYielder());
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.skip_stats_update_on_db_open = true;
+  options.max_manifest_file_size = 16 * kMiB;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = resources.block_cache();
+  // Only what is there is asked for (item_store/item_presence.h), and most of it is in the last level, which
+  // needs no filter then. What is left, and the indexes, is about a hundredth of the data and stays in
+  // memory: in the cache they are blocks of megabytes, of which a small one reads the same over and over.
+  table.cache_index_and_filter_blocks = false;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.whole_key_filtering = true;
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  table.block_size = 4 * kKiB;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.optimize_filters_for_hits = true;
+  options.merge_operator = MakeItemListMergeOperator();
+  options.write_buffer_size = 64 * kKiB;
+  SetLevels(options);
+  return options;
+}
+
+}  // namespace seen

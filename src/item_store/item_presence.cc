@@ -1,0 +1,136 @@
+#include "item_store/item_presence.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "item_store/item_index_keys.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kKeysMin = 32 * 1024;  // of a part
+constexpr uint64_t kBandHashes = 0x100;
+// Few parts to look at, at the price of room that is spare; of which large ones shall not have much.
+constexpr size_t kGrowth = 8, kLargeGrowth = 2;
+constexpr size_t kLargeKeys = 4 << 20;
+
+uint64_t Mix(uint64_t value) {
+  value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
+  value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53u;
+  return value ^ value >> 33;
+}
+
+using Pair = std::array<size_t, 2>;
+constexpr std::array<Pair, ItemPresence::kPairs> kPairsOfTables{Pair{0, 1}, Pair{0, 2}, Pair{0, 3},
+                                                                Pair{1, 2}, Pair{1, 3}, Pair{2, 3}};
+
+// The pairs that the table's block is one of, then its halves.
+constexpr auto kHashesOfTables = [] {
+  std::array<std::array<uint8_t, kSimHashTables - 1 + ItemPresence::kHalves>, kSimHashTables> all{};
+  for (size_t table = 0; table < kSimHashTables; ++table) {
+    size_t count = 0;
+    for (size_t pair = 0; pair < ItemPresence::kPairs; ++pair) {
+      const auto [one, other] = kPairsOfTables[pair];
+      if (one == table || other == table) all[table][count++] = static_cast<uint8_t>(pair);
+    }
+    for (size_t i = 0; i < ItemPresence::kHalves; ++i) {
+      all[table][count++] = static_cast<uint8_t>(ItemPresence::kPairs + table * ItemPresence::kHalves + i);
+    }
+  }
+  return all;
+}();
+constexpr auto kHashesOfBands = [] {
+  std::array<uint8_t, kBands> all{};
+  for (size_t band = 0; band < kBands; ++band) {
+    all[band] = static_cast<uint8_t>(ItemPresence::kNearHashes + band);
+  }
+  return all;
+}();
+
+// Of a hash that is there already, what says that it is so again: in the same cache line.
+uint64_t MarkOf(uint64_t hash, unsigned times) {
+  constexpr uint64_t kPlace = 0xffff'ffff'0000'0000u;
+  return times == 0 ? hash : (hash & kPlace) | (Mix(hash + times) & ~kPlace);
+}
+
+}  // namespace
+
+uint64_t ItemPresence::HashOf(std::string_view key) { return Mix(std::hash<std::string_view>{}(key)); }
+
+ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
+  const uint64_t of_class = uint64_t{SimHashTableOf(features, 0)} << 40;
+  const auto block = [&](size_t table) { return uint64_t{BlockOf(features.simhash, table)}; };
+  ListHashes hashes;
+  for (size_t pair = 0; pair < kPairs; ++pair) {
+    const auto [one, other] = kPairsOfTables[pair];
+    hashes[pair] = Mix(of_class | pair << 32 | block(one) << 16 | block(other));
+  }
+  for (size_t table = 0; table < kSimHashTables; ++table) {
+    const uint64_t next = block((table + 1) % kSimHashTables), after = block((table + 2) % kSimHashTables);
+    for (size_t i = 0; i < kHalves; ++i) {
+      const uint64_t halves = (i & 1 ? next >> 8 : next & 0xff) << 8 | (i & 2 ? after >> 8 : after & 0xff);
+      const size_t place = kPairs + table * kHalves + i;
+      hashes[place] = Mix(of_class | place << 32 | block(table) << 16 | halves);
+    }
+  }
+  for (size_t band = 0; band < kBands; ++band) {
+    hashes[kNearHashes + band] = Mix(KeptBand(features.bands[band]) | (kBandHashes + band));
+  }
+  return hashes;
+}
+
+std::span<const uint8_t> ItemPresence::HashesOfList(size_t list) {
+  if (list < kSimHashTables) return kHashesOfTables[list];
+  return {&kHashesOfBands[list - kSimHashTables], 1};
+}
+
+void ItemPresence::Note(uint64_t hash) {
+  if (room_ == 0) {
+    size_t wanted = std::max(keys_expected_, kKeysMin);
+    if (!parts_.empty()) {
+      const size_t had = parts_.back()->keys_max();
+      wanted = had * (had < kLargeKeys ? kGrowth : kLargeGrowth);
+    }
+    const uint64_t left = bytes_max_ - std::min(bytes(), bytes_max_);
+    const size_t keys = std::min<size_t>(wanted, left / PresenceBits::kBytesAKey);
+    if (keys < kKeysMin) {
+      full_ = true;
+      return;
+    }
+    parts_.push_back(std::make_unique<PresenceBits>(keys));
+    room_ = parts_.back()->keys_max();
+  }
+  parts_.back()->Add(hash);
+  --room_;
+  ++keys_;
+}
+
+void ItemPresence::AddListed(const ItemFeatures& features, bool by_simhash, bool by_minhash) {
+  const ListHashes hashes = HashesOf(features);
+  const size_t begin = by_simhash ? 0 : kNearHashes;
+  const size_t end = by_minhash ? hashes.size() : kNearHashes;
+  for (size_t i = begin; i < end; ++i) AddOneMore(hashes[i]);
+}
+
+void ItemPresence::AddOneMore(uint64_t hash) {
+  for (unsigned times = 0; times < kCountMax && !full_; ++times) {
+    const uint64_t mark = MarkOf(hash, times);
+    if (Test(mark)) continue;
+    Note(mark);
+    return;
+  }
+}
+
+unsigned ItemPresence::Count(uint64_t hash) const {
+  unsigned times = 0;
+  while (times < kCountMax && Test(MarkOf(hash, times))) ++times;
+  return times;
+}
+
+uint64_t ItemPresence::bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& part : parts_) bytes += part->bytes();
+  return bytes;
+}
+
+}  // namespace seen

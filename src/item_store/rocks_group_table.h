@@ -1,0 +1,89 @@
+#pragma once
+// The daemon's copy of the topic of groups: one RocksDB, shared by all partitions, with a cache in front.
+//
+// Threads. Writer (one): Identify, PositionOf, Apply, Reset, Flush. Any thread: all else. A reader sees a
+// record at once when Apply returns. It is a copy: there is no write-ahead log, rows and positions go into
+// one memtable and reach the disk together, so a crash forgets the newest of both. What is lost is read
+// again.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/log_budget.h"
+#include "flow/item_groups_port.h"
+#include "item_store/group_rows.h"
+#include "item_store/like_cache.h"
+#include "item_store/presence_bits.h"
+#include "rocks/resources.h"
+
+namespace rocksdb {
+class FileSystem;
+}
+
+namespace seen {
+
+struct GroupTableOptions {
+  std::string path;  // the database's folder; made where missing
+  int32_t window_days = 30;
+  uint64_t memory_bytes = 16 << 20;  // of cache and presence; the block cache is the resources'
+  StoreResources resources;
+  std::shared_ptr<rocksdb::FileSystem> file_system;  // nullptr: the default one
+};
+
+/// A record of the topic. Views are valid while Apply runs.
+struct GroupRecord {
+  std::string_view item_id;
+  const ItemGroup* group = nullptr;  // nullptr: taken out
+  std::string_view json;             // it, as it came; empty where there is no group
+  TimeMs timestamp;                  // of the record
+};
+
+struct GroupTableFigures {
+  uint64_t rows = 0;  // an estimate
+  uint64_t bytes = 0;
+  uint64_t disk_reads_total = 0;  // of what the cache hadn't
+  uint64_t errors_total = 0;
+  uint64_t memory_bytes = 0;  // of cache and presence
+};
+
+class RocksGroupTable final : public ItemGroups {
+ public:
+  /// A table that can't be read is dropped: `dropped` says why, for people.
+  static Result<std::unique_ptr<RocksGroupTable>> Open(GroupTableOptions options, std::string* dropped);
+  ~RocksGroupTable() override;
+
+  /// Of which topic the records are, and which brokers'. What is in here of another one is forgotten: true.
+  Result<bool> Identify(std::string_view cluster, std::string_view topic, int32_t partitions);
+
+  using Position = group_rows::Position;
+  /// nullopt: nothing of the partition is in here.
+  Result<std::optional<Position>> PositionOf(int32_t partition) const;
+  /// In the order of their offsets, together with how far the partition is then.
+  Status Apply(int32_t partition, const Position& reached, std::span<const GroupRecord> records);
+  /// Forgets everything.
+  Status Reset();
+  /// All that was applied is on disk.
+  Status Flush();
+
+  void Prefetch(Fingerprint item) const override;
+  void PrefetchLikes(Fingerprint item) const override;
+  void AppendSimilar(Fingerprint item, std::vector<Fingerprint>& out) const override;
+  bool AppendLike(Fingerprint item, std::vector<Fingerprint>& out) const override;
+  Result<std::optional<ItemGroup>> Find(std::string_view item_id) const override;
+  Result<std::vector<std::string>> Members(std::string_view group_id, std::string_view after,
+                                           size_t limit) const override;
+  GroupTableFigures Figures() const;
+
+ private:
+  struct Impl;
+  explicit RocksGroupTable(std::unique_ptr<Impl> impl);
+  size_t LikesOf(Fingerprint item, LikeCache::Likes& likes) const;
+
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

@@ -1,0 +1,52 @@
+#pragma once
+// The rows that one decision reads and changes, each read once.
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "items/item_index_port.h"
+
+namespace seen {
+
+class GroupRows {
+ public:
+  explicit GroupRows(const ItemIndex& index) : index_(index) {}
+
+  /// Forgets all.
+  void Clear();
+  /// Loaded ones, which are taken over.
+  void TakeItems(std::span<std::pair<ItemRef, std::optional<StoredItem>>> items);
+  Status LoadItems(std::span<const ItemRef> items);
+  Status LoadGroups(std::span<const ItemRef> items);
+  /// Of loaded ones. nullptr: there is none.
+  const StoredItem* Item(ItemRef item) const;
+  const StoredGroup* Group(ItemRef item) const;
+  /// The group that the item is of. It itself where it is the first.
+  ItemRef FirstOf(ItemRef item) const;
+  const std::string& GroupIdOf(ItemRef item) const;
+  /// To write; the item must be there.
+  StoredGroup& ChangeGroup(ItemRef item);
+  /// In the order of their first ChangeGroup.
+  std::span<const ItemRef> changed() const { return changed_; }
+
+ private:
+  struct Row {
+    std::optional<StoredItem> item;
+    std::optional<StoredGroup> group;
+    bool has_item = false, has_group = false, changed = false;  // loaded
+  };
+  const Row* Find(ItemRef item) const;
+
+  const ItemIndex& index_;
+  std::unordered_map<uint64_t, Row> rows_;  // by number
+  std::vector<ItemRef> changed_;
+  std::vector<ItemRef> missing_;
+  std::vector<std::optional<StoredItem>> items_;
+  std::vector<std::optional<StoredGroup>> groups_;
+};
+
+/// As the topic has it.
+ItemGroup ToItemGroup(const StoredItem& item, const StoredGroup* group);
+
+}  // namespace seen

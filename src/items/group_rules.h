@@ -1,0 +1,51 @@
+#pragma once
+// What is like what, what is nearer, and how long an item counts. Pure; any thread.
+
+#include <cstdint>
+#include <optional>
+
+#include "items/group_flow.h"
+#include "items/item_index_port.h"
+#include "model/day.h"
+
+namespace seen {
+
+struct Likeness {
+  std::optional<double> similarity;  // in steps of 0.0001
+  int distance = 0;
+  FoundBy found = FoundBy::kBoth;
+};
+
+class GroupRules {
+ public:
+  explicit GroupRules(const GroupOptions& options);
+  const GroupOptions& options() const { return options_; }
+
+  /// Symmetric. nullopt: not alike.
+  std::optional<Likeness> Compare(const ItemFeatures& a, const ItemFeatures& b) const;
+  /// By how many bits a SimHash of the item's class may differ; -1: it is found by no list of SimHashes.
+  int DistanceMax(const ItemFeatures& features) const;
+
+  /// An item has left the window.
+  bool IsGone(TimeMs created_at, TimeMs index_time) const {
+    return index_time.value - created_at.value > window_ms_;
+  }
+  int32_t BucketOf(TimeMs created_at) const { return DayOf(created_at).since_epoch / width_days_; }
+  /// All of earlier ones has left.
+  int32_t FirstBucket(TimeMs index_time) const;
+
+ private:
+  const GroupOptions options_;
+  const int32_t width_days_;
+  const int64_t window_ms_;
+};
+
+/// Nearest first, of the equally near the older one.
+bool IsNearer(std::optional<double> similarity_a, int distance_a, uint64_t number_a,
+              std::optional<double> similarity_b, int distance_b, uint64_t number_b);
+inline bool IsNearer(const StoredNear& a, const StoredNear& b) {
+  return IsNearer(a.near.similarity, a.near.distance, a.item.number, b.near.similarity, b.near.distance,
+                  b.item.number);
+}
+
+}  // namespace seen

@@ -1,0 +1,125 @@
+#include "query/queries.h"
+
+#include <algorithm>
+
+#include "query/queries_candidates.h"
+#include "query/queries_segments.h"
+
+namespace seen {
+Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
+    : config_(config), clock_(clock), status_(std::move(status)) {}
+
+void Queries::SetPartitions(OpenPartitions* partitions, int32_t partition_count) {
+  partition_count_.store(partition_count, std::memory_order_release);
+  partitions_.store(partitions, std::memory_order_release);
+}
+
+Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view user_id) const {
+  const auto named = std::find_if(config_.filters.begin(), config_.filters.end(),
+                                  [&](const FilterConfig& candidate) { return candidate.name == filter; });
+  if (named == config_.filters.end()) {
+    return Fail(Code::kNotFound, "filter: there is none named \"" + std::string(filter) + "\"");
+  }
+  OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
+  const int32_t count = partition_count_.load(std::memory_order_acquire);
+  if (!partitions || count == 0) return Fail(Code::kUnavailable, "starting: the input topic isn't known yet");
+  const int32_t partition = PartitionOf(config_.input.partitioner, user_id, count);
+  const std::string name = "partition " + std::to_string(partition);
+  Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()),
+              UserKeyOf(user_id)};
+  if (!place.open)
+    return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
+  if (place.open->stopped.load(std::memory_order_acquire)) {
+    return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
+  }
+  if (place.open->flow->CaughtUp() && place.open->AwaitsRekeying()) {
+    return Fail(Code::kUnavailable, name + " is catching up: some of its events are still to be re-keyed");
+  }
+  if (!place.open->flow->CaughtUp()) {
+    return Fail(Code::kUnavailable, name + " is catching up: " +
+                                        std::to_string(place.open->flow->LagMessages()) + " messages behind");
+  }
+  return place;
+}
+
+Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_view user_id,
+                                         const SnapshotQuestion& question) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const auto& snapshot = config_.filters[place->filter_index].snapshot;
+  SnapshotShape shape = snapshot ? snapshot->shape : SnapshotShape();  // not published, it is still served
+  if (question.format) shape.format = *question.format;
+  if (question.false_positive_rate) shape.false_positive_rate = *question.false_positive_rate;
+  if (Status possible = CheckShape(shape); !possible) {
+    return Fail(possible.error().code, "fpr: " + possible.error().message);
+  }
+  SnapshotAnswer answer;
+  answer.as_of = place->open->flow->GetAsOf();
+  std::string known_id;
+  const Status rendered =
+      place->open->flow->RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
+  if (!rendered) return Fail(rendered.error());
+  return answer;
+}
+
+Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view user_id,
+                                     const CandidateList& candidates,
+                                     std::span<const std::string_view> also_seen) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  UnseenAnswer answer;
+  answer.as_of = place->open->flow->GetAsOf();
+  thread_local SeenReader reader;
+  thread_local Candidates asked;
+  const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
+  const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
+                                                  policy.AnswerAt(clock_.WallNow()), reader);
+  if (!read) return Fail(read.error());
+  asked.Unseen(candidates, also_seen, reader, answer.unseen);
+  if (policy.similar != Similar::kOff || candidates.one_per_group) {
+    Status added = AnswerSimilar(policy, candidates, asked.fingerprints(), also_seen, reader, answer);
+    if (!added) return Fail(added.error());
+  }
+  return answer;
+}
+
+Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
+  const auto place = Find(filter, user_id);
+  if (!place) return Fail(place.error());
+  const AsOf as_of = place->open->flow->GetAsOf();
+  const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
+  if (!delta) return Fail(delta.error());
+  UserAnswer answer =
+      DescribeUser(*delta, place->open->flow->options().filters[place->filter_index], clock_.WallNow());
+  answer.as_of = as_of;
+  answer.partition = place->open->partition;
+  return answer;
+}
+
+Result<size_t> Queries::PublishAll() {
+  const bool publishes = std::any_of(config_.filters.begin(), config_.filters.end(),
+                                     [](const FilterConfig& filter) { return filter.snapshot.has_value(); });
+  if (!publishes) {
+    return Fail(Code::kNotFound, "no filter publishes: filters[].snapshot is null in all of them");
+  }
+  OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
+  if (!partitions) return Fail(Code::kUnavailable, "starting: no partition is open yet");
+  const auto open = partitions->All();
+  for (const PartitionPointer& partition : open) partition->flow->republisher().RequestAll();
+  return open.size();
+}
+
+void Queries::AcknowledgeLostRanges() {
+  if (OpenPartitions* partitions = partitions_.load(std::memory_order_acquire)) {
+    for (const PartitionPointer& open : partitions->All()) open->flow->AcknowledgeLostRanges();
+  }
+}
+
+Result<SimilarAnswer> Queries::Similar(const SimilarQuestion& question) const {
+  if (!config_.items) return QueryPort::Similar(question);
+  SimilarPort* const similar = similar_.load();
+  if (similar == nullptr) return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
+  return similar->Similar(question);
+}
+
+}  // namespace seen

@@ -1,0 +1,130 @@
+#include "query/queries_segments.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/answer_limits.h"
+
+namespace seen {
+namespace {
+
+TimeMs Second(uint64_t second) { return {static_cast<int64_t>(second) * 1000}; }
+TimeMs EndOf(Day day) { return StartOf(day + 1); }
+
+uint32_t EncodedBytes(const Delta& alone) {
+  std::string bytes;
+  EncodeDelta(alone, bytes);
+  return static_cast<uint32_t>(bytes.size());
+}
+
+const KindPolicy* Declared(const FilterPolicy& filter, SegmentKind kind) {
+  const auto found = std::find_if(filter.kinds.begin(), filter.kinds.end(), [&](const KindPolicy& declared) {
+    return declared.number == static_cast<uint8_t>(kind);
+  });
+  return found == filter.kinds.end() ? nullptr : &*found;
+}
+
+std::string NameOf(const FilterPolicy& filter, SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::kExposed:
+      return "exposed";
+    case SegmentKind::kServed:
+      return "served";
+    case SegmentKind::kRepeated:
+      return "repeated";
+    case SegmentKind::kByCreation:
+      return "by_creation";
+    case SegmentKind::kResolving:
+      return "resolving";
+    case SegmentKind::kSimilar:
+      return "similar";
+  }
+  const KindPolicy* declared = Declared(filter, kind);
+  return declared != nullptr ? declared->name : "declared " + std::to_string(static_cast<int>(kind));
+}
+
+// What was shown on `day` counts so long: where several exposures are asked for, as far as the window goes.
+TimeMs ExposedUntil(const FilterPolicy& filter, Day day) {
+  const int32_t cooldown =
+      filter.exposures_min > 1 ? filter.window_days : filter.cooldown_days.value_or(filter.window_days);
+  return EndOf(day + std::min(filter.window_days, cooldown));
+}
+
+std::optional<TimeMs> CountsUntil(const FilterPolicy& filter, const OtherSegment& segment) {
+  switch (segment.kind) {
+    case SegmentKind::kServed:
+      return Second(segment.EndSecond());
+    case SegmentKind::kExposed:
+    case SegmentKind::kRepeated:
+      return ExposedUntil(filter, segment.day());
+    case SegmentKind::kByCreation: {
+      const TimeMs shown = ExposedUntil(filter, segment.day());  // the newest of several days
+      if (filter.window_by != WindowBy::kItemCreatedAt) return shown;
+      const TimeMs created = EndOf(Day{static_cast<int32_t>(segment.bucket)} + filter.window_days);
+      return filter.cooldown_days ? std::min(created, shown) : created;
+    }
+    case SegmentKind::kSimilar:
+      if (filter.similar == Similar::kOff) return std::nullopt;
+      return EndOf(segment.day() +
+                   std::min(filter.window_days, filter.cooldown_days.value_or(filter.window_days)));
+    case SegmentKind::kResolving:
+      return std::nullopt;
+  }
+  const KindPolicy* declared = Declared(filter, segment.kind);
+  if (declared == nullptr) return std::nullopt;
+  return EndOf(segment.day() + declared->window_days);
+}
+
+SegmentSummary Describe(const Segment& segment, const FilterPolicy& filter) {
+  SegmentSummary summary;
+  summary.kind = NameOf(filter, SegmentKind::kExposed);
+  summary.from = StartOf(segment.day);
+  summary.to = EndOf(segment.day);
+  summary.items = static_cast<uint32_t>(segment.fingerprints.size());
+  summary.exposures = summary.items;
+  summary.first_at = {summary.from.value + int64_t{segment.first_second} * 1000};
+  summary.last_at = {summary.from.value + int64_t{segment.last_second} * 1000};
+  summary.bytes = EncodedBytes({{}, {}, {}, {segment}, {}});
+  summary.counts_until = ExposedUntil(filter, segment.day);
+  return summary;
+}
+
+SegmentSummary Describe(const OtherSegment& segment, const FilterPolicy& filter) {
+  SegmentSummary summary;
+  summary.kind = NameOf(filter, segment.kind);
+  summary.from = Second(segment.StartSecond());
+  summary.to = Second(segment.StartSecond() + segment.width_s);
+  summary.exposures = static_cast<uint32_t>(segment.fingerprints.size());
+  for (size_t i = 0; i < segment.fingerprints.size(); ++i) {
+    if (i == 0 || segment.fingerprints[i] != segment.fingerprints[i - 1]) ++summary.items;
+  }
+  if (segment.kind == SegmentKind::kByCreation) {
+    summary.first_at = summary.from;  // nothing is shown before it was created
+    summary.last_at = {EndOf(segment.day()).value - 1000};
+  } else {
+    summary.first_at = Second(segment.StartSecond() + segment.first_second);
+    summary.last_at = Second(segment.StartSecond() + segment.last_second);
+  }
+  summary.bytes = EncodedBytes({{}, {}, {}, {}, {segment}});
+  summary.counts_until = CountsUntil(filter, segment);
+  return summary;
+}
+
+}  // namespace
+
+UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now) {
+  UserAnswer answer;
+  answer.bytes = EncodedBytes(delta);
+  answer.items = static_cast<uint32_t>(SeenFingerprints(delta, filter.AnswerAt(now)).size());
+  answer.removals = static_cast<uint32_t>(delta.removals.size());
+  for (const Segment& segment : delta.segments) answer.segments.push_back(Describe(segment, filter));
+  for (const OtherSegment& segment : delta.others) answer.segments.push_back(Describe(segment, filter));
+  for (SegmentSummary& segment : answer.segments) {
+    segment.in_window = segment.counts_until && *segment.counts_until > now;
+  }
+  std::stable_sort(answer.segments.begin(), answer.segments.end(),
+                   [](const SegmentSummary& a, const SegmentSummary& b) { return a.from > b.from; });
+  return answer;
+}
+
+}  // namespace seen

@@ -1,0 +1,101 @@
+#include "rocks/listener.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "base/log_budget.h"
+#include "base/threads.h"
+
+namespace seen {
+namespace {
+
+class RocksLogger final : public rocksdb::Logger {
+ public:
+  explicit RocksLogger(int32_t partition)
+      : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), partition_(partition) {}
+
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    Logv(rocksdb::InfoLogLevel::WARN_LEVEL, format, arguments);
+  }
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    // HEADER_LEVEL is above the errors: it lists the options at every open.
+    if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    char text[512];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    // Said of every file that is ingested, and nothing to act on.
+    if (std::strstr(text, "without unique ID") || std::strstr(text, "TailPrefetchStats")) return;
+    if (!budget_.Allow()) return;
+    const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;
+    if (partition_ == kGroupTable) {
+      log::Write(write, "rocksdb", {{"of", "groups"}, {"message", static_cast<const char*>(text)}});
+    } else {
+      log::Write(write, "rocksdb", {{"partition", partition_}, {"message", static_cast<const char*>(text)}});
+    }
+  }
+
+ private:
+  const int32_t partition_;
+  LogBudget budget_;
+};
+
+class CompactionYielder final : public rocksdb::EventListener {
+ public:
+  const char* Name() const override { return "seen.CompactionYielder"; }
+  // On the thread that compacts. RocksDB's own choice of priorities knows only 0 and 19.
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
+    thread_local bool yields = false;
+    if (!std::exchange(yields, true)) YieldToOtherThreads();
+  }
+};
+
+bool IsHard(const rocksdb::Status& error) {
+  return error.severity() >= rocksdb::Status::Severity::kHardError;
+}
+
+}  // namespace
+
+std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder() {
+  return std::make_shared<CompactionYielder>();
+}
+
+void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) {
+  if (IsHard(*error)) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = *error;
+  }
+  log::Error(
+      "the store failed in the background",
+      {{"partition", partition_}, {"takes_checkpoints", !IsHard(*error)}, {"error", error->ToString()}});
+}
+
+void BackgroundErrors::OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
+                                            bool* auto_recovery) {
+  // The next checkpoint tries at once; RocksDB would every 5 s.
+  if (IsHard(error)) *auto_recovery = false;
+}
+
+void BackgroundErrors::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) {
+  if (info.new_bg_error.ok())
+    log::Info("the store works in the background again", {{"partition", partition_}});
+}
+
+rocksdb::Status BackgroundErrors::Stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+void BackgroundErrors::Clear() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = rocksdb::Status::OK();
+}
+
+std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition) {
+  return std::make_shared<RocksLogger>(partition);
+}
+
+}  // namespace seen

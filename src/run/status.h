@@ -1,0 +1,77 @@
+#pragma once
+// What /v1/status and the gauges of /metrics show of re-keying and of items, as plain values.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "items/group_flow.h"
+#include "model/event.h"
+
+namespace seen {
+
+/// One partition of the source topic, input.keyed_by_user being false.
+struct RekeyingPartitionStatus {
+  int32_t partition = 0;
+  bool assigned = false;          // to this daemon
+  int64_t committed_offset = -1;  // the group's; -1: none yet
+  int64_t high_watermark = -1;
+  int64_t lag_messages = 0;    // not acknowledged by the keyed topic yet
+  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
+};
+
+struct RekeyingStatus {
+  std::string source_topic;
+  std::string group_id;
+  bool caught_up = false;
+  std::string problem;  // for people: why it isn't; empty if it is
+  int64_t lag_messages = 0;
+  std::vector<RekeyingPartitionStatus> partitions;  // all of the source topic
+};
+
+/// The daemon's copy of the topic of groups.
+struct ItemGroupsStatus {
+  std::string topic;         // empty: not found yet
+  std::string problem;       // for people: why it isn't read; empty if it is
+  int64_t lag_messages = 0;  // not read yet
+  uint64_t records = 0;      // read since the start
+  uint64_t unreadable = 0;   // of those, left out
+  uint64_t rows = 0;         // in the copy, about
+  uint64_t bytes = 0;        // on disk
+  uint64_t cache_bytes = 0;  // in memory
+  uint64_t disk_reads = 0;   // of what the cache hadn't, since the start
+  uint64_t errors = 0;       // look-ups that the disk failed
+};
+
+/// One partition of the ordered topic of items that this daemon owns.
+struct ItemsPartitionStatus {
+  int32_t partition = 0;
+  std::string state;   // "catching_up", "ready", "held", "stopped"
+  std::string reason;  // for people; empty when ready
+  int64_t next_offset = 0;
+  int64_t checkpoint_offset = 0;
+  int64_t high_watermark = -1;  // -1: not known yet
+  int64_t lag_messages = 0;
+  uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
+  GroupFigures figures;        // since the partition was opened
+  uint64_t cut_texts = 0;      // longer than items.text_bytes_max; these, too, since the partition was opened
+  uint64_t groups_sent = 0;
+  std::array<uint64_t, kRejectReasons> rejected{};
+  uint64_t checkpoints = 0;
+  double checkpoint_seconds = 0;  // in all
+};
+
+/// The stream of items, on the way to their groups.
+struct ItemsStatus {
+  std::string topic;          // as producers write it
+  std::string ordered_topic;  // as it is read: the same if that has one partition; empty: not known yet
+  std::string group_id;
+  std::string problem;  // for people: why it isn't read, or not all of it yet; empty if it is
+  std::vector<ItemsPartitionStatus> partitions;
+  std::optional<RekeyingStatus> rekeying;  // nullopt: the topic has one partition
+  std::array<uint64_t, kRejectReasons> rekeying_rejected{};
+};
+
+}  // namespace seen

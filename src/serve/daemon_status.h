@@ -1,0 +1,34 @@
+#pragma once
+// What /v1/status and the gauges of /metrics show, as plain values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flow/status.h"
+#include "run/status.h"
+
+namespace seen {
+
+struct DaemonStatus {
+  std::string version;
+  std::string librdkafka_version;
+  std::string rocksdb_version;
+  uint32_t store_version = 0;  // of the format this program writes
+  std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
+  bool embedded_kafka = false;
+  bool brokers_reachable = false;
+  std::string instance_id;
+  std::string topic;
+  int32_t partitions_total = 0;  // of the input topic; 0: not known yet
+  TimeMs started_at;
+  bool ready = false;
+  std::string not_ready_reason;  // empty when ready
+  std::vector<PartitionStatus> partitions;
+  std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user
+  std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
+  std::optional<ItemGroupsStatus> item_groups;  // likewise
+};
+
+}  // namespace seen

@@ -1,0 +1,62 @@
+// remove, erase: what HTTP takes back.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/ask/daemon_client.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+
+namespace seen {
+namespace {
+
+struct ChangeOptions {
+  std::string http = DaemonOptions{}.http;
+  std::string user;
+  std::vector<std::string> items;
+  bool json = false;
+};
+
+int RunChange(const ChangeOptions& options, bool erase) {
+  auto daemon = DaemonClient::Make(options.http);
+  if (!daemon) return ExitWith(daemon.error());
+  const auto place = erase ? daemon->Erase(options.user) : daemon->Remove(options.user, options.items);
+  if (!place) return ExitWith(place.error());
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"partition", place->partition}, {"offset", place->offset}}.dump());
+  } else {
+    fmt::print("{}: taken by the topic (partition {}, offset {}); in effect once it is read\n", options.user,
+               place->partition, place->offset);
+  }
+  return kExitOk;
+}
+
+void AddChangeOptions(CLI::App& app, ChangeOptions& options) {
+  app.add_option("--http", options.http, "the daemon's address")->capture_default_str();
+  app.add_option("user", options.user, "user id")->required();
+  app.add_flag("--json", options.json, "answer as JSON");
+}
+
+}  // namespace
+
+Command AddRemove(CLI::App& root) {
+  auto options = std::make_shared<ChangeOptions>();
+  CLI::App* app = root.add_subcommand("remove", "take items back from a user, in every filter");
+  AddChangeOptions(*app, *options);
+  app->add_option("items", options->items, "item ids, at most 1,000")->required();
+  return {app, [options] { return RunChange(*options, false); }};
+}
+
+Command AddErase(CLI::App& root) {
+  auto options = std::make_shared<ChangeOptions>();
+  CLI::App* app = root.add_subcommand("erase", "erase a user, in every filter");
+  AddChangeOptions(*app, *options);
+  return {app, [options] { return RunChange(*options, true); }};
+}
+
+}  // namespace seen

@@ -1,0 +1,83 @@
+#pragma once
+// The daemon's HTTP pages as functions.
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "tools/ask/http_client.h"
+
+namespace seen {
+
+/// What seenctl needs of GET /v1/status.
+struct DaemonSummary {
+  std::string brokers;
+  std::string topic;
+  bool embedded_kafka = false;
+  bool ready = false;
+  std::string not_ready_reason;
+  int32_t partitions_total = 0;
+  int32_t partitions_ready = 0;
+  uint64_t lag_messages = 0;
+  uint64_t marks_outstanding = 0;
+  uint64_t misrouted = 0;
+  int partitions_sweeping = 0;  // or about to
+  uint64_t users_swept = 0;
+  bool watermarks_known = false;               // of every partition: before that a lag of 0 means nothing
+  std::vector<int64_t> next_offsets;           // by partition; -1: not this daemon's
+  std::string source_topic;                    // what is re-keyed into `topic`; empty: nothing is
+  std::map<int32_t, int64_t> rekeyed_offsets;  // of its partitions, as committed; -1: nothing yet
+};
+
+/// One thread. Errors: kNotFound (404), kUnavailable (no answer, 503), kInvalidArgument (other 4xx), with the
+/// daemon's own words.
+class DaemonClient {
+ public:
+  static Result<DaemonClient> Make(std::string_view base);
+
+  /// Snapshot bytes; an unknown user's are a valid empty filter.
+  Result<std::string> Snapshot(std::string_view filter, std::string_view user_id);
+  /// Of `items`, those not seen, in order, each once. At most 20,000 items. `created_at`: of all of them.
+  Result<std::vector<std::string>> Unseen(std::string_view filter, std::string_view user_id,
+                                          std::span<const std::string> items,
+                                          std::span<const std::string> also_seen = {},
+                                          std::optional<TimeMs> created_at = {});
+  /// The same as the daemon's JSON, as it is: also what is similar, where it tells.
+  Result<nlohmann::json> UnseenAnswer(std::string_view filter, std::string_view user_id,
+                                      std::span<const std::string> items,
+                                      std::span<const std::string> also_seen = {},
+                                      std::optional<TimeMs> created_at = {}, bool one_per_group = false);
+  /// The daemon's JSON about a user's segments, as it is.
+  Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
+  /// The daemon's JSON about why an item would be dropped, as it is.
+  Result<nlohmann::json> Why(std::string_view filter, std::string_view user_id, std::string_view item);
+  /// The daemon's JSON about an item's group, a page of it, as it is; `after`: the last one's "next".
+  Result<nlohmann::json> Group(std::string_view item, std::string_view after = {});
+  /// The daemon's JSON about what is like a text, as it is. `question`: docs/HTTP.md.
+  Result<nlohmann::json> Similar(const nlohmann::json& question);
+  /// Taken by the topic; in effect once the daemon's next offset of the partition is beyond `offset`.
+  struct Place {
+    int32_t partition = 0;
+    int64_t offset = 0;
+  };
+  Result<Place> Erase(std::string_view user_id);
+  Result<Place> Remove(std::string_view user_id, std::span<const std::string> items);
+
+  Result<DaemonSummary> Status();
+  Result<std::string> MetricsPage();
+  /// How many partitions will make all their snapshots anew.
+  Result<int> PublishAll();
+
+ private:
+  explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}
+  HttpClient http_;
+};
+
+}  // namespace seen

@@ -1,0 +1,49 @@
+// why: would this item be dropped for this user, and because of what?
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/ask/daemon_client.h"
+#include "tools/ask/why_report.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+
+namespace seen {
+namespace {
+
+struct WhyOptions {
+  DaemonOptions daemon;
+  std::string user;
+  std::string item;
+  bool json = false;
+};
+
+int RunWhy(const WhyOptions& options) {
+  auto daemon = DaemonClient::Make(options.daemon.http);
+  if (!daemon) return ExitWith(daemon.error());
+  const auto answer = daemon->Why(options.daemon.filter, options.user, options.item);
+  if (!answer) return ExitWith(answer.error());
+  try {
+    fmt::print("{}", options.json ? answer->dump(2) + "\n" : WhyText(*answer));
+  } catch (const nlohmann::json::exception& error) {
+    return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddWhy(CLI::App& root) {
+  auto options = std::make_shared<WhyOptions>();
+  CLI::App* app = root.add_subcommand("why", "would an item be dropped for a user, and because of what");
+  AddDaemonOptions(*app, options->daemon);
+  app->add_option("user", options->user, "user id")->required();
+  app->add_option("item", options->item, "item id")->required();
+  app->add_flag("--json", options->json, "answer as JSON");
+  return {app, [options] { return RunWhy(*options); }};
+}
+
+}  // namespace seen

@@ -1,0 +1,284 @@
+#include "tools/check/similar_pair.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "items/group_rules.h"
+#include "model/day.h"
+#include "tools/ask/calendar.h"
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Read {
+  const PairItem& item;
+  ItemText text;
+  ItemFeatures features;
+  std::vector<uint64_t> shingles;
+  std::vector<WeighedToken> tokens;
+};
+
+Read ReadItem(const PairItem& item, FeatureReader& reader) {
+  Read read{item, {item.title, item.text, item.lang}, {}, {}, {}};
+  reader.Read(read.text, read.features);
+  read.shingles = reader.Shingles(read.text);
+  read.tokens = reader.Explain(read.text);
+  return read;
+}
+
+double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
+std::string Hex(uint64_t value) { return fmt::format("{:016x}", value); }
+
+Json About(const Read& read) {
+  return {{"item_id", read.item.item_id},
+          {"title", read.item.title},
+          {"lang", read.item.lang},
+          {"created_at", read.item.created_at.value},
+          {"words", read.features.words},
+          {"length", read.features.length == LengthClass::kEmpty   ? "empty"
+                     : read.features.length == LengthClass::kShort ? "short"
+                                                                   : "long"},
+          {"script", read.features.script == ScriptClass::kAlphabetic ? "alphabetic" : "dictionary"},
+          {"shingles", read.shingles.size()},
+          {"cut", read.features.cut}};
+}
+
+struct Measured {
+  std::optional<Likeness> likeness;  // as the daemon has it, the window aside
+  bool copy = false;
+  int distance = 0;
+  int distance_max = 0;
+  size_t bands_in_common = 0;
+  double sketch_similarity = 0;
+  double jaccard = 0;
+  size_t shingles_in_common = 0;
+  size_t shingles_of_either = 0;
+};
+
+Measured Measure(const Read& a, const Read& b, const GroupRules& rules) {
+  Measured measured;
+  const ItemFeatures& left = a.features;
+  const ItemFeatures& right = b.features;
+  measured.copy = left.content_hash == right.content_hash;
+  measured.distance = std::popcount(left.simhash ^ right.simhash);
+  // Lists of SimHashes are apart for each class.
+  const bool same_class = left.length == right.length && left.script == right.script;
+  measured.distance_max = same_class ? rules.DistanceMax(left) : -1;
+  measured.likeness = rules.Compare(left, right);
+  for (size_t i = 0; i < kBands; ++i) {
+    if (KeptBand(left.bands[i]) == KeptBand(right.bands[i])) ++measured.bands_in_common;
+  }
+  measured.sketch_similarity = SketchSimilarity(left.sketch, right.sketch);
+  std::vector<uint64_t> common;
+  std::set_intersection(a.shingles.begin(), a.shingles.end(), b.shingles.begin(), b.shingles.end(),
+                        std::back_inserter(common));
+  measured.shingles_in_common = common.size();
+  measured.shingles_of_either = a.shingles.size() + b.shingles.size() - common.size();
+  if (measured.shingles_of_either > 0) {
+    measured.jaccard = static_cast<double>(common.size()) / static_cast<double>(measured.shingles_of_either);
+  }
+  return measured;
+}
+
+struct Verdict {
+  bool alike = false;
+  std::string because;  // "copy", "simhash", "minhash", "both"; "no_text", "window", "no_candidate", "sketch"
+  std::string why;
+};
+
+Verdict Decide(const Read& a, const Read& b, const Measured& m, const GroupOptions& rules) {
+  for (const Read* read : {&a, &b}) {
+    if (read->features.length == LengthClass::kEmpty)
+      return {false, "no_text", fmt::format("{} has no word: nothing is like it", read->item.item_id)};
+  }
+  const double days = static_cast<double>(std::abs(a.item.created_at.value - b.item.created_at.value)) /
+                      static_cast<double>(kMsPerDay);
+  if (days > rules.window_days) {
+    return {false, "window",
+            fmt::format("they are {:.1f} days apart: the older one had left the window of {} days and wasn't "
+                        "compared",
+                        days, rules.window_days)};
+  }
+  if (m.likeness) {
+    const std::string because(FoundByName(m.likeness->found));
+    if (m.copy) return {true, because, "the same text after normalisation: a verbatim copy"};
+    if (!rules.verify) return {true, because, "a candidate, and verify is off"};
+    return {true, because,
+            fmt::format("a candidate, and the sketches say {:.2f}, at least similarity_min {:.2f}",
+                        m.sketch_similarity, rules.similarity_min)};
+  }
+  const bool by_simhash = rules.by_simhash && m.distance <= m.distance_max;
+  const bool by_minhash = rules.by_minhash && m.bands_in_common > 0;
+  if (by_simhash || by_minhash) {
+    return {false, "sketch",
+            fmt::format("a candidate, but the sketches say {:.2f}, less than similarity_min {:.2f}",
+                        m.sketch_similarity, rules.similarity_min)};
+  }
+  std::string missed;
+  if (rules.by_simhash) {
+    missed = m.distance_max < 0
+                 ? std::string("SimHashes aren't compared between long and short texts, or scripts")
+                 : fmt::format("{} bits apart, of {} allowed", m.distance, m.distance_max);
+  }
+  if (rules.by_minhash) missed += fmt::format("{}no band in common", missed.empty() ? "" : ", and ");
+  const bool unlucky = m.jaccard >= rules.similarity_min;
+  return {false, "no_candidate",
+          fmt::format(
+              "neither found the other: {}{}", missed,
+              unlucky ? fmt::format("; their Jaccard similarity of {:.2f} would be enough: a miss", m.jaccard)
+                      : "")};
+}
+
+struct TwoWeights {
+  std::optional<double> a, b;
+};
+
+Json Tokens(const Read& a, const Read& b) {
+  std::map<std::string_view, TwoWeights> by_token;
+  for (const WeighedToken& token : a.tokens) by_token[token.token].a = token.weight;
+  for (const WeighedToken& token : b.tokens) by_token[token.token].b = token.weight;
+  struct Line {
+    double weight;
+    std::string_view token;
+    TwoWeights weights;
+  };
+  std::vector<Line> common, a_only, b_only;
+  for (const auto& [token, weights] : by_token) {
+    auto& list = weights.a && weights.b ? common : weights.a ? a_only : b_only;
+    list.push_back({weights.a.value_or(0) + weights.b.value_or(0), token, weights});
+  }
+  const auto lines = [](std::vector<Line>& list) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Line& x, const Line& y) { return x.weight > y.weight; });
+    Json json = Json::array();
+    for (const Line& line : list) {
+      Json entry = {{"token", line.token}};
+      if (line.weights.a) entry["a"] = Rounded(*line.weights.a);
+      if (line.weights.b) entry["b"] = Rounded(*line.weights.b);
+      json.push_back(std::move(entry));
+    }
+    return json;
+  };
+  Json tokens;
+  tokens["common"] = lines(common);
+  tokens["a_only"] = lines(a_only);
+  tokens["b_only"] = lines(b_only);
+  return tokens;
+}
+
+// A token or title on one line of a terminal.
+std::string Shown(const std::string& text, size_t bytes_max) {
+  std::string shown;
+  for (const char c : text) shown += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+  if (shown.size() <= bytes_max) return shown;
+  size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;
+  return shown.substr(0, end) + "…";
+}
+
+std::string ItemLine(const Json& item) {
+  const auto lang = item.at("lang").get<std::string>();
+  return fmt::format("  {}  \"{}\"  {} words, {} and {}{}, of {}{}\n", Shown(item.at("item_id"), 64),
+                     Shown(item.at("title"), 60), item.at("words").get<uint64_t>(),
+                     item.at("length").get<std::string>(), item.at("script").get<std::string>(),
+                     lang.empty() ? "" : ", lang " + Shown(lang, 16),
+                     TimeText({item.at("created_at").get<int64_t>()}),
+                     item.at("cut").get<bool>() ? ", cut at text_bytes_max" : "");
+}
+
+std::string TokenLines(std::string_view heading, const Json& tokens, size_t tokens_max) {
+  double weight = 0;
+  for (const Json& token : tokens) {
+    const double a = token.value("a", 0.0), b = token.value("b", 0.0);
+    weight += token.contains("a") && token.contains("b") ? (a + b) / 2 : a + b;
+  }
+  std::string text = fmt::format("  {}: {}, weight {:.1f}\n", heading, tokens.size(), weight);
+  for (size_t i = 0; i < std::min(tokens.size(), tokens_max); ++i) {
+    const Json& token = tokens[i];
+    const double a = token.value("a", 0.0), b = token.value("b", 0.0);
+    const bool both = token.contains("a") && token.contains("b");
+    text += fmt::format("    {:>7.2f}  {}{}\n", both ? a : a + b, Shown(token.at("token"), 64),
+                        both && a != b ? fmt::format("  ({:.2f} in the second)", b) : "");
+  }
+  if (tokens.size() > tokens_max) text += fmt::format("    and {} more\n", tokens.size() - tokens_max);
+  return text;
+}
+
+}  // namespace
+
+Json ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules, FeatureReader& reader) {
+  const Read left = ReadItem(a, reader);
+  const Read right = ReadItem(b, reader);
+  const Measured m = Measure(left, right, GroupRules(rules));
+  const Verdict verdict = Decide(left, right, m, rules);
+  return {{"a", About(left)},
+          {"b", About(right)},
+          {"alike", verdict.alike},
+          {"because", verdict.because},
+          {"why", verdict.why},
+          {"copy", m.copy},
+          {"simhash",
+           {{"a", Hex(left.features.simhash)},
+            {"b", Hex(right.features.simhash)},
+            {"distance", m.distance},
+            {"distance_max", m.distance_max},
+            {"used", rules.by_simhash}}},
+          {"bands",
+           {{"in_common", m.bands_in_common},
+            {"of", kBands},
+            {"rows", BandRows(rules.similarity_min)},
+            {"used", rules.by_minhash}}},
+          {"sketch",
+           {{"similarity", Rounded(m.sketch_similarity)},
+            {"similarity_min", rules.similarity_min},
+            {"used", rules.verify}}},
+          {"jaccard",
+           {{"similarity", Rounded(m.jaccard)},
+            {"in_common", m.shingles_in_common},
+            {"of", m.shingles_of_either}}},
+          {"tokens", Tokens(left, right)}};
+}
+
+std::string PairText(const Json& pair, size_t tokens_max) {
+  const auto used = [](const Json& part) { return part.at("used").get<bool>() ? "" : " (not used)"; };
+  const Json& simhash = pair.at("simhash");
+  const Json& bands = pair.at("bands");
+  const Json& sketch = pair.at("sketch");
+  const Json& jaccard = pair.at("jaccard");
+  const int distance_max = simhash.at("distance_max").get<int>();
+  std::string text = fmt::format("{}: {}\n", pair.at("alike").get<bool>() ? "alike" : "not alike",
+                                 pair.at("why").get<std::string>());
+  text += ItemLine(pair.at("a")) + ItemLine(pair.at("b"));
+  text += fmt::format("  the same text      {}\n", pair.at("copy").get<bool>() ? "yes" : "no");
+  text +=
+      fmt::format("  SimHash            {} of 64 bits differ; {}{}\n", simhash.at("distance").get<int>(),
+                  distance_max < 0 ? "not compared between long and short texts, or scripts"
+                                   : fmt::format("up to {} are allowed for texts like these", distance_max),
+                  used(simhash));
+  text += fmt::format("  MinHash            {} of {} bands in common{}\n",
+                      bands.at("in_common").get<uint64_t>(), bands.at("of").get<uint64_t>(), used(bands));
+  text += fmt::format("  sketch similarity  {:.4f}; from {:.2f} on alike{}\n",
+                      sketch.at("similarity").get<double>(), sketch.at("similarity_min").get<double>(),
+                      used(sketch));
+  text += fmt::format("  exact Jaccard      {:.4f}: {} of {} word 3-shingles\n",
+                      jaccard.at("similarity").get<double>(), jaccard.at("in_common").get<uint64_t>(),
+                      jaccard.at("of").get<uint64_t>());
+  const Json& tokens = pair.at("tokens");
+  text += TokenLines("tokens in both", tokens.at("common"), tokens_max);
+  text += TokenLines("only in the first", tokens.at("a_only"), tokens_max);
+  text += TokenLines("only in the second", tokens.at("b_only"), tokens_max);
+  return text;
+}
+
+}  // namespace seen

@@ -1,0 +1,93 @@
+#pragma once
+// One user's filter, as served and as published, against what was really sent.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/ask/daemon_client.h"
+#include "tools/check/oracle.h"
+
+namespace seen {
+
+struct CheckCounts {
+  uint64_t users = 0;
+  uint64_t items = 0;      // must be seen: looked up in every way below
+  uint64_t negatives = 0;  // must not be seen: likewise
+
+  uint64_t snapshot_false_negatives = 0;
+  uint64_t unseen_false_negatives = 0;     // POST .../unseen offered a seen item
+  uint64_t published_false_negatives = 0;  // in the user's last record of the snapshot topic
+  uint64_t published_missing = 0;          // users without such a record
+  uint64_t published_differing = 0;        // filter bytes other than those served
+  uint64_t count_mismatches = 0;           // item_count isn't the number of fingerprints that must be in
+  uint64_t horizon_mismatches = 0;         // the filter forgets too early or too late
+  uint64_t unexplained = 0;  // said to be seen by POST .../unseen without a fingerprint's collision
+
+  uint64_t snapshot_false_positives = 0;  // allowed at the configured rate
+  uint64_t unseen_false_positives = 0;    // a 32-bit collision each
+  double rate_asked_sum = 0;              // over users, of the snapshots' false_positive_rate
+
+  uint64_t FalseNegatives() const {
+    return snapshot_false_negatives + unseen_false_negatives + published_false_negatives;
+  }
+  uint64_t Failures() const {
+    return FalseNegatives() + published_missing + published_differing + count_mismatches +
+           horizon_mismatches + unexplained;
+  }
+  double SnapshotFalsePositiveRate() const {
+    return negatives == 0 ? 0
+                          : static_cast<double>(snapshot_false_positives) / static_cast<double>(negatives);
+  }
+  double RateAsked() const { return users == 0 ? 0 : rate_asked_sum / static_cast<double>(users); }
+};
+
+struct CheckOutcome {
+  CheckCounts counts;
+  std::vector<std::string> failures;  // for people, the first kFailuresMax
+  static constexpr size_t kFailuresMax = 20;
+  void Add(const CheckOutcome& other);
+};
+
+struct CheckOptions {
+  std::string filter = "default";
+  uint32_t negatives_per_user = 64;
+  bool published = false;  // look at the published snapshot too
+  bool history_complete =
+      true;  // false: the topic's start is gone, so a filter may hold more than the oracle knows
+};
+
+/// One thread; several may share an oracle nobody adds to.
+class UserChecker {
+ public:
+  UserChecker(const Oracle& oracle, DaemonClient daemon, const CheckOptions& options)
+      : oracle_(oracle), daemon_(std::move(daemon)), options_(options) {}
+
+  /// Adds to Outcome(). `published`: the user's last published snapshot, nullptr: there is none. Errors: the
+  /// daemon gave no answer.
+  Status Check(std::string_view user_id, const std::string* published);
+  const CheckOutcome& outcome() const { return outcome_; }
+
+ private:
+  struct Question;
+  Status CheckToday(std::string_view user_id, const std::string* published);
+  void Failed(std::string message);
+  void CheckSnapshot(const Question& question, std::string_view user_id, std::string_view bytes);
+  void CheckPublished(const Question& question, std::string_view user_id, const std::string* published,
+                      std::string_view served);
+  Status CheckUnseen(const Question& question, std::string_view user_id);
+
+  const Oracle& oracle_;
+  DaemonClient daemon_;
+  CheckOptions options_;
+  CheckOutcome outcome_;
+};
+
+/// `count` item ids the user must not be said to have seen: up to half of them other users' items, the rest
+/// never sent to anybody. The same user gets the same ones.
+std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id, const SeenItems& seen,
+                                      uint32_t count);
+
+}  // namespace seen

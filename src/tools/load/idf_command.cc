@@ -1,0 +1,151 @@
+// idf: a table of how many items each word comes in, for items.idf_file.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "group/feature_reader.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/load/item_stream.h"
+#include "tools/load/items_options.h"
+#include "tools/load/word_counts.h"
+
+namespace seen {
+namespace {
+
+constexpr uint64_t kWordsMaxMax = 5'000'000;  // what a daemon reads
+constexpr uint64_t kWordsKeptMin = 1'000'000;
+
+struct IdfOptions {
+  ItemsTopicOptions items;
+  std::vector<std::string> files;
+  uint64_t words_max = 200'000;
+  uint64_t documents_min = 2;
+  std::string out;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Whole or not at all: a daemon may be about to read it.
+Status WriteFile(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".tmp";
+  const auto broken = [&] {
+    return Fail(Code::kUnavailable, fmt::format("--out: {}: {}", path, std::strerror(errno)));
+  };
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.flush();
+    if (!file) return broken();
+  }
+  if (std::rename(beside.c_str(), path.c_str()) != 0) return broken();
+  return {};
+}
+
+Status Write(const std::string& out, const std::string& text) {
+  if (!out.empty() && out != "-") return WriteFile(out, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return Fail(Code::kUnavailable, fmt::format("standard output: {}", std::strerror(errno)));
+}
+
+Status CheckOptions(const IdfOptions& options) {
+  if (options.words_max < 1 || options.words_max > kWordsMaxMax) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--words-max: {} is outside 1 to {}", options.words_max, kWordsMaxMax));
+  }
+  if (options.documents_min < 1) return Fail(Code::kInvalidArgument, "--documents-min: 0: must be 1 or more");
+  if (!options.files.empty() && options.items.TopicIsGiven()) {
+    return Fail(Code::kInvalidArgument,
+                "--topic: it isn't read where FILES are given; leave one of them out");
+  }
+  if (options.json && (options.out.empty() || options.out == "-"))
+    return Fail(Code::kInvalidArgument, "--json: standard output has the table; give --out FILE");
+  return {};
+}
+
+int RunIdf(const IdfOptions& options) {
+  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
+  const auto read = options.items.Read();
+  if (!read) return ExitWith(read.error());
+  ItemPlaces places = read->places;
+  places.files = options.files;
+  CatchInterrupts();
+
+  FeatureReader reader({.idf = IdfTable::Bundled(), .text_bytes_max = read->settings.text_bytes_max});
+  WordCounts words(std::max(kWordsKeptMin, 4 * options.words_max));
+  uint64_t deleted = 0;
+  const auto counts =
+      ReadItems(places, read->settings.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
+                "idf", [&](const ItemEvent& item, TimeMs) {
+                  if (item.deleted) {
+                    ++deleted;
+                    return;
+                  }
+                  words.Add(reader.Words({item.title, item.text, item.lang}));
+                });
+  if (!counts) return ExitWith(counts.error());
+  if (!counts->first_skipped.empty() && !options.quiet)
+    fmt::print(stderr, "seenctl: the first that was skipped: {}\n", counts->first_skipped);
+  if (words.documents() == 0) {
+    return ExitWith({Code::kNotFound,
+                     fmt::format("{}: of {} items none has a word (title, text); if they stand elsewhere in "
+                                 "an item, --config names a configuration with items.fields",
+                                 options.files.empty() ? "topic " + places.topic : "FILES",
+                                 WithThousands(counts->items))});
+  }
+  const auto frequent = words.MostFrequent(options.words_max, options.documents_min);
+  std::vector<std::string> comments = {fmt::format("{} words in {} documents or more; made by seenctl idf",
+                                                   frequent.size(), options.documents_min)};
+  if (words.undercount() > 0)
+    comments.push_back(fmt::format("counts may be up to {} too low", words.undercount()));
+  const std::string text = IdfTableText(words.documents(), frequent, comments);
+  if (const auto table = IdfTable::Parse(text); !table) return ExitWith(table.error());
+  if (auto written = Write(options.out, text); !written) return ExitWith(written.error());
+  if (options.json) {
+    const nlohmann::ordered_json result = {{"documents", words.documents()},
+                                           {"words", frequent.size()},
+                                           {"items", counts->items},
+                                           {"deleted", deleted},
+                                           {"skipped", counts->skipped},
+                                           {"undercount", words.undercount()},
+                                           {"bytes", text.size()}};
+    fmt::print("{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr, "{} words of {} documents{}\n", WithThousands(frequent.size()),
+               WithThousands(words.documents()),
+               words.undercount() > 0
+                   ? fmt::format("; more words came than are kept: counts may be up to {} too low",
+                                 WithThousands(words.undercount()))
+                   : "");
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddIdf(CLI::App& root) {
+  auto options = std::make_shared<IdfOptions>();
+  CLI::App* app = root.add_subcommand("idf", "make a table of word counts from items, for items.idf_file");
+  options->items.AddTo(*app);
+  app->add_option("files", options->files,
+                  "files of items, JSON lines, also .gz; - is standard input; none: the topic");
+  app->add_option("--words-max", options->words_max, "keep so many words, the most frequent")
+      ->capture_default_str();
+  app->add_option("--documents-min", options->documents_min, "leave out words of fewer items")
+      ->capture_default_str();
+  app->add_option("--out", options->out, "write the table to this file instead of standard output");
+  app->add_flag("--json", options->json, "print the counts as JSON (with --out)");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options] { return RunIdf(*options); }};
+}
+
+}  // namespace seen

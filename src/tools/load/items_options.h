@@ -1,0 +1,32 @@
+#pragma once
+// Options of the subcommands that read items.
+
+#include <string>
+
+#include "base/result.h"
+#include "tools/common_options.h"
+#include "tools/load/item_stream.h"
+#include "tools/load/items_settings.h"
+
+namespace seen {
+
+/// --brokers, --topic, --client, --config: what the command line doesn't say, the configuration does.
+class ItemsTopicOptions {
+ public:
+  void AddTo(CLI::App& app);
+
+  struct Outcome {
+    ItemsSettings settings;
+    ItemPlaces places;  // no files
+  };
+  /// After parsing.
+  Result<Outcome> Read() const;
+  bool TopicIsGiven() const;
+
+ private:
+  KafkaOptions kafka_;
+  std::string config_;
+  CLI::App* app_ = nullptr;
+};
+
+}  // namespace seen

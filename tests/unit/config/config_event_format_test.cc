@@ -1,0 +1,158 @@
+// How events are written, as configuration: input.fields, input.kinds, input.only_if, scenes and when.
+#include "config/config_event_format.h"
+
+#include <gtest/gtest.h>
+
+namespace seen {
+namespace {
+
+tl::expected<Config, std::vector<ConfigError>> LoadWith(const std::vector<std::string>& overrides) {
+  return LoadConfig(R"({"kafka": {"brokers": "a:1"}})", overrides);
+}
+
+std::string ErrorsOf(const std::vector<std::string>& overrides) {
+  const auto config = LoadWith(overrides);
+  std::string lines;
+  if (config) return lines;
+  for (const ConfigError& error : config.error()) lines += error.path + ": " + error.message + "\n";
+  return lines;
+}
+
+const std::optional<FieldRule>& RuleOf(const Config& config, Field field) {
+  return config.input.format.fields[static_cast<size_t>(field)];
+}
+
+TEST(EventFormatConfig, IsTheDefaultFormatWithKindsByDefault) {
+  const auto config = LoadWith({});
+  ASSERT_TRUE(config);
+  const EventFormat& format = config->input.format;
+  for (const auto& rule : format.fields) EXPECT_FALSE(rule);
+  EXPECT_FALSE(format.kinds);
+  EXPECT_TRUE(format.only_if.empty());
+  EXPECT_TRUE(format.wanted.kind);
+  ASSERT_EQ(format.filters.size(), 1u);
+  EXPECT_TRUE(format.filters[0].scenes.empty());
+  EXPECT_TRUE(format.filters[0].when.empty());
+}
+
+TEST(EventFormatConfig, TakesEveryKeyIntoItsPlace) {
+  const std::vector<std::string> overrides = {
+      "input.fields.user_id=/data/uid",
+      R"(input.fields.item_id={"at":"/item~1id"})",
+      "input.fields.items=/data/pages/*/items",
+      R"(input.fields.exposed_at={"at":"/ts","unit":"us"})",
+      R"(input.fields.item_created_at={"at":"/born","unit":"rfc3339"})",
+      "input.fields.kind=/event",
+      "input.fields.scene=null",
+      R"(input.kinds={"item_show":"exposed","ping":null})",
+      R"(input.only_if=[{"at":"/event","in":["item_show","ping",3]},{"at":"/app","prefix":"com."}])",
+      R"(filters=[{"name":"a","scenes":["home","video*"],"when":{"at":"/live","equals":true}},
+                  {"name":"b","snapshot":null}])"};
+  const auto config = LoadWith(overrides);
+  ASSERT_TRUE(config) << ErrorsOf(overrides);
+  const EventFormat& format = config->input.format;
+  EXPECT_EQ(RuleOf(*config, Field::kUserId)->at.text, "/data/uid");
+  EXPECT_EQ(RuleOf(*config, Field::kItemId)->at.steps, std::vector<std::string>{"item/id"});
+  EXPECT_EQ(RuleOf(*config, Field::kItems)->at.text, "/data/pages/*/items");
+  EXPECT_EQ(RuleOf(*config, Field::kExposedAt)->unit, TimeUnit::kMicroseconds);
+  EXPECT_EQ(RuleOf(*config, Field::kItemCreatedAt)->unit, TimeUnit::kRfc3339);
+  EXPECT_EQ(RuleOf(*config, Field::kKind)->unit, TimeUnit::kMilliseconds);
+  EXPECT_FALSE(RuleOf(*config, Field::kScene));
+  ASSERT_EQ(format.kinds->size(), 2u);
+  EXPECT_EQ((*format.kinds)[0].value, "item_show");
+  EXPECT_EQ((*format.kinds)[0].kind, "exposed");
+  EXPECT_FALSE((*format.kinds)[1].kind);
+  ASSERT_EQ(format.only_if.size(), 2u);
+  EXPECT_EQ(format.only_if[0].values[2].text, "3");
+  EXPECT_EQ(format.only_if[0].values[2].kind, ScalarKind::kInteger);
+  EXPECT_EQ(format.only_if[1].test, Condition::Test::kPrefix);
+  ASSERT_EQ(format.filters.size(), 2u);
+  EXPECT_EQ(format.filters[0].scenes, (std::vector<std::string>{"home", "video*"}));
+  EXPECT_EQ(format.filters[0].when[0].values[0].kind, ScalarKind::kBoolean);
+  EXPECT_TRUE(format.filters[1].scenes.empty());
+
+  const auto again = LoadConfig(config->effective_json);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->effective_json, config->effective_json);
+}
+
+TEST(EventFormatConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"input.fields.user_id=data/uid",
+       R"(input.fields.user_id: "data/uid": must begin with "/", such as "/data/uid")"},
+      {"input.fields.user_id=7",
+       R"(input.fields.user_id: 7: must be a JSON pointer such as "/data/uid", or {"at": POINTER})"},
+      {"input.fields.user_id={}",
+       R"(input.fields.user_id.at: missing; give a JSON pointer such as "/data/uid")"},
+      {R"(input.fields.user_id={"at":["a"]})",
+       R"(input.fields.user_id.at: ["a"]: must be a JSON pointer such as "/data/uid")"},
+      {R"(input.fields.user_id={"at":"/a","unit":"s"})",
+       R"(input.fields.user_id.unit: unknown key; there are "at")"},
+      {R"(input.fields.exposed_at={"at":"/a","units":"s"})",
+       R"(input.fields.exposed_at.units: unknown key; there are "at", "unit")"},
+      {R"(input.fields.exposed_at={"at":"/a","unit":"seconds"})",
+       R"(input.fields.exposed_at.unit: "seconds": must be one of "ms", "s", "us", "rfc3339")"},
+      {R"(input.fields.exposed_at={"at":"/a","unit":1})",
+       R"(input.fields.exposed_at.unit: 1: must be one of "ms", "s", "us", "rfc3339")"},
+      {"input.fields.userid=/a", R"(input.fields.userid: unknown key; did you mean "user_id"?)"},
+      {"input.fields.scene=/a/~x",
+       R"(input.fields.scene: "/a/~x": has a "~" that is neither "~0" (a tilde) nor "~1" (a slash))"},
+      {"input.fields.user_id=/users/*/id",
+       R"(input.fields.user_id: "/users/*/id": a "*" step is for items alone)"},
+      {"input.fields.items=/*/*/*/*", R"(input.fields.items: "/*/*/*/*": at most 3 "*" steps)"},
+      {"input.kinds=[]", R"(input.kinds: []: must be an object of 1 to 256 names)"},
+      {"input.kinds={}", R"(input.kinds: {}: must be an object of 1 to 256 names)"},
+      {R"(input.kinds={"show":"shown"})",
+       R"(input.kinds.show: "shown": must be one of exposed, served, removed, erased, or null to skip such events)"},
+      {R"(input.kinds={"a b":3})",
+       R"(input.kinds["a b"]: 3: must be one of exposed, served, removed, erased, or null to skip such events)"},
+      {"input.only_if=/event", R"(input.only_if: "/event": must be a condition, {"at": POINTER})"},
+      {"input.only_if=[]", R"(input.only_if: []: must be a condition, {"at": POINTER})"},
+      {"input.only_if=[7]", R"(input.only_if[0]: 7: must be a condition, {"at": POINTER})"},
+      {R"(input.only_if={"at":"/a"})",
+       R"(input.only_if: {"at":"/a"}: must have one of "equals", "in" and "prefix")"},
+      {R"(input.only_if={"at":"/a","equals":1,"in":[1]})",
+       R"(input.only_if: {"at":"/a","equals":1,"in":[1]}: must have one of "equals", "in" and "prefix")"},
+      {R"(input.only_if={"equals":1})",
+       R"(input.only_if.at: missing; give a JSON pointer such as "/data/uid")"},
+      {R"(input.only_if={"at":"/a","equal":1,"in":[1]})",
+       R"(input.only_if.equal: unknown key; there are "at", "equals")"},
+      {R"(input.only_if={"at":"/a","equals":1.5})",
+       "input.only_if.equals: 1.5: must be a text of at most 512 bytes, a 64-bit integer, true or false"},
+      {R"(input.only_if={"at":"/a","equals":null})",
+       "input.only_if.equals: null: must be a text of at most 512 bytes, a 64-bit integer, true or false"},
+      {R"(input.only_if={"at":"/a","in":[]})", "input.only_if.in: []: must be a list of 1 to 256 values"},
+      {R"(input.only_if={"at":"/a","in":["x",{}]})", "input.only_if.in[1]: {}: must be a text"},
+      {R"(input.only_if={"at":"/a","prefix":""})",
+       R"(input.only_if.prefix: "": must be a text of at least one byte)"},
+      {R"(input.only_if={"at":"/a","prefix":5})",
+       R"(input.only_if.prefix: 5: must be a text of at least one byte)"},
+      {"filters[0].scenes=home", R"(filters[0].scenes: "home": must be a list of 1 to 256 texts)"},
+      {"filters[0].scenes=[]", R"(filters[0].scenes: []: must be a list of 1 to 256 texts)"},
+      {R"(filters[0].scenes=["home","a*b"])",
+       R"(filters[0].scenes[1]: "a*b": must be a text of 1 to 256 bytes, with "*" at its end only)"},
+      {R"(filters[0].scenes=["**"])", R"(filters[0].scenes[0]: "**": must be a text of 1 to 256 bytes)"},
+      {R"(filters[0].scenes=[""])", R"(filters[0].scenes[0]: "": must be a text of 1 to 256 bytes)"},
+      {R"(filters[0].when={"at":"a","equals":1})", R"(filters[0].when.at: "a": must begin with "/")"},
+  };
+  for (const auto& [set, error] : cases) {
+    const std::string said = ErrorsOf({set});
+    EXPECT_EQ(said.substr(0, error.size()), error) << set;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  }
+}
+
+TEST(EventFormatConfig, LetsKindsNameWhatFiltersDeclare) {
+  const auto document = ConfigJson::parse(R"({"input":{"kinds":{"order":"purchased"}}})");
+  std::vector<ConfigError> errors;
+  const DeclaredKind declared[] = {{"purchased", EventKind{17}}};
+  const EventFormat format = ReadEventFormat(document, declared, errors);
+  EXPECT_TRUE(errors.empty());
+  EXPECT_EQ(format.declared_kinds[0].number, EventKind{17});
+  ReadEventFormat(document, {}, errors);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].path, "input.kinds.order");
+}
+
+}  // namespace
+}  // namespace seen

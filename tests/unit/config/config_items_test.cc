@@ -1,0 +1,121 @@
+// The section "items": off unless it is there, all of it by default, and what is said of mistakes in it.
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace seen {
+namespace {
+
+tl::expected<Config, std::vector<ConfigError>> Load(const std::vector<std::string>& overrides) {
+  return LoadConfig(R"({"kafka": {"brokers": "a:1"}})", overrides);
+}
+
+std::string ErrorsOf(const std::vector<std::string>& overrides) {
+  const auto config = Load(overrides);
+  std::string lines;
+  if (config) return lines;
+  for (const ConfigError& error : config.error()) lines += error.path + ": " + error.message + "\n";
+  return lines;
+}
+
+TEST(ItemsConfig, IsOffUnlessItIsThere) {
+  EXPECT_FALSE(Load({})->items);
+  EXPECT_FALSE(Load({"items=null"})->items);
+}
+
+TEST(ItemsConfig, HasDefaultsForAll) {
+  const auto config = Load({"items={}"});
+  ASSERT_TRUE(config);
+  const ItemsConfig& items = *config->items;
+  EXPECT_EQ(items.topic, "items");
+  EXPECT_EQ(items.groups_topic, "item-groups");
+  EXPECT_EQ(items.ordered_topic, "items-in-order");
+  EXPECT_EQ(items.window_days, 30);
+  EXPECT_EQ(items.method, SimilarMethod::kBoth);
+  EXPECT_EQ(items.distance_max, 3);
+  EXPECT_TRUE(items.verify);
+  EXPECT_EQ(items.similarity_min, 0.8);
+  EXPECT_EQ(items.text_bytes_max, 1'048'576u);
+  EXPECT_FALSE(items.idf_file);
+  for (const auto& rule : items.format.fields) EXPECT_FALSE(rule);
+  EXPECT_EQ(ItemsGroup(*config), "seend-items");
+  EXPECT_EQ(ItemsRekeyingGroup(*config), "seend-items-rekey");
+}
+
+TEST(ItemsConfig, TakesEveryKeyIntoItsPlace) {
+  const std::vector<std::string> overrides = {"items.topic=articles",
+                                              "items.groups_topic=groups",
+                                              "items.window_days=7",
+                                              "items.method=minhash",
+                                              "items.distance_max=2",
+                                              "items.verify=off",
+                                              "items.similarity_min=0.9",
+                                              "items.text_bytes_max=4096",
+                                              "items.idf_file=/etc/idf.tsv",
+                                              "items.fields.item_id=/after/id",
+                                              R"(items.fields.created_at={"at":"/after/at","unit":"us"})",
+                                              R"(items.fields.deleted={"at":"/__deleted"})",
+                                              "filters[0].similar=demote"};
+  const auto config = Load(overrides);
+  ASSERT_TRUE(config) << ErrorsOf(overrides);
+  const ItemsConfig& items = *config->items;
+  EXPECT_EQ(items.topic, "articles");
+  EXPECT_EQ(items.groups_topic, "groups");
+  EXPECT_EQ(items.ordered_topic, "articles-in-order");
+  EXPECT_EQ(items.window_days, 7);
+  EXPECT_EQ(items.method, SimilarMethod::kMinHash);
+  EXPECT_EQ(items.distance_max, 2);
+  EXPECT_FALSE(items.verify);
+  EXPECT_EQ(items.similarity_min, 0.9);
+  EXPECT_EQ(items.text_bytes_max, 4096u);
+  EXPECT_EQ(items.idf_file, "/etc/idf.tsv");
+  const auto rule = [&](ItemField field) { return items.format.fields[static_cast<size_t>(field)]; };
+  EXPECT_EQ(rule(ItemField::kItemId)->at.text, "/after/id");
+  EXPECT_EQ(rule(ItemField::kCreatedAt)->unit, TimeUnit::kMicroseconds);
+  EXPECT_EQ(rule(ItemField::kDeleted)->at.text, "/__deleted");
+  EXPECT_FALSE(rule(ItemField::kText));
+  EXPECT_EQ(config->filters[0].similar, Similar::kDemote);
+
+  const auto again = LoadConfig(config->effective_json);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->effective_json, config->effective_json);
+}
+
+TEST(ItemsConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"items.windowdays=3",
+       "items.windowdays: unknown key; did you mean \"window_days\"? (given with --set)\n"},
+      {"items=true", "items: true: must be an object, or null (given with --set)\n"},
+      {"items.fields.item_id=id",
+       "items.fields.item_id: \"id\": must begin with \"/\", such as \"/data/uid\" (given with --set)\n"},
+      {R"(items.fields.text={"at":"/t","unit":"s"})",
+       "items.fields.text.unit: unknown key; there are \"at\" (given with --set)\n"},
+      {R"(items.fields.created_at={"at":"/t","unit":"days"})",
+       "items.fields.created_at.unit: \"days\": must be one of \"ms\", \"s\", \"us\", \"rfc3339\" (given "
+       "with "
+       "--set)\n"},
+      {"filters[0].similar=drop",
+       "filters[0].similar: \"drop\": nothing is known of items without the section \"items\"; give it "
+       "(\"items\": {} has defaults for all), or \"off\" (given with --set)\n"},
+      {"items.topic=exposures",
+       "items.topic: \"exposures\": is the topic of input.topic as well; items need a topic of their own "
+       "(given "
+       "with --set)\n"},
+      {"items.groups_topic=items",
+       "items.groups_topic: \"items\": is the topic of items.topic as well; groups need a topic of their own "
+       "(given with --set)\n"},
+      {"items.ordered_topic=item-groups",
+       "items.ordered_topic: \"item-groups\": is the topic of items.groups_topic as well; items in order "
+       "need a "
+       "topic of their own (given with --set)\n"},
+      {"items.groups_topic=seen-filters",
+       "filters[0].snapshot.topic: \"seen-filters\": is the topic of items.groups_topic as well; give each "
+       "filter its own, or \"snapshot\": null to publish nothing\n"}};
+  for (const auto& [override, said] : cases) EXPECT_EQ(ErrorsOf({override}), said);
+  const std::string too_long = ErrorsOf({"items.topic=" + std::string(249, 't')});
+  EXPECT_TRUE(too_long.starts_with("items.ordered_topic: \"ttt")) << too_long;
+  EXPECT_TRUE(too_long.ends_with("longer than 249 characters; name it\n")) << too_long;
+}
+
+}  // namespace
+}  // namespace seen
