@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 
+#include "config/config.h"
 #include "flow/item_groups_port.h"
 #include "flow/open_partition.h"
 #include "serve/query_port.h"
