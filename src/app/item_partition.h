@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/item_reading.h"
+#include "items/item_reading.h"
 #include "config/config.h"
 #include "item_store/rocks_item_index.h"
 #include "items/group_flow.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "../flow/map_index.h"
+#include "../items/map_index.h"
 #include "item_store/item_index_keys.h"
 #include "item_store/rocks_item_index.h"
 #include "store_fixture.h"

@@ -1,4 +1,4 @@
-#include "app/item_reading.h"
+#include "items/item_reading.h"
 
 #include <algorithm>
 
