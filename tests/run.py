@@ -205,9 +205,11 @@ def binaries_of(preset, simulation):
 
 
 def rules(_):
-    command = [sys.executable, "tests/include_rule.py"]
-    counts = step("include rule, self-test", [*command, "--self-test"], LIMIT_S["rules"])
-    counts.add(step("include rule", command, LIMIT_S["rules"]))
+    counts = Counts()
+    for rule in ("include_rule", "type_names_rule"):
+        command, name = [sys.executable, f"tests/{rule}.py"], rule.replace("_", " ")
+        counts.add(step(f"{name}, self-test", [*command, "--self-test"], LIMIT_S["rules"]))
+        counts.add(step(name, command, LIMIT_S["rules"]))
     return counts
 
 

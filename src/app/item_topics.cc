@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/log.h"
+#include "items/item_window.h"
 #include "model/day.h"
 
 namespace seen {
@@ -51,12 +52,11 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
   }
   if (existing.error().code != Code::kNotFound || embedded_kafka) return Fail(existing.error());
   // What has left the window is never read again, not even by an index that is made anew.
-  const int64_t days = items.window_days + (items.window_days + 3) / 4 + 1;
   TopicSpec spec{items.ordered_topic,
                  1,
                  {{"cleanup.policy", "delete"},
                   {"message.timestamp.type", "CreateTime"},
-                  {"retention.ms", std::to_string(days * kMsPerDay)}}};
+                  {"retention.ms", std::to_string(KeptDays(items.window_days) * kMsPerDay)}}};
   const auto bytes = admin.TopicConfig(items.topic, "max.message.bytes", kAsk);
   if (!bytes) return Fail(bytes.error());
   if (*bytes) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/log.h"
+#include "items/item_window.h"
 #include "model/day.h"
 
 namespace seen {
@@ -108,11 +109,10 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   }
   if (config.items) {
     // A record goes a while after its item has left the window; the copies that daemons keep go by the same.
-    const int64_t days = config.items->window_days + (config.items->window_days + 3) / 4 + 1;
-    topics.push_back(
-        {config.items->groups_topic,
-         count,
-         {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(days * kMsPerDay)}}});
+    const int64_t kept_ms = KeptDays(config.items->window_days) * kMsPerDay;
+    topics.push_back({config.items->groups_topic,
+                      count,
+                      {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(kept_ms)}}});
   }
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
   if (embedded_kafka) topics.clear();  // it has made its own

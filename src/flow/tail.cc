@@ -11,8 +11,6 @@
 
 namespace seen {
 namespace {
-constexpr uint32_t kIndexMin = 1024;
-constexpr uint32_t kIndexMax = 1u << 30;
 constexpr uint32_t kIdUnits = 16;  // taken at once for ids; an id has 512 bytes at most
 // One record may overshoot the limit: 10,000 items of one user, each with 33 fingerprints that are similar.
 constexpr uint64_t kOvershootBytes = 8 * 1024 * 1024;
@@ -33,38 +31,20 @@ void SortByUpperHalf(std::vector<uint64_t>& values) {
 }
 }  // namespace
 
-struct Tail::Index {
-  explicit Index(uint32_t size) : mask(size - 1), cells(new std::atomic<uint64_t>[size]()) {}
-  uint32_t mask;
-  // Upper half: the key's tag, its first 32 bits; lower half: the slot's unit + 1. 0: free.
-  std::unique_ptr<std::atomic<uint64_t>[]> cells;
-
-  static uint32_t TagOf(const UserKey& key) { return static_cast<uint32_t>(key.high >> 32); }
-  uint32_t Home(const UserKey& key) const { return static_cast<uint32_t>(key.low) & mask; }
-
-  void Insert(const UserKey& key, uint32_t unit) {
-    uint32_t at = Home(key);
-    while (cells[at].load(std::memory_order_relaxed) != 0) at = (at + 1) & mask;
-    cells[at].store(uint64_t{TagOf(key)} << 32 | (unit + 1), std::memory_order_release);
-  }
-};
-
 Tail::Tail(std::shared_ptr<TailMemory> memory, FilterMask similar_filters)
     : memory_(std::move(memory)),
       bytes_max_(memory_->tail_bytes_max()),
       similar_filters_(similar_filters),
       unit_bits_(static_cast<uint32_t>(std::countr_zero(memory_->chunk_bytes() / kUnit))),
       unit_mask_((1u << unit_bits_) - 1),
-      chunks_max_((bytes_max_ + kOvershootBytes) / memory_->chunk_bytes() + 2) {
+      chunks_max_((bytes_max_ + kOvershootBytes) / memory_->chunk_bytes() + 2),
+      index_(memory_->last_users()) {
   chunks_ = std::make_unique<std::byte*[]>(chunks_max_);
-  const uint32_t cells = std::bit_ceil(std::min(memory_->last_users(), kIndexMax / 4) * 2 + 1);
-  indexes_.push_back(std::make_unique<Index>(std::max(cells, kIndexMin)));
-  index_.store(indexes_.back().get(), std::memory_order_release);
 }
 
 Tail::~Tail() {
   std::vector<std::byte*> chunks(chunks_.get(), chunks_.get() + (unit_end_ >> unit_bits_));
-  memory_->GiveBack(std::move(chunks), slot_count_);
+  memory_->GiveBack(std::move(chunks), index_.size());
 }
 
 uint32_t Tail::NewUnits(uint32_t count) {
@@ -81,20 +61,9 @@ uint32_t Tail::NewUnits(uint32_t count) {
   return unit;
 }
 
-void Tail::PrefetchIndex(const UserKey& key) const {
-  const Index& index = *index_.load(std::memory_order_acquire);
-  __builtin_prefetch(&index.cells[index.Home(key)]);
-}
-
 void Tail::PrefetchSlot(const UserKey& key) const {
-  const Index& index = *index_.load(std::memory_order_acquire);
-  for (uint32_t at = index.Home(key);; at = (at + 1) & index.mask) {
-    const uint64_t cell = index.cells[at].load(std::memory_order_acquire);
-    if (cell == 0) return;
-    if (static_cast<uint32_t>(cell >> 32) == Index::TagOf(key)) {
-      return __builtin_prefetch(UnitAt(static_cast<uint32_t>(cell) - 1));
-    }
-  }
+  const uint32_t unit = index_.Find(key, [](uint32_t) { return true; });
+  if (unit != UserIndex::kNone) __builtin_prefetch(UnitAt(unit));
 }
 
 void Tail::PrefetchBlock(const UserSlot& slot) const {
@@ -103,15 +72,8 @@ void Tail::PrefetchBlock(const UserSlot& slot) const {
 }
 
 const Tail::UserSlot* Tail::Find(const UserKey& key) const {
-  const Index* index = index_.load(std::memory_order_acquire);
-  const uint32_t tag = Index::TagOf(key);
-  for (uint32_t at = index->Home(key);; at = (at + 1) & index->mask) {
-    const uint64_t cell = index->cells[at].load(std::memory_order_acquire);
-    if (cell == 0) return nullptr;
-    if (static_cast<uint32_t>(cell >> 32) != tag) continue;
-    const UserSlot& slot = SlotAt(static_cast<uint32_t>(cell) - 1);
-    if (slot.key == key) return &slot;
-  }
+  const uint32_t unit = index_.Find(key, [&](uint32_t at) { return SlotAt(at).key == key; });
+  return unit == UserIndex::kNone ? nullptr : &SlotAt(unit);
 }
 
 Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint32_t id_check) {
@@ -121,14 +83,14 @@ Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint3
       slot.ids_met = true;
     return slot;
   }
-  if (slot_count_ * 2 >= indexes_.back()->mask) Grow();
   const uint32_t unit = NewUnits(1);
   UserSlot& slot = *new (UnitAt(unit)) UserSlot{};
   slot.key = key;
   slot.id = StoreId(user_id);
   slot.id_check = id_check;
-  ++slot_count_;
-  indexes_.back()->Insert(key, unit);
+  const uint64_t index_bytes = index_.grown_bytes();
+  index_.Insert(key, unit, [&](uint32_t at) { return SlotAt(at).key; });
+  AddBytes(index_.grown_bytes() - index_bytes);
   return slot;
 }
 
@@ -182,18 +144,6 @@ void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
   block.entries()[0] = entry;
   block.used.store(1, std::memory_order_relaxed);
   slot.newest.store(unit + 1, std::memory_order_release);
-}
-
-void Tail::Grow() {
-  const Index& old = *indexes_.back();
-  auto grown = std::make_unique<Index>((old.mask + 1) * 2);
-  for (uint32_t at = 0; at <= old.mask; ++at) {
-    const auto unit = static_cast<uint32_t>(old.cells[at].load(std::memory_order_relaxed));
-    if (unit != 0) grown->Insert(SlotAt(unit - 1).key, unit - 1);
-  }
-  AddBytes(uint64_t{grown->mask + 1} * sizeof(uint64_t));
-  index_.store(grown.get(), std::memory_order_release);
-  indexes_.push_back(std::move(grown));
 }
 
 const char* Tail::StoreId(std::string_view user_id) {
@@ -258,17 +208,11 @@ void Tail::ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change
 }
 
 std::vector<const Tail::UserSlot*> Tail::SortedUsers() const {
-  std::vector<uint64_t> cells;
-  cells.reserve(slot_count_);
-  const Index& index = *indexes_.back();
-  for (uint32_t at = 0; at <= index.mask; ++at) {
-    const uint64_t cell = index.cells[at].load(std::memory_order_relaxed);
-    if (cell != 0) cells.push_back(cell);
-  }
-  SortByUpperHalf(cells);  // a cell's upper half is what its key begins with
+  std::vector<uint64_t> cells = index_.TagsAndNumbers();
+  SortByUpperHalf(cells);  // a tag is what its key begins with
   const auto tag = [&](size_t i) { return cells[i] >> 32; };
   std::vector<const UserSlot*> users(cells.size());
-  for (size_t i = 0; i < cells.size(); ++i) users[i] = &SlotAt(static_cast<uint32_t>(cells[i]) - 1);
+  for (size_t i = 0; i < cells.size(); ++i) users[i] = &SlotAt(static_cast<uint32_t>(cells[i]));
   for (size_t from = 0, to = 0; from < cells.size(); from = to) {
     for (to = from + 1; to < cells.size() && tag(to) == tag(from);) ++to;
     if (to - from == 1) continue;

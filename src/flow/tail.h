@@ -2,11 +2,9 @@
 // A partition's changes since its last checkpoint, in memory, readable while they are written.
 //
 // Threads: one writer; any number of readers, which it never waits for and which never wait for it. A change
-// is visible when Append returns. Layout, in units of a cache line: an open-addressed index of (tag, slot)
-// over slots of one user each. A slot holds the user's first two changes; further ones are in a list of
-// blocks, newest first, that never move; what changes have in common stands once a slot and block. A grown
-// index replaces the old one, which is kept until the tail goes: a reader that still looks there misses only
-// what came after it began.
+// is visible when Append returns. Layout, in units of a cache line: an index (flow/user_index.h) over slots
+// of one user each. A slot holds the user's first two changes; further ones are in a list of blocks, newest
+// first, that never move; what changes have in common stands once a slot and block.
 //
 // A look-up costs three cache misses: index, slot, block. The writer has many users at hand at once, so it
 // prefetches: PrefetchIndex for all of them, then PrefetchSlot, then SlotOf and PrefetchBlock, then Append.
@@ -20,6 +18,7 @@
 
 #include "flow/filter_policy.h"
 #include "flow/tail_memory.h"
+#include "flow/user_index.h"
 #include "model/change.h"
 #include "model/user_key.h"
 
@@ -62,7 +61,7 @@ class Tail {
   };
   static_assert(sizeof(UserSlot) == 64);
 
-  void PrefetchIndex(const UserKey& key) const;
+  void PrefetchIndex(const UserKey& key) const { index_.Prefetch(key); }
   void PrefetchSlot(const UserKey& key) const;
   void PrefetchBlock(const UserSlot& slot) const;
 
@@ -73,7 +72,7 @@ class Tail {
   /// before it that are similar filters, or it takes a block of its own.
   void Append(UserSlot& slot, const Change& change, FilterMask filters);
   bool Full() const { return bytes() >= bytes_max_; }
-  bool Empty() const { return slot_count_ == 0; }
+  bool Empty() const { return index_.size() == 0; }
 
   /// Any thread. The user's changes for the filters in `filters`, in log order; appended to `out`.
   /// Returns the user's id, empty where the tail has nothing of the user.
@@ -103,7 +102,6 @@ class Tail {
     const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }
   };
   static_assert(sizeof(Block) == 16);
-  struct Index;
 
   static constexpr size_t kUnit = 64;
 
@@ -113,7 +111,6 @@ class Tail {
   bool Takes(FilterMask of, ChangeKind kind, const Change& change, FilterMask filters) const;
   uint32_t NewUnits(uint32_t count);
   const UserSlot* Find(const UserKey& key) const;
-  void Grow();
   const char* StoreId(std::string_view user_id);
   void AddBytes(uint64_t bytes) {
     bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
@@ -125,16 +122,14 @@ class Tail {
   const uint32_t unit_bits_;  // a chunk has 2^unit_bits_ units
   const uint32_t unit_mask_;
   std::atomic<uint64_t> bytes_{0};
-  uint32_t next_unit_ = 0;   // writer
-  uint32_t unit_end_ = 0;    // writer: of the chunks there are
-  uint32_t slot_count_ = 0;  // writer
+  uint32_t next_unit_ = 0;  // writer
+  uint32_t unit_end_ = 0;   // writer: of the chunks there are
   // As long as it can ever get: a reader must not see it move.
   std::unique_ptr<std::byte*[]> chunks_;
   size_t chunks_max_;
-  char* id_next_ = nullptr;                      // writer
-  size_t id_left_ = 0;                           // writer
-  std::vector<std::unique_ptr<Index>> indexes_;  // writer; the last is current
-  std::atomic<const Index*> index_;
+  char* id_next_ = nullptr;  // writer
+  size_t id_left_ = 0;       // writer
+  UserIndex index_;          // of slots by their units
 };
 
 }  // namespace seen

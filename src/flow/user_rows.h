@@ -4,16 +4,18 @@
 // any number of readers, which it never waits for and which never wait for it. A row can be read when Append
 // returns.
 //
-// A user's rows are a list, newest first. Index and slots work as the tail's do (flow/tail.h): two cache
-// misses, the index's of which Prefetch takes ahead.
+// A user's rows are a list, newest first. A look-up costs two cache misses, the index's of which Prefetch
+// takes ahead.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flow/tail_memory.h"
+#include "flow/user_index.h"
 #include "model/user_key.h"
 
 namespace seen {
@@ -23,7 +25,7 @@ class UserRows {
   /// `memory` may be shared with rows that come after these. Whoever writes keeps bytes() within
   /// memory->tail_bytes_max(), but for one row.
   explicit UserRows(std::shared_ptr<TailMemory> memory);
-  ~UserRows();
+  ~UserRows() { memory_->GiveBack(std::move(chunks_), index_.size()); }
   UserRows(const UserRows&) = delete;
   UserRows& operator=(const UserRows&) = delete;
 
@@ -33,7 +35,7 @@ class UserRows {
     std::string_view bytes() const { return {reinterpret_cast<const char*>(this + 1), size}; }
   };
 
-  void Prefetch(const UserKey& user) const;
+  void Prefetch(const UserKey& user) const { index_.Prefetch(user); }
   /// Writer. Copies `row`.
   void Append(const UserKey& user, std::string_view row);
 
@@ -50,11 +52,8 @@ class UserRows {
   std::vector<const User*> SortedUsers() const;
 
  private:
-  struct Index;
-
   User* Find(const UserKey& user) const;
   User& NewUser(const UserKey& user);
-  void Grow();
   std::byte* NewBytes(size_t size);
   User& UserAt(uint32_t number) const {
     return user_chunks_[number >> user_bits_][number & ((1u << user_bits_) - 1)];
@@ -70,14 +69,13 @@ class UserRows {
   const size_t user_chunks_max_;
   std::unique_ptr<User*[]> user_chunks_;
 
+  UserIndex index_;  // of users by number, from 0 on
+
   // Writer.
-  uint32_t users_ = 0;
   std::byte* next_ = nullptr;
   size_t left_ = 0;
   std::vector<std::byte*> chunks_;
   std::vector<std::unique_ptr<std::byte[]>> long_rows_;
-  std::vector<std::unique_ptr<Index>> indexes_;  // the last is current; readers may still look into others
-  std::atomic<const Index*> index_;
 };
 
 }  // namespace seen

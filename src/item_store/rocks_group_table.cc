@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "decode/item_group_json.h"
+#include "items/item_window.h"
 #include "model/day.h"
 #include "model/similar_fingerprint.h"
 #include "rocks/listener.h"
@@ -148,9 +149,8 @@ struct RocksGroupTable::Impl {
 
   void NoteNewest(TimeMs time) {
     newest = std::max(newest, time);
-    // A quarter of the window is how long a bucket of the index goes on after its first day has left.
-    const int64_t days = options.window_days + (options.window_days + 3) / 4 + 1;
-    if (newest.value > kNever) first_ms.store(newest.value - days * kMsPerDay, std::memory_order_relaxed);
+    if (newest.value <= kNever) return;
+    first_ms.store(newest.value - KeptDays(options.window_days) * kMsPerDay, std::memory_order_relaxed);
   }
   bool InWindow(std::optional<TimeMs> time) const {
     return time && time->value >= first_ms.load(std::memory_order_relaxed);

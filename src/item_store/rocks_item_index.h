@@ -19,6 +19,7 @@
 #include "item_store/item_index_tail.h"
 #include "item_store/item_point_reads.h"
 #include "items/item_index_port.h"
+#include "items/item_window.h"
 #include "rocks/listener.h"
 #include "rocks/resources.h"
 
@@ -74,7 +75,6 @@ class RocksItemIndex final : public ItemIndex {
   Error Corrupt(std::string_view what) const;
   Status Stop(const rocksdb::Status& status, std::string_view action);
 
-  static constexpr uint64_t kBucketsInWindow = 5;  // a quarter of it each, and the one that leaves
   class Lister;
   struct File;
   static ItemPointReads& Reads();
@@ -89,7 +89,7 @@ class RocksItemIndex final : public ItemIndex {
   // What the method doesn't ask for isn't listed.
   bool ListsSimHashes() const { return options_.generation.method != "minhash"; }
   bool ListsBands() const { return options_.generation.method != "simhash"; }
-  uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsInWindow; }
+  uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsKept; }
   rocksdb::Status WriteAdded(const IndexChange::Added& added);
   rocksdb::Status WriteTaken(const IndexChange::Taken& taken);
   rocksdb::Status WriteListed(const IndexChange::Listed& listed);

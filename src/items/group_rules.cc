@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "group/distance_rule.h"
+#include "items/item_window.h"
 
 namespace seen {
 namespace {
 
-constexpr int32_t kBucketsAWindow = 4;
 constexpr double kSimilaritySteps = 10'000;
 
 bool ShareABand(const ItemFeatures& a, const ItemFeatures& b) {
@@ -23,7 +23,7 @@ bool ShareABand(const ItemFeatures& a, const ItemFeatures& b) {
 
 GroupRules::GroupRules(const GroupOptions& options)
     : options_(options),
-      width_days_(std::max(1, (options.window_days + kBucketsAWindow - 1) / kBucketsAWindow)),
+      width_days_(BucketDays(std::max(1, options.window_days))),
       window_ms_(options.window_days * kMsPerDay) {}
 
 int GroupRules::DistanceMax(const ItemFeatures& features) const {

@@ -14,25 +14,25 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;  // a check failed, or something was out of reach
 inline constexpr int kExitUsage = 2;   // an argument is wrong
 
-struct Command {
+struct Subcommand {
   CLI::App* app = nullptr;
   std::function<int()> run;  // an exit status
 };
 
-Command AddGenerate(CLI::App& root);
-Command AddReplay(CLI::App& root);
-Command AddUnseen(CLI::App& root);
-Command AddShow(CLI::App& root);
-Command AddWhy(CLI::App& root);
-Command AddGroup(CLI::App& root);
-Command AddSimilar(CLI::App& root);
-Command AddIdf(CLI::App& root);
-Command AddSnapshot(CLI::App& root);
-Command AddPublish(CLI::App& root);
-Command AddRemove(CLI::App& root);
-Command AddErase(CLI::App& root);
-Command AddVerify(CLI::App& root);
-Command AddDemo(CLI::App& root);
+Subcommand AddGenerate(CLI::App& root);
+Subcommand AddReplay(CLI::App& root);
+Subcommand AddUnseen(CLI::App& root);
+Subcommand AddShow(CLI::App& root);
+Subcommand AddWhy(CLI::App& root);
+Subcommand AddGroup(CLI::App& root);
+Subcommand AddSimilar(CLI::App& root);
+Subcommand AddIdf(CLI::App& root);
+Subcommand AddSnapshot(CLI::App& root);
+Subcommand AddPublish(CLI::App& root);
+Subcommand AddRemove(CLI::App& root);
+Subcommand AddErase(CLI::App& root);
+Subcommand AddVerify(CLI::App& root);
+Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().
 int RunSeenctl(int argc, const char* const* argv);

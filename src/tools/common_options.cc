@@ -48,7 +48,7 @@ void AddPartitionerOption(CLI::App& app, KafkaOptions& options) {
       ->capture_default_str();
 }
 
-void AddDaemonOptions(CLI::App& app, DaemonOptions& options) {
+void AddAskOptions(CLI::App& app, AskOptions& options) {
   app.add_option("--http", options.http, "the daemon's address")->capture_default_str();
   app.add_option("--filter", options.filter, "the filter's name")->capture_default_str();
 }

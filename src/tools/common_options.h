@@ -22,14 +22,14 @@ struct KafkaOptions {
   Result<ClientSettings> Settings() const;
 };
 
-struct DaemonOptions {
+struct AskOptions {
   std::string http = "http://127.0.0.1:8080";
   std::string filter = "default";
 };
 
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options);
 void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
-void AddDaemonOptions(CLI::App& app, DaemonOptions& options);
+void AddAskOptions(CLI::App& app, AskOptions& options);
 
 /// Prints "seenctl: <message>" to standard error; what main() returns for it.
 int ExitWith(const Error& error);

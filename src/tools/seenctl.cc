@@ -10,16 +10,16 @@ int RunSeenctl(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 all is well, 1 a check failed or something was out of reach, 2 wrong arguments.");
-  const std::vector<Command> commands = {AddGenerate(app), AddReplay(app), AddUnseen(app), AddShow(app),
-                                         AddWhy(app),      AddRemove(app), AddErase(app),  AddSnapshot(app),
-                                         AddPublish(app),  AddVerify(app), AddDemo(app),   AddGroup(app),
-                                         AddSimilar(app),  AddIdf(app)};
+  const std::vector<Subcommand> commands = {
+      AddGenerate(app), AddReplay(app), AddUnseen(app),   AddShow(app),    AddWhy(app),
+      AddRemove(app),   AddErase(app),  AddSnapshot(app), AddPublish(app), AddVerify(app),
+      AddDemo(app),     AddGroup(app),  AddSimilar(app),  AddIdf(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  for (const Command& command : commands) {
+  for (const Subcommand& command : commands) {
     if (command.app->parsed()) return command.run();
   }
   return kExitUsage;

@@ -16,7 +16,7 @@ namespace seen {
 namespace {
 
 struct ChangeOptions {
-  std::string http = DaemonOptions{}.http;
+  std::string http = AskOptions{}.http;
   std::string user;
   std::vector<std::string> items;
   bool json = false;
@@ -44,7 +44,7 @@ void AddChangeOptions(CLI::App& app, ChangeOptions& options) {
 
 }  // namespace
 
-Command AddRemove(CLI::App& root) {
+Subcommand AddRemove(CLI::App& root) {
   auto options = std::make_shared<ChangeOptions>();
   CLI::App* app = root.add_subcommand("remove", "take items back from a user, in every filter");
   AddChangeOptions(*app, *options);
@@ -52,7 +52,7 @@ Command AddRemove(CLI::App& root) {
   return {app, [options] { return RunChange(*options, false); }};
 }
 
-Command AddErase(CLI::App& root) {
+Subcommand AddErase(CLI::App& root) {
   auto options = std::make_shared<ChangeOptions>();
   CLI::App* app = root.add_subcommand("erase", "erase a user, in every filter");
   AddChangeOptions(*app, *options);

@@ -15,7 +15,7 @@ namespace seen {
 namespace {
 
 struct GroupCommandOptions {
-  std::string http = DaemonOptions().http;
+  std::string http = AskOptions().http;
   std::string item;
   std::string after;
   bool json = false;
@@ -36,7 +36,7 @@ int RunGroup(const GroupCommandOptions& options) {
 
 }  // namespace
 
-Command AddGroup(CLI::App& root) {
+Subcommand AddGroup(CLI::App& root) {
   auto options = std::make_shared<GroupCommandOptions>();
   CLI::App* app = root.add_subcommand("group", "which items are copies or near-copies of one");
   app->add_option("--http", options->http, "the daemon's address")->capture_default_str();

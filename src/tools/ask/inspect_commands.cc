@@ -22,7 +22,7 @@ namespace seen {
 namespace {
 
 struct UnseenOptions {
-  DaemonOptions daemon;
+  AskOptions daemon;
   std::string user;
   std::vector<std::string> items;
   std::vector<std::string> also_seen;
@@ -53,7 +53,7 @@ int RunUnseen(const UnseenOptions& options) {
 }
 
 struct ShowOptions {
-  DaemonOptions daemon;
+  AskOptions daemon;
   std::string user;
   bool json = false;
 };
@@ -104,7 +104,7 @@ int RunShow(const ShowOptions& options) {
 }
 
 struct SnapshotOptions {
-  DaemonOptions daemon;
+  AskOptions daemon;
   KafkaOptions kafka;
   std::string file;
   std::string user;
@@ -155,10 +155,10 @@ int RunSnapshot(const SnapshotOptions& options) {
 
 }  // namespace
 
-Command AddUnseen(CLI::App& root) {
+Subcommand AddUnseen(CLI::App& root) {
   auto options = std::make_shared<UnseenOptions>();
   CLI::App* app = root.add_subcommand("unseen", "which of these items the user has not seen");
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   app->add_option("user", options->user, "user id")->required();
   app->add_option("items", options->items, "item ids, in order of preference")->required();
   app->add_option("--also-seen", options->also_seen, "count this item as seen too; may be repeated")
@@ -170,20 +170,20 @@ Command AddUnseen(CLI::App& root) {
   return {app, [options] { return RunUnseen(*options); }};
 }
 
-Command AddShow(CLI::App& root) {
+Subcommand AddShow(CLI::App& root) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App* app = root.add_subcommand("show", "what is kept about a user: segments and their sizes");
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   app->add_option("user", options->user, "user id")->required();
   app->add_flag("--json", options->json, "answer as JSON");
   return {app, [options] { return RunShow(*options); }};
 }
 
-Command AddSnapshot(CLI::App& root) {
+Subcommand AddSnapshot(CLI::App& root) {
   auto options = std::make_shared<SnapshotOptions>();
   options->kafka.topic = "seen-filters";
   CLI::App* app = root.add_subcommand("snapshot", "describe a snapshot and test item ids against it");
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   AddKafkaOptions(*app, options->kafka);
   app->get_option("--topic")->description("the snapshot topic, with --from-topic");
   app->add_option("file", options->file, "file with a snapshot's bytes; - is standard input");

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::seconds;
 
 struct PublishOptions {
-  DaemonOptions daemon;
+  AskOptions daemon;
   bool all = false;
   bool no_wait = false;
   int64_t timeout_s = 3600;
@@ -47,7 +47,7 @@ int RunPublish(const PublishOptions& options) {
 
 }  // namespace
 
-Command AddPublish(CLI::App& root) {
+Subcommand AddPublish(CLI::App& root) {
   auto options = std::make_shared<PublishOptions>();
   CLI::App* app =
       root.add_subcommand("publish", "make all users' snapshots anew, and wait until they are acknowledged");

@@ -23,7 +23,7 @@ namespace {
 
 struct SimilarOptions {
   ItemsTopicOptions items;
-  std::string http = DaemonOptions().http;
+  std::string http = AskOptions().http;
   std::vector<std::string> pair;  // ids, or @FILE
   std::string title, text, lang, file, item_id;
   size_t limit = 10;
@@ -169,7 +169,7 @@ int RunSimilar(const SimilarOptions& options) {
 
 }  // namespace
 
-Command AddSimilar(CLI::App& root) {
+Subcommand AddSimilar(CLI::App& root) {
   auto options = std::make_shared<SimilarOptions>();
   CLI::App* app = root.add_subcommand("similar", "why two items are alike, or what is like a text");
   options->items.AddTo(*app);

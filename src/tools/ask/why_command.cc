@@ -15,7 +15,7 @@ namespace seen {
 namespace {
 
 struct WhyOptions {
-  DaemonOptions daemon;
+  AskOptions daemon;
   std::string user;
   std::string item;
   bool json = false;
@@ -36,10 +36,10 @@ int RunWhy(const WhyOptions& options) {
 
 }  // namespace
 
-Command AddWhy(CLI::App& root) {
+Subcommand AddWhy(CLI::App& root) {
   auto options = std::make_shared<WhyOptions>();
   CLI::App* app = root.add_subcommand("why", "would an item be dropped for a user, and because of what");
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   app->add_option("user", options->user, "user id")->required();
   app->add_option("item", options->item, "item id")->required();
   app->add_flag("--json", options->json, "answer as JSON");

@@ -38,7 +38,7 @@ bool PrintVerdict(std::string_view way, const CandidateVerdict& verdict, size_t 
 
 }  // namespace
 
-std::vector<std::string> Candidates::Unsent() const {
+std::vector<std::string> DemoCandidates::Unsent() const {
   std::vector<std::string> unsent;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!sent[i]) unsent.push_back(items[i]);
@@ -46,7 +46,7 @@ std::vector<std::string> Candidates::Unsent() const {
   return unsent;
 }
 
-Candidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now) {
+DemoCandidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now) {
   const SeenItems seen = oracle.Seen(user_id, oracle.Horizon(now));
   std::vector<std::pair<std::string, bool>> chosen;
   const size_t sent = std::min(count / 2, seen.must.size());
@@ -58,7 +58,7 @@ Candidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size
   Random random(count);
   for (size_t i = chosen.size(); i > 1; --i)
     std::swap(chosen[i - 1], chosen[random.Below(static_cast<uint32_t>(i))]);
-  Candidates candidates;
+  DemoCandidates candidates;
   for (auto& [item, was_sent] : chosen) {
     candidates.items.push_back(std::move(item));
     candidates.sent.push_back(was_sent);
@@ -66,7 +66,7 @@ Candidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size
   return candidates;
 }
 
-CandidateVerdict Judge(const Candidates& candidates, const std::vector<bool>& passes) {
+CandidateVerdict Judge(const DemoCandidates& candidates, const std::vector<bool>& passes) {
   CandidateVerdict verdict;
   for (size_t i = 0; i < candidates.items.size(); ++i) {
     if (passes[i]) verdict.offered.push_back(candidates.items[i]);
@@ -81,7 +81,7 @@ Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const s
   const std::string user(oracle.BusiestUser());
   const TimeMs now = SystemClock().WallNow();
   const SeenItems seen = oracle.Seen(user, oracle.Horizon(now));
-  const Candidates candidates = ChooseCandidates(oracle, user, 20, now);
+  const DemoCandidates candidates = ChooseCandidates(oracle, user, 20, now);
   fmt::print("\nThe busiest user, {}: {} exposures of {} items were sent. 20 candidates go in:\n", user,
              WithThousands(oracle.ExposuresOf(user)), WithThousands(seen.must.size() + seen.may.size()));
   fmt::print("    {}\n    never sent to this user: {}\n", Joined(candidates.items),

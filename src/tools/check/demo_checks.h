@@ -13,21 +13,21 @@
 namespace seen {
 
 /// Candidates for one user: items that were sent and items that weren't, mixed.
-struct Candidates {
+struct DemoCandidates {
   std::vector<std::string> items;  // in the order of preference a ranker would give
   std::vector<bool> sent;          // beside `items`
   std::vector<std::string> Unsent() const;
 };
 
 /// `count` of them, half sent (fewer where the user has seen fewer), the same each time for the same oracle.
-Candidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now);
+DemoCandidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now);
 
 struct CandidateVerdict {
   std::vector<std::string> offered;          // what passes, in order
   std::vector<std::string> false_negatives;  // offered although sent
   std::vector<std::string> false_positives;  // held back although not sent
 };
-CandidateVerdict Judge(const Candidates& candidates, const std::vector<bool>& passes);
+CandidateVerdict Judge(const DemoCandidates& candidates, const std::vector<bool>& passes);
 
 /// Prints both ways for the busiest user and what they prove; false: a check failed. Errors: no answer.
 Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const std::string& filter,

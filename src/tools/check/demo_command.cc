@@ -32,7 +32,7 @@ constexpr size_t kOtherUsers = 1000;
 
 struct DemoOptions {
   KafkaOptions kafka;
-  DaemonOptions daemon;
+  AskOptions daemon;
   GeneratorOptions stream{.users = 20'000, .items = 20'000};
   std::string example;
   std::string snapshot_topic = "seen-filters";
@@ -267,14 +267,14 @@ int RunDemo(DemoOptions& options) {
 
 }  // namespace
 
-Command AddDemo(CLI::App& root) {
+Subcommand AddDemo(CLI::App& root) {
   auto options = std::make_shared<DemoOptions>();
   options->kafka.brokers.clear();
   CLI::App* app = root.add_subcommand("demo", "show a running daemon at work and check what it says");
   AddKafkaOptions(*app, options->kafka);
   app->get_option("--brokers")->description("Kafka's HOST:PORT,...; by default those of the daemon");
   AddPartitionerOption(*app, options->kafka);
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   app->add_option("--example", options->example, "a file of exposures to send first, times shifted to now")
       ->required();
   app->add_option("--snapshot-topic", options->snapshot_topic, "where snapshots are published")

@@ -26,7 +26,7 @@ namespace {
 
 struct VerifyOptions {
   KafkaOptions kafka;
-  DaemonOptions daemon;
+  AskOptions daemon;
   OracleRules rules;
   std::string snapshot_topic = "seen-filters";
   uint64_t sample = 0;
@@ -240,12 +240,12 @@ int RunVerify(const VerifyOptions& options) {
 
 }  // namespace
 
-Command AddVerify(CLI::App& root) {
+Subcommand AddVerify(CLI::App& root) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* app =
       root.add_subcommand("verify", "check the daemon against its input topic: false negatives, rates");
   AddKafkaOptions(*app, options->kafka);
-  AddDaemonOptions(*app, options->daemon);
+  AddAskOptions(*app, options->daemon);
   app->add_option("--window-days", options->rules.window_days, "as the filter's window_days")
       ->capture_default_str();
   app->add_option("--items-max", options->rules.items_max, "as the filter's items_max")

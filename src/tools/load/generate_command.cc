@@ -249,7 +249,7 @@ int RunGenerate(GenerateOptions& options) {
 
 }  // namespace
 
-Command AddGenerate(CLI::App& root) {
+Subcommand AddGenerate(CLI::App& root) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* app = root.add_subcommand(
       "generate", "send a realistic stream of exposures or items, or a file of real ones");

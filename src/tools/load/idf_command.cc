@@ -132,7 +132,7 @@ int RunIdf(const IdfOptions& options) {
 
 }  // namespace
 
-Command AddIdf(CLI::App& root) {
+Subcommand AddIdf(CLI::App& root) {
   auto options = std::make_shared<IdfOptions>();
   CLI::App* app = root.add_subcommand("idf", "make a table of word counts from items, for items.idf_file");
   options->items.AddTo(*app);

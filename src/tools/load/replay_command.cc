@@ -272,7 +272,7 @@ int RunReplay(const ReplayOptions& options) {
 
 }  // namespace
 
-Command AddReplay(CLI::App& root) {
+Subcommand AddReplay(CLI::App& root) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* app = root.add_subcommand("replay", "send history into the input topic: files, or another topic");
   AddKafkaOptions(*app, options->kafka);

@@ -105,7 +105,7 @@ TEST(Progress, WritesNumbersForPeople) {
 }
 
 TEST(Judge, NamesWhatIsWronglyOfferedAndWronglyHeldBack) {
-  const Candidates candidates{{"a", "b", "c", "d"}, {true, false, true, false}};
+  const DemoCandidates candidates{{"a", "b", "c", "d"}, {true, false, true, false}};
   const auto verdict = Judge(candidates, {true, true, false, false});
   EXPECT_EQ(verdict.offered, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(verdict.false_negatives, std::vector<std::string>{"a"});
@@ -120,7 +120,7 @@ TEST(ChooseCandidates, MixesItemsOfTheUserWithOthers) {
     oracle.AddRecord(now, R"({"user_id":")" + std::string(i < 100 ? "u" : "v") + R"(","item_id":"n)" +
                               std::to_string(i) + R"(","exposed_at":1763700000000})");
   }
-  const Candidates candidates = ChooseCandidates(oracle, "u", 20, now);
+  const DemoCandidates candidates = ChooseCandidates(oracle, "u", 20, now);
   ASSERT_EQ(candidates.items.size(), 20u);
   EXPECT_EQ(std::count(candidates.sent.begin(), candidates.sent.end(), true), 10);
   for (size_t i = 0; i < 20; ++i)
