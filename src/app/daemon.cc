@@ -47,7 +47,9 @@ class Rebalancing final : public RebalanceHandler {
   explicit Rebalancing(PartitionSet& partitions) : partitions_(partitions) {}
   void SetConsumer(Consumer* consumer) { consumer_ = consumer; }
 
-  Result<int64_t> OnAssigned(const Assignment& assignment) override { return partitions_.Open(assignment); }
+  Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override {
+    return partitions_.Open(assignment);
+  }
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override {
     for (const int32_t partition : partitions) {
       const int64_t committed = partitions_.Close(partition, true);

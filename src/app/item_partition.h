@@ -16,7 +16,7 @@
 #include "items/group_flow.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/group_producer.h"
-#include "kafka/watermarks.h"
+#include "run/group_log.h"
 #include "run/status.h"
 
 namespace seen {

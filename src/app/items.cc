@@ -229,7 +229,7 @@ void Items::RunControl() {
   consumer_->Close();  // runs OnRevoked: last checkpoints
 }
 
-Result<int64_t> Items::OnAssigned(const Assignment& assignment) {
+Result<std::optional<int64_t>> Items::OnAssigned(const Assignment& assignment) {
   ItemPartitionOptions partition;
   partition.config = options_.config;
   partition.partition = assignment.partition;

@@ -51,7 +51,7 @@ class Items final : public SimilarPort, public RebalanceHandler, public WorkerHa
   ItemsStatus GetStatus() const;
   Result<SimilarAnswer> Similar(const SimilarQuestion& question) override;
 
-  Result<int64_t> OnAssigned(const Assignment& assignment) override;
+  Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override;
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override;
   void OnBatch(const PartitionBatch& batch) override;
   void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override;

@@ -156,7 +156,7 @@ void Rekeying::RunControl() {
   consumer_->Close();  // runs OnRevoked, which commits
 }
 
-Result<int64_t> Rekeying::OnAssigned(const Assignment& assignment) {
+Result<std::optional<int64_t>> Rekeying::OnAssigned(const Assignment& assignment) {
   const int32_t partition = assignment.partition;
   const Watermarks& watermarks = assignment.watermarks;
   int64_t from = assignment.committed_offset.value_or(watermarks.low);

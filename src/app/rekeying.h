@@ -61,7 +61,7 @@ class Rekeying final : public RebalanceHandler, public WorkerHandler {
   /// Any thread.
   RekeyingStatus GetStatus() const;
 
-  Result<int64_t> OnAssigned(const Assignment& assignment) override;
+  Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override;
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override;
   void OnBatch(const PartitionBatch& batch) override;
   void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override;

@@ -200,6 +200,17 @@ Status Consumer::Seek(int32_t partition, int64_t offset) {
   return {};
 }
 
+void Consumer::StopReading(int32_t partition) {
+  auto& worker = impl_->WorkerFor(partition);
+  const std::lock_guard lock(worker.mutex);
+  auto* const state = impl_->Find(partition);
+  if (state == nullptr || !state->assigned) return;
+  if (state->notice_due) --worker.notices_due;
+  state->notice_due = state->assigned = false;
+  ++state->epoch;
+  impl_->reassign = true;
+}
+
 Watermarks Consumer::CachedWatermarks(int32_t partition) const {
   Watermarks marks;
   if (rd_kafka_get_watermark_offsets(impl_->client.get(), impl_->options.topic.c_str(), partition, &marks.low,
@@ -211,6 +222,24 @@ Watermarks Consumer::CachedWatermarks(int32_t partition) const {
 
 Result<Watermarks> Consumer::QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const {
   return impl_->QueryWatermarks(partition, timeout);
+}
+
+Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
+                                        std::chrono::milliseconds timeout) const {
+  const std::string& topic = impl_->options.topic;
+  const std::string what = "offset of a time in " + topic + "/" + std::to_string(partition);
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
+  if (const auto error =
+          rd_kafka_offsets_for_times(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return kafka::FailWith(error, what);
+  }
+  if (list->elems[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(list->elems[0].err, what);
+  if (list->elems[0].offset >= 0) return list->elems[0].offset;
+  auto marks = impl_->QueryWatermarks(partition, timeout);
+  if (!marks) return Fail(std::move(marks.error()));
+  return marks->high;
 }
 
 Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {
@@ -243,8 +272,6 @@ Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::millise
   }
   return offsets;
 }
-
-void Consumer::Commit(int32_t partition, int64_t offset) { Commit({{partition, offset}}); }
 
 void Consumer::Commit(const std::map<int32_t, int64_t>& offsets) {
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));

@@ -97,8 +97,10 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
       state->notice_due = false;
       state->assigned = false;
       ++state->epoch;
-      revoked.push_back(partition);
     }
+  }
+  for (const int32_t partition : partitions) {
+    if (owned.erase(partition) > 0) revoked.push_back(partition);
   }
   pending.clear();
   opening = false;
@@ -109,12 +111,7 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
 }
 
 void Consumer::Impl::RevokeAll() {
-  std::vector<int32_t> all;
-  for (size_t w = 0; w < workers.size(); ++w) {
-    for (size_t i = 0; i < workers[w]->partitions.size(); ++i) {
-      all.push_back(static_cast<int32_t>(i * workers.size() + w));
-    }
-  }
+  const std::vector<int32_t> all(owned.begin(), owned.end());
   Revoke(all, true);
 }
 
@@ -134,11 +131,13 @@ void Consumer::Impl::OpenPending() {
     auto timeout = kQuestion;
     const auto asked = pending;
     for (const int32_t partition : asked) {
-      int64_t start_offset = 0;
+      std::optional<int64_t> start_offset;
       if (!OpenPartition(partition, partition_count, committed.get(), timeout, start_offset)) {
         timeout = milliseconds(200);  // one partition without a leader mustn't keep the others waiting
         continue;
       }
+      pending.erase(partition);
+      if (!start_offset) continue;
       const std::lock_guard lock(WorkerFor(partition).mutex);
       auto& partitions = WorkerFor(partition).partitions;
       const size_t index = static_cast<size_t>(partition) / workers.size();
@@ -146,9 +145,8 @@ void Consumer::Impl::OpenPending() {
       auto& state = partitions[index];
       state.assigned = true;
       state.out_of_range = state.seeking = false;
-      state.next_offset = start_offset;
+      state.next_offset = *start_offset;
       ++state.epoch;
-      pending.erase(partition);
       opened = true;
     }
   }
@@ -160,7 +158,7 @@ void Consumer::Impl::OpenPending() {
 
 bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
                                    const rd_kafka_topic_partition_list_t* committed, milliseconds timeout,
-                                   int64_t& start_offset) {
+                                   std::optional<int64_t>& start_offset) {
   const auto hold = [&](const Error& error) {
     if (error.code == Code::kUnavailable || error.code == Code::kNotFound) {
       NoteProblem("partition_not_ready", error.message);
@@ -179,6 +177,7 @@ bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
       return hold({kafka::CodeOf(entry.err), rd_kafka_err2str(entry.err)});
     if (entry.offset >= 0) assignment.committed_offset = entry.offset;
   }
+  owned.insert(partition);
   auto start = rebalance.OnAssigned(assignment);
   if (!start) return hold(start.error());
   start_offset = *start;

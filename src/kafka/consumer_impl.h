@@ -18,7 +18,7 @@ namespace seen {
 
 /// Guarded by its worker's mutex.
 struct ConsumedPartition {
-  bool assigned = false;
+  bool assigned = false;      // and read
   bool out_of_range = false;  // told or to be told; dropped until Seek
   bool notice_due = false;    // OnOffsetOutOfRange hasn't been called yet
   bool seeking = false;       // Seek was called; dropped until the control thread has applied it
@@ -74,10 +74,10 @@ struct Consumer::Impl {
   Status PollControl(std::chrono::milliseconds timeout);
   void OnRebalance(rd_kafka_resp_err_t kind, const rd_kafka_topic_partition_list_t* partitions);
   void OpenPending();
-  /// Asks for the start offset; false: not now.
+  /// Asks for the start offset (nullopt: not read); false: not now.
   bool OpenPartition(int32_t partition, int32_t partition_count,
                      const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
-                     int64_t& start_offset);
+                     std::optional<int64_t>& start_offset);
   void Revoke(std::span<const int32_t> partitions, bool lost);
   void RevokeAll();  // at the end: what librdkafka didn't revoke was lost
   /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
@@ -112,7 +112,8 @@ struct Consumer::Impl {
   // The control thread's own.
   bool closed = false;
   Status failure;             // comes out of PollControl
-  std::set<int32_t> pending;  // assigned by the group, OnAssigned hasn't given an offset yet
+  std::set<int32_t> pending;  // assigned by the group, OnAssigned hasn't answered yet
+  std::set<int32_t> owned;    // assigned by the group, OnAssigned was called
   SteadyClock::time_point pending_next{};
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;

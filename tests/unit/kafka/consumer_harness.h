@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -22,8 +23,11 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
   };
 
   /// `starts`: partition -> offset to start from; others from their low watermark.
-  explicit ConsumerHarness(const Consumer::Options& options, std::map<int32_t, int64_t> starts = {})
-      : starts_(std::move(starts)), consumer_(Consumer::Open(options, *this).value()) {
+  explicit ConsumerHarness(const Consumer::Options& options, std::map<int32_t, int64_t> starts = {},
+                           std::set<int32_t> unread = {})
+      : starts_(std::move(starts)),
+        unread_(std::move(unread)),
+        consumer_(Consumer::Open(options, *this).value()) {
     threads_.emplace_back([this] {
       while (!stopping_) {
         if (const auto status = consumer_->PollControl(std::chrono::milliseconds(20)); !status) {
@@ -48,7 +52,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
     consumer_->Close();
   }
 
-  Result<int64_t> OnAssigned(const Assignment& assignment) override {
+  Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override {
     const std::lock_guard lock(mutex_);
     ++asked_[assignment.partition];
     assignments_[assignment.partition] = assignment;
@@ -57,6 +61,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
       return Fail(Code::kUnavailable, "not yet");
     }
     if (refusal_) return Fail(*refusal_);
+    if (unread_.contains(assignment.partition)) return std::nullopt;
     const auto start = starts_.find(assignment.partition);
     const int64_t offset = start == starts_.end() ? assignment.watermarks.low : start->second;
     next_[assignment.partition] = offset;
@@ -114,6 +119,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
   std::map<int32_t, Assignment> assignments_;
   std::map<int32_t, int> asked_;
   std::map<int32_t, int> revoked_;
+  std::set<int32_t> unread_;  // assigned, not to be read
   std::map<int32_t, int64_t> next_;
   std::map<int32_t, std::vector<int64_t>> offsets_;
   std::map<int32_t, int64_t> ends_;

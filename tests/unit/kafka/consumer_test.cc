@@ -128,6 +128,35 @@ TEST_F(ConsumerTest, AsksAgainForAPartitionThatIsNotReadyWhileOthersGoOn) {
   });
 }
 
+TEST_F(ConsumerTest, APartitionThatIsAssignedAndNotReadKeepsNoOtherFromBeingRead) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  ConsumerHarness harness(OptionsFor(topic), {}, {1});
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 1; }));
+  const auto marks = harness.consumer().QueryWatermarks(0, 2s);
+  ASSERT_TRUE(marks);
+  EXPECT_TRUE(Eventually([&] { return harness.records() == static_cast<size_t>(marks->high); }));
+  EXPECT_FALSE(harness.consumer().opening());
+  EXPECT_EQ(harness.consumer().Seek(1, 0).error().code, Code::kNotFound);
+  harness.Stop();
+  harness.With([](auto& h) {
+    EXPECT_FALSE(h.offsets_.contains(1));
+    EXPECT_EQ(h.asked_[1], 1);
+    EXPECT_EQ(h.revoked_.size(), 2u);
+  });
+}
+
+// The embedded broker knows no record by its time; tests/system/test_group.py asks a real one.
+TEST_F(ConsumerTest, TheOffsetOfATimeAfterAllRecordsIsTheEnd) {
+  const auto topic = NewTopic(1);
+  Produce(topic, 0, 10);
+  ConsumerHarness harness(OptionsFor(topic));
+  ASSERT_TRUE(Eventually([&] { return harness.records() == 10; }));
+  const auto offset = harness.consumer().OffsetForTime(0, {4'000'000'000'000}, 2s);
+  ASSERT_TRUE(offset) << offset.error().message;
+  EXPECT_EQ(*offset, 10);
+}
+
 TEST_F(ConsumerTest, StopsOnARefusal) {
   const auto topic = NewTopic(1);
   ConsumerHarness harness(OptionsFor(topic));
@@ -190,7 +219,9 @@ TEST_F(ConsumerTest, SaysWhichSettingIsWrong) {
   auto options = OptionsFor("any");
   options.client = {{"linger.ms", "soon"}};
   struct NeverAsked final : RebalanceHandler {
-    Result<int64_t> OnAssigned(const Assignment&) override { return Fail(Code::kRefused, "not expected"); }
+    Result<std::optional<int64_t>> OnAssigned(const Assignment&) override {
+      return Fail(Code::kRefused, "not expected");
+    }
     void OnRevoked(std::span<const int32_t>, bool) override {}
   } handler;
   const auto consumer = Consumer::Open(options, handler);
