@@ -1,7 +1,6 @@
 # The ways in. Every target is short: what it does stands in scripts/ and tests/.
 PYTHON ?= /usr/bin/python3
 JOBS ?= $(shell nproc)
-SOURCES = $(shell git ls-files 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h' 'benchmarks/*.cc' 'benchmarks/*.h' 'clients/*.cc' 'clients/*.h')
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/' | expand -t 24
@@ -16,7 +15,19 @@ demo: build  ## the main job on an embedded broker with real exposures; KEEP=1 l
 
 test:  ## every test, installing what they need; one closing line (parts: tests/run.py --help)
 	@scripts/setup.sh --test
-	@$(PYTHON) tests/run.py
+	@$(PYTHON) tests/run.py test
+
+check:  ## format, headers, clang-tidy with thread-safety analysis, and the tests under sanitizers
+	@scripts/setup.sh --check
+	@$(PYTHON) tests/run.py check
+
+ci:  ## test and check beside each other, as .ci/run does
+	@scripts/setup.sh --check
+	@$(PYTHON) tests/run.py test check
+
+format:  ## rewrites the sources as clang-format of the pinned version does
+	@scripts/setup.sh --check
+	@$(PYTHON) tests/check/format.py --fix
 
 bench: bench-build  ## side by side with Flink, Kafka Streams and Redis; ONLY=seend,redis SCENARIO=backlog ARGS=...
 	@$(PYTHON) benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(ARGS)
@@ -38,15 +49,8 @@ bench-similar:  ## how many near-duplicates are found, of real texts: docs/SIMIL
 	@cmake --build --preset release --parallel $(JOBS) --target bench_similar
 	@$(PYTHON) benchmarks/similar/run.py $(ARGS)
 
-check-format:  ## names files that clang-format would change
-	@clang-format --dry-run --Werror $(SOURCES)
-
-tidy:  ## clang-tidy with .clang-tidy over the release build's sources
-	@cmake --preset release >/dev/null
-	@git ls-files 'src/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
-
 clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-build bench-filters bench-similar check-format tidy clean
+.PHONY: help build demo test check ci format bench bench-build bench-filters bench-similar clean

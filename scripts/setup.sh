@@ -1,15 +1,30 @@
 #!/usr/bin/env bash
-# Installs what is missing to build (--build), also to test (--test, the default) or also to benchmark (--bench)
-# on Debian 12 and 13 and Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
+# Installs what is missing to build (--build), also to test (--test, the default), also to check (--check) or also to
+# benchmark (--bench) on Debian 12 and 13 and Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 case "${1:---test}" in
   --build) lists=(packages/build.txt) ;;
   --test) lists=(packages/build.txt packages/test.txt) ;;
+  --check) lists=(packages/build.txt packages/test.txt packages/check.txt) ;;
   --bench) lists=(packages/build.txt packages/test.txt packages/bench.txt) ;;
-  *) echo "usage: scripts/setup.sh [--build | --test | --bench]" >&2; exit 2 ;;
+  *) echo "usage: scripts/setup.sh [--build | --test | --check | --bench]" >&2; exit 2 ;;
 esac
+
+# The checks' own tools come from PyPI in pinned versions, so that every distribution judges alike.
+check_tools() {
+  local tools=../build/check-tools pins=packages/check-python.txt
+  if cmp -s "$pins" "$tools/pins.txt" && [ -x "$tools/bin/clang-tidy" ]; then return; fi
+  echo "setup: installing $(grep -v '^#' "$pins" | tr '\n' ' ')into build/check-tools"
+  mkdir -p ../build
+  rm -rf "$tools"
+  if ! { /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check -r "$pins"; }; then
+    echo "setup: could not install $pins from PyPI; \`make check\` needs the network once" >&2
+    exit 1
+  fi
+  cp "$pins" "$tools/pins.txt"
+}
 
 missing=()
 while read -r package command; do
@@ -22,7 +37,9 @@ while read -r package command; do
   missing+=("$package")
 done < <(cat "${lists[@]}")
 
-if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+finish() { if [ "${1:-}" = --check ]; then check_tools; fi; }
+
+if [ ${#missing[@]} -eq 0 ]; then finish "$@"; exit 0; fi
 
 if ! command -v apt-get >/dev/null; then
   distribution=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown}" || echo unknown)
@@ -69,3 +86,5 @@ for service in prometheus redis-server; do
     "${as_root[@]}" rm -f "/etc/systemd/system/multi-user.target.wants/$service.service"
   fi
 done
+
+finish "$@"

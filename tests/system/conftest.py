@@ -1,11 +1,16 @@
 """System tests: the real binaries against a real Apache Kafka, driven by real clients.
 
-    /usr/bin/python3 -m pytest tests/system            all (about ten minutes on two cores)
+    /usr/bin/python3 -m pytest tests/system            all, one after another
+    ... -n 4 --dist loadgroup                          four at a time, as tests/run.py does
     SEEN_SEED=17 ... -k kill                           the same random choices again
     SEEN_BUILD_DIR=build/dev ...                       other binaries
+
+Each worker of pytest-xdist starts one broker, and its tests share this broker. A worker runs one test at a time, so a
+test may stop the broker. A test marked `heavy` needs most of the machine: only one heavy test runs at a time.
 """
 
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -17,15 +22,76 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from kafka_broker import Kafka  # noqa: E402
-from places import SEENCTL, SEEND  # noqa: E402
+from places import SEENCTL, SEEND, SOURCE  # noqa: E402
 from seend import Seend  # noqa: E402
 from topics import Topics  # noqa: E402
 
 
+DURATIONS = SOURCE / "build" / "test-logs" / "system-durations.json"  # seconds by test, of earlier runs
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "heavy: keeps the processors busy for long; one at a time")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(), "seen_durations")
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook
 def pytest_collection_modifyitems(config, items):
     missing = [str(binary) for binary in (SEEND, SEENCTL) if not binary.exists()]
     if items and missing:
         pytest.exit(f"{' and '.join(missing)} not there: build first, or set SEEN_BUILD_DIR", returncode=2)
+    if not hasattr(config, "workerinput"):
+        return  # one after another: the order of the files
+    put_in_order(items, config.workerinput["seen_durations"])
+
+
+def put_in_order(items, durations):
+    """Groups for pytest-xdist. Heavy tests come first, then the longest, so that no long test is left at the end."""
+    def group(item):
+        if item.get_closest_marker("heavy"):
+            return "heavy"
+        if any(definition[-1].scope == "module" for definition in item._fixtureinfo.name2fixturedefs.values()):
+            return item.path.stem  # its module's fixtures are made once
+        return item.nodeid
+    seconds = {}
+    for item in items:
+        seconds[group(item)] = seconds.get(group(item), 0) + durations.get(item.nodeid, 0)
+    items.sort(key=lambda item: (group(item) != "heavy", -seconds[group(item)]))
+    for item in items:
+        if group(item) != item.nodeid:
+            item.add_marker(pytest.mark.xdist_group(group(item)))
+
+
+def read_durations():
+    try:
+        return json.loads(DURATIONS.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """All workers need the same order, so the controller reads the file once."""
+    node.workerinput["seen_durations"] = node.config.stash.setdefault(known_durations, read_durations())
+
+
+known_durations = pytest.StashKey()
+
+
+class Durations:
+    """Keeps what each test took, for the order of the next run."""
+
+    def __init__(self):
+        self.seconds = {}
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call":  # a set-up may have waited for the broker
+            self.seconds[report.nodeid.split("@")[0]] = round(report.duration, 2)
+
+    def pytest_sessionfinish(self):
+        if self.seconds and DURATIONS.parent.is_dir():
+            DURATIONS.write_text(json.dumps(read_durations() | self.seconds, indent=0, sort_keys=True))
 
 
 @pytest.hookimpl(hookwrapper=True)

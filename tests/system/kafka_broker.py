@@ -1,5 +1,6 @@
 """A real Apache Kafka, one KRaft node on loopback, from Maven's jars (tests/kafka/pom.xml)."""
 
+import fcntl
 import json
 import pathlib
 import shutil
@@ -43,16 +44,22 @@ log4j.appender.stdout.layout.ConversionPattern=%d %p %c %m%n
 
 
 def fetch_jars():
-    """Once a checkout: the stamp is the pom that the jars were fetched by."""
+    """Once a checkout: the stamp is the pom that the jars were fetched by. The first of several processes fetches."""
     pom = SOURCE / "tests" / "kafka" / "pom.xml"
     stamp = KAFKA_LIBS / ".pom.xml"
-    if stamp.exists() and stamp.read_bytes() == pom.read_bytes():
-        return KAFKA_LIBS
+    KAFKA_LIBS.parent.mkdir(parents=True, exist_ok=True)
+    with open(KAFKA_LIBS.parent / f"{KAFKA_LIBS.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_bytes() != pom.read_bytes():
+            fetch(pom, stamp)
+    return KAFKA_LIBS
+
+
+def fetch(pom, stamp):
     shutil.rmtree(KAFKA_LIBS, ignore_errors=True)
     subprocess.run(["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
                     f"-DoutputDirectory={KAFKA_LIBS}"], check=True, timeout=600)
     shutil.copyfile(pom, stamp)
-    return KAFKA_LIBS
 
 
 class Kafka:

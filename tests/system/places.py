@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import socket
 import time
 
@@ -10,11 +11,15 @@ BUILD = pathlib.Path(os.environ.get("SEEN_BUILD_DIR", SOURCE / "build" / "releas
 KAFKA_LIBS = pathlib.Path(os.environ.get("SEEN_KAFKA_LIBS", SOURCE / "build" / "kafka-libs")).resolve()
 SEEND = BUILD / "seend"
 SEENCTL = BUILD / "seenctl"
+WORKERS_MAX = 16
 
 
 def free_port():
-    """A loopback port nobody listens on now. Below the ephemeral range, so that no client takes it by chance."""
-    low, high = 20_000, 32_000
+    """A loopback port that nobody listens on now. It lies below the ephemeral range, so that no client takes it by
+    chance. Each worker of pytest-xdist has a range of its own: two workers can't find the same port at once."""
+    worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0) % WORKERS_MAX
+    width = (32_000 - 20_000) // WORKERS_MAX
+    low, high = 20_000 + worker * width, 20_000 + (worker + 1) * width
     start = low + (os.getpid() * 97 + free_port.calls * 31) % (high - low)
     free_port.calls += 1
     for i in range(high - low):
@@ -26,7 +31,7 @@ def free_port():
                 return port
             except OSError:
                 continue
-    raise RuntimeError("no free port between 20000 and 32000")
+    raise RuntimeError(f"no free port between {low} and {high}")
 
 
 free_port.calls = 0

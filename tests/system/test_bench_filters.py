@@ -10,6 +10,7 @@ import pytest
 
 from places import BUILD, SOURCE
 
+pytestmark = pytest.mark.heavy
 PROGRAM = BUILD / "bench_filters"
 RUN = SOURCE / "benchmarks" / "filters" / "run.py"
 # Bits an item of 3,000 by the structures' own arithmetic, L = log2(1 / measured rate): at least, at most.

@@ -5,6 +5,8 @@ import collections
 import json
 import time
 
+import pytest
+
 from hashes import partition_of
 from history import DAY_MS, History, Served
 from places import now_ms, wait_until
@@ -122,6 +124,7 @@ def check_day(history, seend, topics, topic_name, chance):
     print(f"{doubles} of {len(history.unexposed)} unexposed came twice; {tombstones} tombstones")
 
 
+@pytest.mark.heavy
 def test_a_day_of_history_across_five_kills(topics, daemon, topic_name, chance):
     history, seend = run_day(topics, daemon, topic_name, chance, pages=100_000, users=20_000, rate=60_000)
     assert history.counts["served"] >= 1_000_000 and history.counts["exposed"] >= 700_000

@@ -2,12 +2,15 @@
 
 import time
 
+import pytest
+
 from load import Load
 from places import wait_until
 
 EVENTS, KILLS, PARTITIONS = 1_000_000, 20, 4
 
 
+@pytest.mark.heavy
 def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=5_000)
@@ -35,6 +38,7 @@ def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic
     print(f"start to partitions: {min(starts_s):.2f} to {max(starts_s):.2f} s")
 
 
+@pytest.mark.heavy
 def test_it_is_ready_within_seconds_of_a_kill(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=500)

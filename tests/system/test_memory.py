@@ -4,6 +4,8 @@ import json
 import subprocess
 import threading
 
+import pytest
+
 from places import SEENCTL, wait_until
 
 BUDGET_MIB = 192
@@ -11,6 +13,7 @@ BUDGET_MIB = 192
 BASE_MIB = 96
 
 
+@pytest.mark.heavy
 def test_a_million_users_fit_the_budget(kafka, topics, daemon, topic_name):
     topics.create(topic_name, partitions=4)
     seend = daemon(topic_name, {"store": {"memory_mib": BUDGET_MIB, "checkpoint_interval_s": 5},

@@ -139,6 +139,7 @@ def test_what_is_too_long_for_the_keyed_topic_becomes_a_dead_letter(topics, daem
     assert (headers["reason"], headers["source-offset"], letters[0].key()) == ("too_large", "500", b"k")
 
 
+@pytest.mark.heavy
 def test_five_kills_in_the_middle_of_re_keying_lose_nothing(topics, daemon, topic_name, chance):
     topics.create(topic_name, partitions=4)
     load = Load(chance, users=3_000)

@@ -20,6 +20,7 @@ import measure  # noqa: E402
 import plain_simhash  # noqa: E402
 import truth  # noqa: E402
 
+pytestmark = pytest.mark.heavy
 PROGRAM = BUILD / "bench_similar"
 RUN = SOURCE / "benchmarks" / "similar" / "run.py"
 TEXTS_MIN = 20_000

@@ -43,6 +43,7 @@ def loaded(topics, daemon, topic_name, chance, tmp_path):
         prometheus.close()
 
 
+@pytest.mark.heavy
 def test_every_query_of_the_dashboard_finds_data_and_the_metrics_are_sound(loaded):
     seend, prometheus = loaded
     check_page(seend)
