@@ -33,9 +33,13 @@ def name_of(head):
     if not head or head[0] not in KEYS:
         return None
     rest = [token for token in head[1:] if token not in ("class", "struct")]
-    while rest[:1] in (["alignas"], ["["]):  # attributes
-        rest = rest[rest.index(")" if rest[0] == "alignas" else "]") + 1:]
-        rest = rest[1:] if rest[:1] == ["]"] else rest
+    while rest[:1] == ["["] or rest[1:2] == ["("]:  # attributes; alignas, a macro of an attribute
+        depth = at = 0
+        for at, token in enumerate(rest):
+            depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(token, 0)
+            if token in ("]", ")") and depth == 0:
+                break
+        rest = rest[at + 1:]
     if not rest or not re.match(r"[A-Za-z_]", rest[0]):
         return None
     if rest[1:2] in (["::"], ["<"]):  # of another type; a specialisation
@@ -91,7 +95,7 @@ def check(src):
 CLEAN = {
     "a/one.h": "namespace seen {\nstruct Point { struct Part {}; int x; };\nenum class Kind : int { kA };\n"
                "template <typename T> class Box { class Part; };\ntemplate <> class Box<int> {};\nclass Later;\n"
-               "// struct Point {};\nusing Number = int;\n}  // namespace seen\n",
+               "class ATTRIBUTE(one) Lock {};\nclass ATTRIBUTE(two) Door {};\n// struct Point {};\nusing Number = int;\n}  // namespace seen\n",
     "a/one.cc": "namespace seen {\nnamespace {\nstruct Row { char c = '{'; };\n}\nstruct Point::Part {};\n"
                 'const char* kText = "struct Kind {";\nvoid F() { struct Kind {}; }\n}\n',
     "a/two.cc": "namespace seen {\nnamespace {\nstruct Row {};\n}\nnamespace inner {\nclass Point {};\n}\n}\n",
@@ -99,6 +103,7 @@ CLEAN = {
 BAD = {
     "twice in headers": "namespace seen {\nclass Point {\n};\n}\n",
     "twice, one aligned": "namespace seen {\nstruct alignas(64) Point { int y; };\n}\n",
+    "twice, one annotated": "namespace seen {\nclass ATTRIBUTE(may(be())) [[nodiscard]] Point {\n};\n}\n",
     "twice, a template": "namespace seen {\ntemplate <typename A, typename B = Box<A>>\nclass Kind : public A {};\n}\n",
     "twice, an alias": "namespace seen {\nusing Kind = char;\n}\n",
     "a local one that hides": "namespace seen {\nnamespace {\nenum Kind { kB };\n}\n}\n",
