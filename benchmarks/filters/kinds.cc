@@ -1,15 +1,15 @@
 #include "filters/kinds.h"
 
 #include "filter/binary_fuse.h"
-#include "filter/bloom.h"
-#include "filter/counting_bloom.h"
-#include "filter/cuckoo.h"
-#include "filter/d_left.h"
-#include "filter/day_chain.h"
-#include "filter/exact_fingerprints.h"
-#include "filter/indexed_cuckoo.h"
-#include "filter/quotient.h"
-#include "filter/split_block_bloom.h"
+#include "filters/mutable/mutable_bloom.h"
+#include "filters/mutable/mutable_counting_bloom.h"
+#include "filters/mutable/mutable_cuckoo.h"
+#include "filters/mutable/mutable_d_left.h"
+#include "filters/mutable/mutable_day_chain.h"
+#include "filters/mutable/mutable_fingerprints.h"
+#include "filters/mutable/mutable_indexed_cuckoo.h"
+#include "filters/mutable/mutable_quotient.h"
+#include "filters/mutable/mutable_split_block_bloom.h"
 
 namespace seen::bench {
 namespace {
@@ -39,18 +39,18 @@ SnapshotShape Kind::At(double rate) const {
 
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind> kinds = {
-      KindOf<BloomFilter>(SnapshotFormat::kBloom),
-      KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom),
-      OfPowersOfTwo(KindOf<SplitBlockBloomFilter>(SnapshotFormat::kSplitBlockBloom)),
-      KindOf<CountingBloomFilter>(SnapshotFormat::kCountingBloom),
-      KindOf<DLeftFilter>(SnapshotFormat::kDLeft),
-      KindOf<QuotientFilter>(SnapshotFormat::kQuotient),
-      KindOf<CuckooFilter>(SnapshotFormat::kCuckoo),
-      KindOf<IndexedCuckooFilter>(SnapshotFormat::kIndexedCuckoo),
+      KindOf<MutableBloom>(SnapshotFormat::kBloom),
+      KindOf<MutableSplitBlockBloom>(SnapshotFormat::kSplitBlockBloom),
+      OfPowersOfTwo(KindOf<MutableSplitBlockBloom>(SnapshotFormat::kSplitBlockBloom)),
+      KindOf<MutableCountingBloom>(SnapshotFormat::kCountingBloom),
+      KindOf<MutableDLeft>(SnapshotFormat::kDLeft),
+      KindOf<MutableQuotient>(SnapshotFormat::kQuotient),
+      KindOf<MutableCuckoo>(SnapshotFormat::kCuckoo),
+      KindOf<MutableIndexedCuckoo>(SnapshotFormat::kIndexedCuckoo),
       KindOf<BinaryFuse8>(SnapshotFormat::kBinaryFuse8),
       KindOf<BinaryFuse16>(SnapshotFormat::kBinaryFuse16),
-      KindOf<DayChainFilter>(SnapshotFormat::kDayChain),
-      KindOf<ExactFingerprintsFilter>(SnapshotFormat::kFingerprints),
+      KindOf<MutableDayChain>(SnapshotFormat::kDayChain),
+      KindOf<MutableFingerprints>(SnapshotFormat::kFingerprints),
   };
   return kinds;
 }

@@ -11,8 +11,8 @@ namespace seen::bench {
 struct Kind {
   std::string name;     // as in the configuration; with power-of-two sizes it says so
   SnapshotShape shape;  // its rate is to be set
-  bool removes;         // its class has Remove
-  bool merges;          // its class has Merge
+  bool removes;         // items can be taken out: its class of filters/mutable has Remove
+  bool merges;          // two can be joined: its class has Merge
 
   bool IsExact() const { return shape.format == SnapshotFormat::kFingerprints; }
   /// Whether its rate is what it is, whatever is asked.

@@ -12,17 +12,6 @@ using bloom::kProbesMax;
 
 uint32_t PlacesIn(size_t bytes) { return static_cast<uint32_t>(8 * bytes); }
 
-void Set(std::span<const Fingerprint> fingerprints, uint32_t probes, std::span<char> bits) {
-  const uint32_t places = PlacesIn(bits.size());
-  for (const Fingerprint fingerprint : fingerprints) {
-    const uint64_t hash = HashOf(fingerprint);
-    for (uint32_t probe = 0; probe < probes; ++probe) {
-      const uint32_t place = bloom::Place(hash, probe, places);
-      bits[place / 8] = static_cast<char>(static_cast<uint8_t>(bits[place / 8]) | 1U << (place % 8));
-    }
-  }
-}
-
 struct IsSet {
   const char* bits;
   uint32_t operator()(uint32_t place) const {
@@ -69,40 +58,29 @@ void BloomView::MightContainEach(std::span<const Fingerprint> fingerprints,
   kTestEach[probes_ - 1](bits_, fingerprints, answers.data());
 }
 
-BloomFilter::BloomFilter(size_t count, double rate) {
-  const bloom::Size size = bloom::SizeFor(count, rate, 8);
-  probes_ = size.probes;
-  bits_.resize(size.place_bytes);
-}
-
-void BloomFilter::Insert(Fingerprint fingerprint) { Set({&fingerprint, 1}, probes_, bits_); }
-
-Status BloomFilter::Merge(const BloomFilter& other) {
-  if (probes_ != other.probes_ || bits_.size() != other.bits_.size()) {
-    return Fail(Code::kInvalidArgument,
-                "merge: " + std::to_string(other.probes_) + " probes of " +
-                    std::to_string(PlacesIn(other.bits_.size())) + " bits into " + std::to_string(probes_) +
-                    " of " + std::to_string(PlacesIn(bits_.size())) + "; both must have as many");
-  }
-  for (size_t i = 0; i < bits_.size(); ++i) bits_[i] = static_cast<char>(bits_[i] | other.bits_[i]);
-  return {};
-}
-
-void BloomFilter::Serialise(std::string& out) const {
-  out += static_cast<char>(probes_);
-  out += bits_;
-}
-
 size_t BloomFilter::PayloadBytes(size_t count, double rate) {
   return 1 + size_t{bloom::SizeFor(count, rate, 8).place_bytes};
 }
 
 void BloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
   const bloom::Size size = bloom::SizeFor(fingerprints.size(), rate, 8);
-  out += static_cast<char>(size.probes);
   const size_t at = out.size();
-  out.resize(at + size.place_bytes);
-  Set(fingerprints, size.probes, std::span(out).subspan(at));
+  out += static_cast<char>(size.probes);
+  out.resize(at + 1 + size.place_bytes);
+  Insert(fingerprints, std::span(out).subspan(at));
+}
+
+void BloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload) {
+  const uint32_t probes = static_cast<uint8_t>(payload[0]);
+  const std::span<char> bits = payload.subspan(1);
+  const uint32_t places = PlacesIn(bits.size());
+  for (const Fingerprint fingerprint : fingerprints) {
+    const uint64_t hash = HashOf(fingerprint);
+    for (uint32_t probe = 0; probe < probes; ++probe) {
+      const uint32_t place = bloom::Place(hash, probe, places);
+      bits[place / 8] = static_cast<char>(static_cast<uint8_t>(bits[place / 8]) | 1U << (place % 8));
+    }
+  }
 }
 
 }  // namespace seen

@@ -26,37 +26,21 @@ class BloomView {
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
  private:
-  friend class BloomFilter;
   BloomView(uint32_t probes, std::string_view bits) : probes_(probes), bits_(bits) {}
   uint32_t probes_;
   std::string_view bits_;
 };
 
-/// Takes items as they come; nothing can be removed. More than it is sized for raise its rate. One thread.
-class BloomFilter {
- public:
-  /// Empty, sized for `count` items (up to 97 million) at `rate` in (0, kRateMax].
-  BloomFilter(size_t count, double rate);
-  void Insert(Fingerprint fingerprint);
-  /// False: certainly not inserted.
-  bool MightContain(Fingerprint fingerprint) const {
-    return BloomView(probes_, bits_).MightContain(fingerprint);
-  }
-  /// Holds what either held. kInvalidArgument: `other` has another number of bits or probes; nothing has
-  /// changed.
-  Status Merge(const BloomFilter& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
-  static constexpr bool kSizesExactly = true;
+/// Payloads of kind 2.
+struct BloomFilter {
+  static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints`, unique, in any order: the fewest bytes that hold the rate over all
-  /// k.
+  /// Appends a payload of `fingerprints` (up to 97 million), unique, in any order: the fewest bytes that hold
+  /// the rate over all k.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-
- private:
-  uint32_t probes_;
-  std::string bits_;
+  /// Adds `fingerprints` to `payload`, which BloomView::Parse takes. More than it is sized for raise its
+  /// rate.
+  static void Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
 };
 
 }  // namespace seen

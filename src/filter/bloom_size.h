@@ -22,7 +22,7 @@ double FalsePositiveRate(size_t count, uint32_t probes, uint32_t places);
 
 /// The fewest bytes, and then the fewest probes, whose FalsePositiveRate is at most `rate`, in (0, kRateMax]
 /// (kRateMin where it is less), with `places_per_byte` 8 (bits) or 2 (counters). Any thread, no lock; a
-/// look-up for counts met before at one of the first few rates of the process, else about 20 microseconds.
+/// look-up for counts asked before at one of the first few rates of the process, else about 20 microseconds.
 Size SizeFor(size_t count, double rate, uint32_t places_per_byte);
 
 }  // namespace seen::bloom

@@ -1,6 +1,5 @@
 #include "filter/counting_bloom.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -9,7 +8,6 @@
 namespace seen {
 namespace {
 
-using bloom::DifferentPlaces;
 using bloom::kProbesMax;
 
 constexpr uint32_t kCounterMax = 15;
@@ -18,21 +16,6 @@ uint32_t PlacesIn(size_t bytes) { return static_cast<uint32_t>(2 * bytes); }
 
 inline uint32_t Counter(std::string_view counters, uint32_t place) {
   return uint32_t{static_cast<uint8_t>(counters[place / 2])} >> (4 * (place % 2)) & kCounterMax;
-}
-
-/// Adds `step` to a counter that stays within 0 to 15: its neighbour is untouched.
-inline void Add(std::span<char> counters, uint32_t place, int step) {
-  const int unit = 1 << (4 * (place % 2));
-  counters[place / 2] = static_cast<char>(static_cast<uint8_t>(counters[place / 2]) + step * unit);
-}
-
-void Count(std::span<const Fingerprint> fingerprints, uint32_t probes, std::span<char> counters) {
-  const uint32_t places = PlacesIn(counters.size());
-  for (const Fingerprint fingerprint : fingerprints) {
-    for (const uint32_t place : DifferentPlaces(HashOf(fingerprint), probes, places)) {
-      if (Counter({counters.data(), counters.size()}, place) < kCounterMax) Add(counters, place, 1);
-    }
-  }
 }
 
 struct IsCounted {
@@ -79,57 +62,29 @@ void CountingBloomView::MightContainEach(std::span<const Fingerprint> fingerprin
   kTestEach[probes_ - 1](counters_, fingerprints, answers.data());
 }
 
-CountingBloomFilter::CountingBloomFilter(size_t count, double rate) {
-  const bloom::Size size = bloom::SizeFor(count, rate, 2);
-  probes_ = size.probes;
-  counters_.resize(size.place_bytes);
-}
-
-void CountingBloomFilter::Insert(Fingerprint fingerprint) { Count({&fingerprint, 1}, probes_, counters_); }
-
-bool CountingBloomFilter::Remove(Fingerprint fingerprint) {
-  const DifferentPlaces places(HashOf(fingerprint), probes_, PlacesIn(counters_.size()));
-  for (const uint32_t place : places) {
-    if (Counter(counters_, place) == 0) return false;
-  }
-  for (const uint32_t place : places) {
-    if (Counter(counters_, place) < kCounterMax) Add(counters_, place, -1);
-  }
-  return true;
-}
-
-Status CountingBloomFilter::Merge(const CountingBloomFilter& other) {
-  if (probes_ != other.probes_ || counters_.size() != other.counters_.size()) {
-    return Fail(Code::kInvalidArgument, "merge: " + std::to_string(other.probes_) + " probes of " +
-                                            std::to_string(PlacesIn(other.counters_.size())) +
-                                            " counters into " + std::to_string(probes_) + " of " +
-                                            std::to_string(PlacesIn(counters_.size())) +
-                                            "; both must have as many");
-  }
-  const auto sum = [](uint32_t a, uint32_t b) { return std::min((a & 15) + (b & 15), kCounterMax); };
-  for (size_t i = 0; i < counters_.size(); ++i) {
-    const uint32_t a = static_cast<uint8_t>(counters_[i]);
-    const uint32_t b = static_cast<uint8_t>(other.counters_[i]);
-    counters_[i] = static_cast<char>(sum(a, b) | sum(a >> 4, b >> 4) << 4);
-  }
-  return {};
-}
-
-void CountingBloomFilter::Serialise(std::string& out) const {
-  out += static_cast<char>(probes_);
-  out += counters_;
-}
-
 size_t CountingBloomFilter::PayloadBytes(size_t count, double rate) {
   return 1 + size_t{bloom::SizeFor(count, rate, 2).place_bytes};
 }
 
 void CountingBloomFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
   const bloom::Size size = bloom::SizeFor(fingerprints.size(), rate, 2);
-  out += static_cast<char>(size.probes);
   const size_t at = out.size();
-  out.resize(at + size.place_bytes);
-  Count(fingerprints, size.probes, std::span(out).subspan(at));
+  out += static_cast<char>(size.probes);
+  out.resize(at + 1 + size.place_bytes);
+  Insert(fingerprints, std::span(out).subspan(at));
+}
+
+void CountingBloomFilter::Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload) {
+  const uint32_t probes = static_cast<uint8_t>(payload[0]);
+  const std::span<char> counters = payload.subspan(1);
+  const uint32_t places = PlacesIn(counters.size());
+  for (const Fingerprint fingerprint : fingerprints) {
+    for (const uint32_t place : bloom::DifferentPlaces(HashOf(fingerprint), probes, places)) {
+      if (Counter({counters.data(), counters.size()}, place) == kCounterMax) continue;
+      char& pair = counters[place / 2];  // the other one of it is untouched: this one doesn't overflow
+      pair = static_cast<char>(static_cast<uint8_t>(pair) + (1 << (4 * (place % 2))));
+    }
+  }
 }
 
 }  // namespace seen

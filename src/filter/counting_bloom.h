@@ -1,14 +1,6 @@
 #pragma once
-// A Bloom filter with counters of four bits for bits, so that items can be removed. Four times the size of
-// the filter it replaces. Source: Fan, Cao, Almeida, Broder 2000, section V.
-//
-// Removing what was never inserted is refused where one of its counters is 0: always but at the
-// false-positive rate. Where all are above 0 it can't be told from an item that is in, and takes the counts
-// of others: they may then be missed. An item inserted n times must be removed n times.
-//
-// A counter stops at 15 and stays there, as what it lost count of can't be known: removals then leave it
-// above 0, a few more false positives and never a false negative. Within the size asked for fewer than one
-// counter of 10^14 gets there.
+// A Bloom filter with counters of four bits for bits, so that a reader could remove items. Four times the
+// size of the filter it replaces. A counter stops at 15. Source: Fan, Cao, Almeida, Broder 2000, section V.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,41 +26,21 @@ class CountingBloomView {
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
  private:
-  friend class CountingBloomFilter;
   CountingBloomView(uint32_t probes, std::string_view counters) : probes_(probes), counters_(counters) {}
   uint32_t probes_;
-  std::string_view counters_;
+  std::string_view counters_;  // two a byte, the even one in the lower half
 };
 
-/// Takes and gives back items. More than it is sized for raise its rate. One thread.
-class CountingBloomFilter {
- public:
-  /// Empty, sized for `count` items (up to 24 million) at `rate` in (0, kRateMax].
-  CountingBloomFilter(size_t count, double rate);
-  /// Probes that fall on one counter count once.
-  void Insert(Fingerprint fingerprint);
-  /// False: certainly not inserted.
-  bool MightContain(Fingerprint fingerprint) const {
-    return CountingBloomView(probes_, counters_).MightContain(fingerprint);
-  }
-  /// False: certainly never inserted, or removed since; nothing has changed. What it can't tell is said
-  /// above.
-  [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held, counts added up. kInvalidArgument: `other` has another number of counters or
-  /// probes; nothing has changed.
-  Status Merge(const CountingBloomFilter& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 3.
+struct CountingBloomFilter {
   static constexpr bool kSizesExactly = true;
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints`, unique, in any order: the fewest bytes that hold the rate over all
-  /// k.
+  /// Appends a payload of `fingerprints` (up to 24 million), unique, in any order: the fewest bytes that hold
+  /// the rate over all k.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-
- private:
-  uint32_t probes_;
-  std::string counters_;  // two a byte, the even one in the lower half
+  /// Adds `fingerprints` to `payload`, which CountingBloomView::Parse takes. Probes of one item that fall on
+  /// one counter count once.
+  static void Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
 };
 
 }  // namespace seen

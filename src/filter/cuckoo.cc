@@ -1,7 +1,6 @@
 #include "filter/cuckoo.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "base/check.h"
@@ -20,8 +19,6 @@ tl::unexpected<Error> Malformed(std::string what) {
   return Fail(Code::kMalformed, "payload: cuckoo filter: " + std::move(what));
 }
 
-bool IsFree(uint32_t entry) { return entry == 0; }
-
 size_t BytesOf(CuckooShape shape) { return kFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits); }
 
 constexpr size_t kMemoCounts = 16'384;
@@ -36,18 +33,6 @@ CuckooShape TightShape(size_t count, double rate) {
     return shape.buckets | (shape.entry_bits - 1) << kBucketBits;
   });
   return {.entry_bits = (known >> kBucketBits) + 1, .buckets = known & LowBits(kBucketBits)};
-}
-
-void AppendPayload(const CuckooTable<uint32_t>& table, std::string& out) {
-  const CuckooShape shape = table.shape();
-  const size_t at = out.size();
-  out.resize(at + BytesOf(shape));
-  const auto payload = std::span(out).subspan(at);
-  PutInteger(payload, 0, static_cast<uint8_t>(shape.entry_bits));
-  PutInteger(payload, kBucketsAt, shape.buckets);
-  FieldWriter writer(payload.subspan(kFieldBytes));
-  for (const uint32_t entry : table.slots()) writer.Put(entry, shape.entry_bits);
-  writer.Finish();
 }
 
 }  // namespace
@@ -88,53 +73,6 @@ void CuckooView::MightContainEach(std::span<const Fingerprint> fingerprints,
   });
 }
 
-CuckooFilter::CuckooFilter(size_t count, double rate)
-    : table_(CuckooShapeFor(count, rate, RoomyCuckooBuckets(count), 0)) {}
-
-bool CuckooFilter::Insert(Fingerprint fingerprint) {
-  const uint64_t hash = HashOf(fingerprint);
-  const CuckooShape shape = table_.shape();
-  return table_.Insert(shape.FirstOf(hash), shape.EntryOf(hash), IsFree);
-}
-
-bool CuckooFilter::MightContain(Fingerprint fingerprint) const { return Find(fingerprint).has_value(); }
-
-bool CuckooFilter::Remove(Fingerprint fingerprint) {
-  const auto place = Find(fingerprint);
-  if (place) table_[*place] = 0;
-  return place.has_value();
-}
-
-std::optional<uint64_t> CuckooFilter::Find(Fingerprint fingerprint) const {
-  const uint64_t hash = HashOf(fingerprint);
-  const uint32_t entry = table_.shape().EntryOf(hash);
-  return table_.Find(table_.shape().FirstOf(hash), entry, [&](uint32_t slot) { return slot == entry; });
-}
-
-Status CuckooFilter::Merge(const CuckooFilter& other) {
-  const CuckooShape shape = table_.shape();
-  if (shape != other.table_.shape()) {
-    return Fail(Code::kInvalidArgument, "merge: " + std::to_string(other.table_.shape().buckets) +
-                                            " buckets of entries of " +
-                                            std::to_string(other.table_.shape().entry_bits) + " bits into " +
-                                            std::to_string(shape.buckets) + " of " +
-                                            std::to_string(shape.entry_bits) + "; both must be sized alike");
-  }
-  CuckooTable<uint32_t> both = table_;
-  for (uint64_t place = 0; place < shape.Places(); ++place) {
-    const uint32_t entry = other.table_[place];
-    const auto bucket = static_cast<uint32_t>(place / kCuckooBucketPlaces);
-    if (entry != 0 && !both.Insert(bucket, entry, IsFree)) {
-      return Fail(Code::kInvalidArgument, "merge: no room for both in " + std::to_string(shape.buckets) +
-                                              " buckets; size them for the items of both");
-    }
-  }
-  table_ = std::move(both);
-  return {};
-}
-
-void CuckooFilter::Serialise(std::string& out) const { AppendPayload(table_, out); }
-
 size_t CuckooFilter::PayloadBytes(size_t count, double rate) { return BytesOf(TightShape(count, rate)); }
 
 void CuckooFilter::Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out) {
@@ -144,10 +82,22 @@ void CuckooFilter::Render(std::span<const Fingerprint> fingerprints, double rate
   for (;;) {
     const auto table =
         BuildCuckooTable<uint32_t>(sorted, shape, [](uint32_t entry, size_t) { return entry; });
-    if (table) return AppendPayload(*table, out);
+    if (table) return Append(*table, out);
     Check(shape.buckets <= 16 * sorted.size() + 1024, "no cuckoo filter: repeated fingerprints?");
     shape = CuckooShapeFor(sorted.size(), rate, MoreCuckooBuckets(shape.buckets), 0);
   }
+}
+
+void CuckooFilter::Append(const CuckooTable<uint32_t>& table, std::string& out) {
+  const CuckooShape shape = table.shape();
+  const size_t at = out.size();
+  out.resize(at + BytesOf(shape));
+  const auto payload = std::span(out).subspan(at);
+  PutInteger(payload, 0, static_cast<uint8_t>(shape.entry_bits));
+  PutInteger(payload, kBucketsAt, shape.buckets);
+  FieldWriter writer(payload.subspan(kFieldBytes));
+  for (const uint32_t entry : table.slots()) writer.Put(entry, shape.entry_bits);
+  writer.Finish();
 }
 
 }  // namespace seen

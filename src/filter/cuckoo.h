@@ -1,11 +1,9 @@
 #pragma once
-// A cuckoo filter: buckets of four short entries, each item's in one of two buckets. Items can be removed.
-// Around log2(1 / rate) + 3.5 bits an item. Bytes: schemas/snapshot.md, "6: cuckoo filter".
-// Source: Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom",
-// algorithms 1 to 3.
+// A cuckoo filter: buckets of four short entries, each item's in one of two buckets. Around log2(1 / rate)
+// + 3.5 bits an item. Bytes: schemas/snapshot.md, "6: cuckoo filter". Source: Fan, Andersen, Kaminsky,
+// Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", algorithms 1 to 3.
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,37 +36,16 @@ class CuckooView {
   PackedBuckets buckets_;
 };
 
-/// Takes items as they come, four bytes a place. A multiset: an item inserted twice must be removed twice;
-/// the ninth time it finds no place. One thread.
-class CuckooFilter {
- public:
-  /// Empty, sized for `count` items at `rate` in (0, kRateMax] (Check), with the room that Insert needs.
-  CuckooFilter(size_t count, double rate);
-  /// False: no place was found for it; nothing has changed. Up to `count` items that happens to
-  /// hardly one filter of a million.
-  [[nodiscard]] bool Insert(Fingerprint fingerprint);
-  bool MightContain(Fingerprint fingerprint) const;
-  /// False: it has certainly never been inserted, or was removed since; nothing has changed. Only remove what
-  /// was inserted: of something else that looks like an item (at the rate of false positives) it removes that
-  /// item, which can't be told here.
-  [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held: of what both have, twice. kInvalidArgument: `other` has another shape, or there is
-  /// no room for both; nothing has changed.
-  Status Merge(const CuckooFilter& other);
-  /// Appends the payload. Its bytes depend on the history, not only on what is in.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 6.
+struct CuckooFilter {
   static constexpr bool kSizesExactly = false;  // a bucket or a few more where a set doesn't fit
   /// Of `count` items, up to 2^26.
   static size_t PayloadBytes(size_t count, double rate);
   /// Appends a payload of `fingerprints`, unique, in any order: the same bytes for the same set. Never fails.
   /// Some 20 to 40 ns an item.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-
- private:
-  std::optional<uint64_t> Find(Fingerprint fingerprint) const;
-
-  CuckooTable<uint32_t> table_;
+  /// Appends the payload of a filled table.
+  static void Append(const CuckooTable<uint32_t>& table, std::string& out);
 };
 
 }  // namespace seen

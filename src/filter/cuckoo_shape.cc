@@ -18,19 +18,19 @@ double LogDiffers(uint32_t entry_bits) { return std::log1p(-1.0 / LowBits(entry_
 }  // namespace
 
 double CuckooRate(size_t count, CuckooShape shape) {
-  const double met = 2.0 * static_cast<double>(count) / shape.buckets;  // entries
-  return -std::expm1(met * LogDiffers(shape.entry_bits));
+  const double compared = 2.0 * static_cast<double>(count) / shape.buckets;  // entries, of a look-up
+  return -std::expm1(compared * LogDiffers(shape.entry_bits));
 }
 
 CuckooShape CuckooShapeFor(size_t count, double rate, uint32_t buckets_min, uint32_t more_bits) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
   Check(count <= kCuckooCountMax, "too many items for one filter");
   rate = std::max(rate, kRateMin);
-  const double met_for_one = 2.0 * static_cast<double>(count) / std::log1p(-rate);
+  const double compared_for_one = 2.0 * static_cast<double>(count) / std::log1p(-rate);
   CuckooShape best;
   uint64_t best_bits = std::numeric_limits<uint64_t>::max();
   for (uint32_t entry_bits = 2; entry_bits <= 32; ++entry_bits) {
-    const double needed = std::ceil(met_for_one * LogDiffers(entry_bits));
+    const double needed = std::ceil(compared_for_one * LogDiffers(entry_bits));
     if (needed > kBucketsMax) continue;
     CuckooShape shape = {.entry_bits = entry_bits,
                          .buckets = std::max({uint32_t{1}, buckets_min, static_cast<uint32_t>(needed)})};
@@ -53,9 +53,5 @@ uint32_t TightCuckooBuckets(size_t count) {
 }
 
 uint32_t MoreCuckooBuckets(uint32_t buckets) { return buckets + 1 + buckets / 128; }
-
-uint32_t RoomyCuckooBuckets(size_t count) {
-  return static_cast<uint32_t>(std::ceil(static_cast<double>(count) / (kCuckooBucketPlaces * 0.92))) + 8;
-}
 
 }  // namespace seen

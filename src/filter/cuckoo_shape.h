@@ -21,8 +21,5 @@ CuckooShape CuckooShapeFor(size_t count, double rate, uint32_t buckets_min, uint
 uint32_t TightCuckooBuckets(size_t count);
 /// After `buckets` were too few.
 uint32_t MoreCuckooBuckets(uint32_t buckets);
-/// How many buckets take `count` items one by one, and go on taking while others leave, but for fewer than
-/// one of a hundred million times.
-uint32_t RoomyCuckooBuckets(size_t count);
 
 }  // namespace seen

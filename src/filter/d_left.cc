@@ -1,16 +1,14 @@
-// d-left filters as they are read, and those that take and give back items one by one.
+// d-left filters as they are read; d_left_render.cc makes them.
 
 #include "filter/d_left.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/check.h"
 
 namespace seen {
 namespace {
 
-using d_left::Cell;
 using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
@@ -71,24 +69,6 @@ class CellTest {
   uint64_t last_ones_ = 0;
 };
 
-struct Place {
-  uint64_t at;  // the cell's first bit
-  Cell cell;
-};
-
-/// The one cell that has the value, if any: no other item's value leads to the same cell.
-std::optional<Place> Find(const Geometry& geometry, std::string_view bytes, const Value& value) {
-  for (uint32_t table = 0; table < kTables; ++table) {
-    const uint64_t bucket = geometry.BucketOf(value, table);
-    for (uint32_t i = 0; i < geometry.cells; ++i) {
-      const uint64_t at = geometry.CellAt(bucket, i);
-      const Cell cell = d_left::GetCell(geometry, bytes, at);
-      if (cell.count > 0 && cell.remainder == value.remainder) return Place{at, cell};
-    }
-  }
-  return std::nullopt;
-}
-
 tl::unexpected<Error> Malformed(const std::string& what) {
   return Fail(Code::kMalformed, "payload: " + what);
 }
@@ -129,88 +109,6 @@ void DLeftView::MightContainEach(std::span<const Fingerprint> fingerprints,
   const CellTest test(geometry_);
   for (size_t i = 0; i < fingerprints.size(); ++i)
     answers[i] = test.Finds(cells_, HashOf(fingerprints[i])) ? 1 : 0;
-}
-
-DLeftFilter::DLeftFilter(size_t count, double rate)
-    : geometry_(d_left::SizeFor(count, rate, 1e-6)), cells_(geometry_.Bytes(), '\0') {}
-
-bool DLeftFilter::MightContain(Fingerprint fingerprint) const {
-  return CellTest(geometry_).Finds(cells_, HashOf(fingerprint));
-}
-
-bool DLeftFilter::Insert(Fingerprint fingerprint) { return Add(geometry_.ValueOf(HashOf(fingerprint)), 1); }
-
-bool DLeftFilter::Add(const Value& value, uint32_t count) {
-  if (const auto place = Find(geometry_, cells_, value)) {
-    const uint32_t sum = std::min(place->cell.count + count, d_left::kCountMax);
-    d_left::PutCell(geometry_, cells_, place->at, {sum, value.remainder});
-    return true;
-  }
-  uint32_t fewest = geometry_.cells;
-  uint64_t free_at = 0;
-  for (uint32_t table = 0; table < kTables; ++table) {
-    const uint64_t bucket = geometry_.BucketOf(value, table);
-    uint32_t taken = 0;
-    uint64_t free = 0;
-    for (uint32_t i = geometry_.cells; i > 0; --i) {
-      const uint64_t at = geometry_.CellAt(bucket, i - 1);
-      if (GetBits(cells_, at, 2) > 0) {
-        ++taken;
-      } else {
-        free = at;
-      }
-    }
-    if (taken >= fewest) continue;
-    fewest = taken;
-    free_at = free;
-  }
-  if (fewest == geometry_.cells) return false;
-  d_left::PutCell(geometry_, cells_, free_at, {count, value.remainder});
-  return true;
-}
-
-bool DLeftFilter::Remove(Fingerprint fingerprint) {
-  const auto place = Find(geometry_, cells_, geometry_.ValueOf(HashOf(fingerprint)));
-  if (!place.has_value()) return false;
-  Cell cell = place->cell;
-  if (cell.count == d_left::kCountMax) return true;
-  if (--cell.count == 0) cell.remainder = 0;
-  d_left::PutCell(geometry_, cells_, place->at, cell);
-  return true;
-}
-
-Status DLeftFilter::Merge(const DLeftFilter& other) {
-  const auto name = [](const Geometry& geometry) {
-    return std::to_string(geometry.buckets) + " buckets of " + std::to_string(geometry.cells) + " cells of " +
-           std::to_string(geometry.CellBits()) + " bits";
-  };
-  if (!(geometry_ == other.geometry_)) {
-    return Fail(Code::kInvalidArgument,
-                "merge: " + name(other.geometry_) + " into " + name(geometry_) + "; both must have as many");
-  }
-  DLeftFilter merged = *this;
-  for (uint32_t table = 0; table < kTables; ++table) {
-    for (uint32_t bucket = 0; bucket < geometry_.buckets; ++bucket) {
-      for (uint32_t i = 0; i < geometry_.cells; ++i) {
-        const uint64_t at = geometry_.CellAt(uint64_t{table} * geometry_.buckets + bucket, i);
-        const Cell cell = d_left::GetCell(geometry_, other.cells_, at);
-        if (cell.count == 0) continue;
-        const uint32_t shift = geometry_.ShiftOf(cell.remainder, table);
-        const uint32_t first = bucket >= shift ? bucket - shift : bucket + (geometry_.buckets - shift);
-        if (!merged.Add({first, cell.remainder}, cell.count)) {
-          return Fail(Code::kInvalidArgument, "merge: the items of both don't fit into " + name(geometry_) +
-                                                  "; make both filters for more items");
-        }
-      }
-    }
-  }
-  *this = std::move(merged);
-  return {};
-}
-
-void DLeftFilter::Serialise(std::string& out) const {
-  d_left::AppendFields(geometry_, out);
-  out += cells_;
 }
 
 }  // namespace seen

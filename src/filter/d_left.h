@@ -4,16 +4,8 @@
 // Less than half the size of a counting Bloom filter. Source: Bonomi, Mitzenmacher, Panigrahy, Singh,
 // Varghese 2006, "An Improved Construction for Counting Bloom Filters", section 3.
 //
-// Its four places are one permutation of another by the remainder: two items share a cell
-// in all tables or in none, so that removing one never takes another's.
-//
-// Removing what was never inserted is refused where no cell of the four buckets has its remainder: always but
-// at the false-positive rate. Where one has, it can't be told from an item that is in, and takes that one's
-// count: that one is then missed. An item inserted n times must be removed n times.
-//
-// A count stops at 3 and stays there, as what it lost count of can't be known: such an item is never removed,
-// and never missed. Three items of n share a cell with a chance of about rate^2 / 6 each, or one is inserted
-// thrice.
+// Its four places are one permutation of another by the remainder: two items share a cell in all tables or in
+// none, so that a reader could remove one without taking another's. A count stops at 3.
 
 #include <cstddef>
 #include <cstdint>
@@ -45,37 +37,14 @@ class DLeftView {
   std::string_view cells_;
 };
 
-/// Takes and gives back items. More than it is sized for raise its rate, and may not fit. One thread.
-class DLeftFilter {
- public:
-  /// Empty, sized for `count` items (up to 64 million) at `rate` in (0, kRateMax], so that one filter in a
-  /// million or fewer is full before.
-  DLeftFilter(size_t count, double rate);
-  /// False: its four buckets are full; nothing has changed.
-  [[nodiscard]] bool Insert(Fingerprint fingerprint);
-  /// False: certainly not inserted.
-  bool MightContain(Fingerprint fingerprint) const;
-  /// False: certainly never inserted, or removed since; nothing has changed. What it can't tell is said
-  /// above.
-  [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held, counts added up. kInvalidArgument: `other` has another geometry, or they don't
-  /// fit; nothing has changed. O(cells).
-  Status Merge(const DLeftFilter& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 4.
+struct DLeftFilter {
   static constexpr bool kSizesExactly = false;  // how full the fullest bucket gets is up to the items
   /// What Render takes, more or less.
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints`, unique, in any order: of the fewest bytes that were found for them.
-  /// Sorts, then O(n).
+  /// Appends a payload of `fingerprints` (up to 64 million), unique, in any order: of the fewest bytes that
+  /// were found for them. Sorts, then O(n).
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-
- private:
-  bool Add(const d_left::Value& value, uint32_t count);
-
-  d_left::Geometry geometry_;
-  std::string cells_;
 };
 
 }  // namespace seen

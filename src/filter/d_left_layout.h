@@ -52,18 +52,11 @@ struct Geometry {
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 
-struct Cell {
-  uint32_t count = 0;
-  uint32_t remainder = 0;
-};
-
-inline Cell GetCell(const Geometry& geometry, std::string_view bytes, uint64_t at) {
-  return {GetBits(bytes, at, 2), GetBits(bytes, at + 2, geometry.remainder_bits)};
-}
-
-inline void PutCell(const Geometry& geometry, std::span<char> bytes, uint64_t at, const Cell& cell) {
-  PutBits(bytes, at, 2, cell.count);
-  PutBits(bytes, at + 2, geometry.remainder_bits, cell.remainder);
+/// Writes a cell, its first bit at `at`.
+inline void PutCell(const Geometry& geometry, std::span<char> bytes, uint64_t at, uint32_t count,
+                    uint32_t remainder) {
+  PutBits(bytes, at, 2, count);
+  PutBits(bytes, at + 2, geometry.remainder_bits, remainder);
 }
 
 /// The filter for `count` items at `rate`, in (0, kRateMax], that takes the fewest bytes of those in which,

@@ -64,8 +64,8 @@ class Placement {
     ForEachValue([&](const Value& value, size_t count) {
       const uint64_t bucket = geometry_.BucketOf(value, tables_[placed++]);
       const auto cell_count = static_cast<uint32_t>(std::min<size_t>(count, d_left::kCountMax));
-      d_left::PutCell(geometry_, bytes, geometry_.CellAt(bucket, loads[bucket]++),
-                      {cell_count, value.remainder});
+      d_left::PutCell(geometry_, bytes, geometry_.CellAt(bucket, loads[bucket]++), cell_count,
+                      value.remainder);
     });
   }
 

@@ -20,16 +20,6 @@ tl::unexpected<Error> Malformed(std::string what) {
   return Fail(Code::kMalformed, "payload: day chain: " + std::move(what));
 }
 
-// rate * part / whole, rounded down to rate * 2^(-j / 2): few rates, so that the sizes for them are
-// remembered.
-double ShareOf(double rate, size_t part, size_t whole) {
-  double share = 1;
-  for (int j = 0; share * static_cast<double>(whole) > static_cast<double>(part); ++j) {
-    share = std::ldexp(j % 2 == 0 ? std::sqrt(0.5) : 0.5, -(j / 2));
-  }
-  return std::max(rate * share, kRateMin);
-}
-
 size_t ItemsIn(std::span<const DayOfItems> days) {
   size_t count = 0;
   for (const DayOfItems& day : days) count += day.fingerprints.size();
@@ -37,7 +27,8 @@ size_t ItemsIn(std::span<const DayOfItems> days) {
 }
 
 size_t BlocksOf(const DayOfItems& day, size_t count, double rate) {
-  return split_block_bloom::BlocksFor(day.fingerprints.size(), ShareOf(rate, day.fingerprints.size(), count));
+  return split_block_bloom::BlocksFor(day.fingerprints.size(),
+                                      DayChainFilter::ShareOf(rate, day.fingerprints.size(), count));
 }
 
 void CheckRate(double rate) { Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]"); }
@@ -122,80 +113,12 @@ void DayChainView::MightContainEach(std::span<const Fingerprint> fingerprints, s
   }
 }
 
-DayChainFilter::DayChainFilter(size_t count_a_day, size_t days, double rate) {
-  CheckRate(rate);
-  Check(days > 0, "a day chain is sized for one day at least");
-  bytes_a_day_ = kBlockBytes * split_block_bloom::BlocksFor(count_a_day, ShareOf(rate, 1, days));
-}
-
-void DayChainFilter::Insert(Fingerprint fingerprint, Day day, uint32_t second) {
-  auto at =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.day <= day; });
-  if (at == entries_.end() || at->day != day) {
-    at = entries_.insert(at, Entry{.day = day,
-                                   .item_count = 0,
-                                   .first_second = second,
-                                   .last_second = second,
-                                   .blocks = std::string(bytes_a_day_, '\0')});
+double DayChainFilter::ShareOf(double rate, size_t part, size_t whole) {
+  double share = 1;
+  for (int j = 0; share * static_cast<double>(whole) > static_cast<double>(part); ++j) {
+    share = std::ldexp(j % 2 == 0 ? std::sqrt(0.5) : 0.5, -(j / 2));
   }
-  at->item_count += at->item_count < std::numeric_limits<uint32_t>::max() ? 1u : 0u;
-  at->first_second = std::min(at->first_second, second);
-  at->last_second = std::max(at->last_second, second);
-  split_block_bloom::Insert({&fingerprint, 1}, at->blocks);
-}
-
-bool DayChainFilter::MightContain(Fingerprint fingerprint, uint32_t created_second, Day from) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.View().Counts(created_second, from) &&
-           split_block_bloom::MightContain(entry.blocks, fingerprint);
-  });
-}
-
-void DayChainFilter::DropBefore(Day from) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.day < from; });
-}
-
-void DayChainFilter::Join(const DayOfChain& day) {
-  auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.day < day.day || (entry.day == day.day && entry.blocks.size() == day.blocks.size());
-  });
-  if (at == entries_.end() || at->day != day.day) {
-    entries_.insert(at, Entry{.day = day.day,
-                              .item_count = day.item_count,
-                              .first_second = day.first_second,
-                              .last_second = day.last_second,
-                              .blocks = std::string(day.blocks)});
-    return;
-  }
-  const uint64_t count = uint64_t{at->item_count} + day.item_count;
-  at->item_count = static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
-  at->first_second = std::min(at->first_second, day.first_second);
-  at->last_second = std::max(at->last_second, day.last_second);
-  for (size_t i = 0; i < day.blocks.size(); ++i) {
-    at->blocks[i] = static_cast<char>(at->blocks[i] | day.blocks[i]);
-  }
-}
-
-Status DayChainFilter::Merge(const DayChainFilter& other) {
-  const std::vector<Entry> entries = other.entries_;  // it may be this one
-  for (const Entry& entry : entries) Join(entry.View());
-  return {};
-}
-
-Status DayChainFilter::Merge(const DayChainView& other) {
-  other.ForEachDay([&](const DayOfChain& day) {
-    Join(day);
-    return true;
-  });
-  return {};
-}
-
-void DayChainFilter::Serialise(std::string& out) const {
-  const size_t rows_at = out.size() + kFieldBytes;
-  AppendInteger(out, static_cast<uint32_t>(entries_.size()));
-  out.resize(rows_at + kRowBytes * entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) PutRow(out, rows_at + kRowBytes * i, entries_[i].View());
-  for (const Entry& entry : entries_) out += entry.blocks;
+  return std::max(rate * share, kRateMin);
 }
 
 size_t DayChainFilter::PayloadBytes(std::span<const DayOfItems> days, double rate) {

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "filter/days.h"
@@ -65,43 +64,17 @@ class DayChainView {
   uint32_t days_;
 };
 
-/// Takes items as they come. An item of several days is in each of them; that only costs some rate. One
-/// thread.
-class DayChainFilter {
- public:
-  /// Empty, sized for `days` (> 0) days of `count_a_day` items each at `rate` in (0, kRateMax] (Check) for
-  /// all of them together. More of either raise the rate.
-  DayChainFilter(size_t count_a_day, size_t days, double rate);
-  /// Something seen on `day`, at `second` since 1970.
-  void Insert(Fingerprint fingerprint, Day day, uint32_t second);
-  bool MightContain(Fingerprint fingerprint, uint32_t created_second = 0, Day from = kFirstOfDays) const;
-  /// Drops the days before `from`.
-  void DropBefore(Day from);
-  /// Joins the chains: of days in both the blocks are joined where they are equally many, else both stay, one
-  /// behind the other. Holds what either held; the rates add up. Never fails.
-  Status Merge(const DayChainFilter& other);
-  Status Merge(const DayChainView& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 10.
+struct DayChainFilter {
   static constexpr bool kSizesExactly = true;
   /// Of these days; only how many fingerprints each has is looked at.
   static size_t PayloadBytes(std::span<const DayOfItems> days, double rate);
   /// Appends a payload of `days`, the newest first, no fingerprint in two of them; empty ones are left out.
+  /// `rate` in (0, kRateMax] (Check) is of all days together.
   static void Render(std::span<const DayOfItems> days, double rate, std::string& out);
-
- private:
-  struct Entry {
-    Day day;
-    uint32_t item_count, first_second, last_second;
-    std::string blocks;
-
-    DayOfChain View() const { return {day, item_count, first_second, last_second, blocks}; }
-  };
-  void Join(const DayOfChain& day);
-
-  size_t bytes_a_day_;
-  std::vector<Entry> entries_;  // the newest day first
+  /// The share of `rate` of a day that has `part` of `whole` items: rounded down to rate * 2^(-j / 2), few
+  /// rates, so that the sizes for them are remembered.
+  static double ShareOf(double rate, size_t part, size_t whole);
 };
 
 }  // namespace seen

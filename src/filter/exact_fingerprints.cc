@@ -115,35 +115,6 @@ void ExactFingerprintsView::MightContainEach(std::span<const Fingerprint> finger
   }
 }
 
-ExactFingerprintsFilter::ExactFingerprintsFilter(size_t count, double rate) { CheckArguments(count, rate); }
-
-void ExactFingerprintsFilter::Insert(Fingerprint fingerprint) {
-  const auto at = std::lower_bound(fingerprints_.begin(), fingerprints_.end(), fingerprint);
-  if (at == fingerprints_.end() || *at != fingerprint) fingerprints_.insert(at, fingerprint);
-}
-
-bool ExactFingerprintsFilter::MightContain(Fingerprint fingerprint) const {
-  return std::binary_search(fingerprints_.begin(), fingerprints_.end(), fingerprint);
-}
-
-bool ExactFingerprintsFilter::Remove(Fingerprint fingerprint) {
-  const auto at = std::lower_bound(fingerprints_.begin(), fingerprints_.end(), fingerprint);
-  if (at == fingerprints_.end() || *at != fingerprint) return false;
-  fingerprints_.erase(at);
-  return true;
-}
-
-Status ExactFingerprintsFilter::Merge(const ExactFingerprintsFilter& other) {
-  std::vector<Fingerprint> both;
-  both.reserve(fingerprints_.size() + other.fingerprints_.size());
-  std::set_union(fingerprints_.begin(), fingerprints_.end(), other.fingerprints_.begin(),
-                 other.fingerprints_.end(), std::back_inserter(both));
-  fingerprints_ = std::move(both);
-  return {};
-}
-
-void ExactFingerprintsFilter::Serialise(std::string& out) const { Render(fingerprints_, kRateMax, out); }
-
 size_t ExactFingerprintsFilter::PayloadBytes(size_t count, double rate) {
   CheckArguments(count, rate);
   return bytes_memo.Get(count, kRateMax, [&] { return ComputeBytes(count); });

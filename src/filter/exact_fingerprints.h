@@ -34,30 +34,14 @@ class ExactFingerprintsView {
   RiceCode code_;
 };
 
-/// Takes items as they come and keeps them sorted. A set: inserting twice is inserting once. One thread.
-class ExactFingerprintsFilter {
- public:
-  /// Empty; `count` and `rate` are only checked, as there is nothing to size.
-  ExactFingerprintsFilter(size_t count, double rate);
-  /// O(n): a place is made for it.
-  void Insert(Fingerprint fingerprint);
-  bool MightContain(Fingerprint fingerprint) const;
-  /// False: it isn't in, which is always known here; nothing has changed.
-  [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what either held. Never fails.
-  Status Merge(const ExactFingerprintsFilter& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 11.
+struct ExactFingerprintsFilter {
   static constexpr bool kSizesExactly = false;  // the gaps of a set decide: PayloadBytes is the mean
   /// Of `count` random fingerprints, up to 2^26; `rate` changes nothing.
   static size_t PayloadBytes(size_t count, double rate);
   /// Appends a payload of `fingerprints`, unique, in any order, with the parameter that takes the fewest
   /// bytes.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-
- private:
-  std::vector<Fingerprint> fingerprints_;  // ascending, unique
 };
 
 }  // namespace seen

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "base/check.h"
 #include "filter/bits.h"
@@ -15,7 +16,6 @@ namespace {
 constexpr size_t kNumberBitsAt = 1, kBucketsAt = 2, kNextAt = 6, kCapacityAt = 10, kDaysAt = 14,
                  kFieldBytes = 16;
 constexpr size_t kDayBytes = 8, kFirstNumberAt = 4;  // in a day's row
-constexpr size_t kDaysMax = std::numeric_limits<uint16_t>::max();
 
 tl::unexpected<Error> Malformed(std::string what) {
   return Fail(Code::kMalformed, "payload: indexed cuckoo filter: " + std::move(what));
@@ -23,40 +23,6 @@ tl::unexpected<Error> Malformed(std::string what) {
 
 uint64_t BytesOf(CuckooShape shape, uint32_t number_bits, size_t days) {
   return kFieldBytes + kDayBytes * days + BytesOfBits(shape.Places() * (shape.entry_bits + number_bits));
-}
-
-// The fewest bits, at least 1, that tell `count` numbers apart.
-uint32_t BitsFor(size_t count) {
-  return std::max<uint32_t>(1, count == 0 ? 0 : static_cast<uint32_t>(std::bit_width(count - 1)));
-}
-
-// What a number leads to; `first_number(i)` is that of row i, `day(i)` its day.
-template <typename FirstNumber, typename DayAt>
-IndexedItem ItemFrom(const IndexedWindow& window, uint32_t low_number, size_t days, FirstNumber first_number,
-                     DayAt day) {
-  const uint32_t age = window.AgeOf(low_number);
-  IndexedItem item;
-  item.number = window.next - 1 - age;
-  for (size_t i = days; i-- > 0;) {
-    if (window.next - 1 - first_number(i) < age) continue;  // its day began later
-    item.has_day = true;
-    item.day = day(i);
-    item.rank = item.number - first_number(i);
-    break;
-  }
-  return item;
-}
-
-CuckooShape RoomyShape(size_t capacity, uint32_t number_bits, double rate) {
-  return CuckooShapeFor(capacity, rate, RoomyCuckooBuckets(capacity), number_bits);
-}
-
-// While 2^number_bits inserts pass, the newest `capacity` numbers and those long gone never look alike for as
-// long as a place is swept in between: twice as many numbers as items leave `capacity` insertions for it.
-IndexedWindow WindowFor(size_t capacity) {
-  Check(capacity <= kCuckooCountMax, "too many items for one filter");
-  capacity = std::max<size_t>(1, capacity);
-  return {.next = 0, .capacity = static_cast<uint32_t>(capacity), .number_bits = BitsFor(2 * capacity)};
 }
 
 size_t ItemsIn(std::span<const DayOfItems> days) {
@@ -127,7 +93,7 @@ void IndexedCuckooView::MightContainEach(std::span<const Fingerprint> fingerprin
 }
 
 IndexedItem IndexedCuckooView::ItemOf(uint32_t number) const {
-  return ItemFrom(
+  return IndexedItemOf(
       window_, number, days_.size() / kDayBytes,
       [&](size_t i) { return GetInteger<uint32_t>(days_, kDayBytes * i + kFirstNumberAt); },
       [&](size_t i) { return Day{GetInteger<int32_t>(days_, kDayBytes * i)}; });
@@ -142,64 +108,12 @@ IndexedItems IndexedCuckooView::Find(Fingerprint fingerprint) const {
   return items;
 }
 
-IndexedCuckooFilter::IndexedCuckooFilter(size_t capacity, double rate)
-    : window_(WindowFor(capacity)), table_(RoomyShape(window_.capacity, window_.number_bits, rate)) {
-  const uint64_t until_alike = (uint64_t{1} << window_.number_bits) - window_.capacity;
-  sweep_each_ = (table_.shape().Places() + until_alike - 1) / until_alike;
+uint32_t NumberBitsFor(size_t count) {
+  return std::max<uint32_t>(1, count == 0 ? 0 : static_cast<uint32_t>(std::bit_width(count - 1)));
 }
 
-bool IndexedCuckooFilter::IsLive(Slot slot) const {
-  return CuckooTable<Slot>::EntryOf(slot) != 0 && window_.Holds(static_cast<uint32_t>(slot >> 32));
-}
-
-bool IndexedCuckooFilter::Insert(Fingerprint fingerprint, Day day) {
-  const uint64_t hash = HashOf(fingerprint);
-  const CuckooShape shape = table_.shape();
-  const uint32_t number = window_.next++;  // so that the place of the one evicted is free already
-  const Slot slot = uint64_t{number} << 32 | shape.EntryOf(hash);
-  if (!table_.Insert(shape.FirstOf(hash), slot, [&](Slot other) { return !IsLive(other); })) {
-    --window_.next;
-    return false;
-  }
-  Sweep();
-  if (days_.empty() || day > days_.back().day) days_.push_back({day, number});
-  // A day is over when the first of the next one is as old as can be.
-  while (days_.size() > kDaysMax ||
-         (days_.size() > 1 && window_.next - days_[1].first_number >= window_.capacity)) {
-    days_.erase(days_.begin());
-  }
-  return true;
-}
-
-void IndexedCuckooFilter::Sweep() {
-  for (uint64_t i = 0; i < sweep_each_; ++i) {
-    if (!IsLive(table_[swept_])) table_[swept_] = 0;
-    swept_ = swept_ + 1 == table_.shape().Places() ? 0 : swept_ + 1;
-  }
-}
-
-IndexedItems IndexedCuckooFilter::Find(Fingerprint fingerprint) const {
-  const uint64_t hash = HashOf(fingerprint);
-  const CuckooShape shape = table_.shape();
-  const uint32_t entry = shape.EntryOf(hash);
-  const uint32_t first = shape.FirstOf(hash);
-  const uint32_t second = shape.Other(first, entry);
-  IndexedItems items;
-  for (uint32_t i = 0; i < (first == second ? 1u : 2u); ++i) {
-    const uint64_t start = uint64_t{i == 0 ? first : second} * kCuckooBucketPlaces;
-    for (uint64_t place = start; place < start + kCuckooBucketPlaces; ++place) {
-      const Slot slot = table_[place];
-      if (CuckooTable<Slot>::EntryOf(slot) != entry || !IsLive(slot)) continue;
-      items.Add(ItemFrom(
-          window_, static_cast<uint32_t>(slot >> 32), days_.size(),
-          [&](size_t row) { return days_[row].first_number; }, [&](size_t row) { return days_[row].day; }));
-    }
-  }
-  return items;
-}
-
-void IndexedCuckooFilter::AppendPayload(const CuckooTable<Slot>& table, const IndexedWindow& window,
-                                        std::span<const DayRow> days, std::string& out) {
+void IndexedCuckooFilter::Append(const CuckooTable<Slot>& table, const IndexedWindow& window,
+                                 std::span<const DayRow> days, std::string& out) {
   const CuckooShape shape = table.shape();
   const size_t at = out.size();
   out.resize(at + BytesOf(shape, window.number_bits, days.size()));
@@ -224,10 +138,8 @@ void IndexedCuckooFilter::AppendPayload(const CuckooTable<Slot>& table, const In
   writer.Finish();
 }
 
-void IndexedCuckooFilter::Serialise(std::string& out) const { AppendPayload(table_, window_, days_, out); }
-
 size_t IndexedCuckooFilter::PayloadBytes(size_t count, size_t days, double rate) {
-  const uint32_t number_bits = BitsFor(count);
+  const uint32_t number_bits = NumberBitsFor(count);
   return BytesOf(CuckooShapeFor(count, rate, TightCuckooBuckets(count), number_bits), number_bits, days);
 }
 
@@ -250,13 +162,13 @@ void IndexedCuckooFilter::Render(std::span<const DayOfItems> days, double rate, 
   }
   Check(rows.size() <= kDaysMax, "an indexed cuckoo filter has at most 65,535 days");
   const auto count = static_cast<uint32_t>(by_number.size());
-  const IndexedWindow window = {.next = count, .capacity = count, .number_bits = BitsFor(count)};
+  const IndexedWindow window = {.next = count, .capacity = count, .number_bits = NumberBitsFor(count)};
   uint32_t buckets = TightCuckooBuckets(count);
   for (;;) {
     const CuckooShape shape = CuckooShapeFor(count, rate, buckets, window.number_bits);
     const auto table = BuildCuckooTable<Slot>(
         by_number, shape, [](uint32_t entry, size_t number) { return uint64_t{number} << 32 | entry; });
-    if (table) return AppendPayload(*table, window, rows, out);
+    if (table) return Append(*table, window, rows, out);
     Check(shape.buckets <= 16 * by_number.size() + 1024, "no cuckoo filter: repeated fingerprints?");
     buckets = MoreCuckooBuckets(shape.buckets);
   }

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "filter/cuckoo_places.h"
@@ -86,47 +85,47 @@ class IndexedCuckooView {
   PackedBuckets buckets_;
 };
 
-/// A window over the newest items. One thread.
-class IndexedCuckooFilter {
- public:
-  /// Empty, for the newest `capacity` items (at least 1 is taken) at `rate` in (0, kRateMax] (Check).
-  IndexedCuckooFilter(size_t capacity, double rate);
-  /// Takes an item of `day`, and evicts the oldest exactly if `capacity` were in. A `day` before the newest
-  /// one so far counts as that. An item that is inserted again is in twice, with two numbers. False: no place
-  /// was found, as happens to hardly one of a million, or to the ninth of a kind; nothing has changed.
-  [[nodiscard]] bool Insert(Fingerprint fingerprint, Day day);
-  bool MightContain(Fingerprint fingerprint) const { return Find(fingerprint).size() > 0; }
-  /// As IndexedCuckooView::Find.
-  IndexedItems Find(Fingerprint fingerprint) const;
-  /// Appends the payload.
-  void Serialise(std::string& out) const;
-
+/// Payloads of kind 7.
+struct IndexedCuckooFilter {
   static constexpr bool kSizesExactly = false;  // a bucket or a few more where a set doesn't fit
+  static constexpr size_t kDaysMax = std::numeric_limits<uint16_t>::max();
   /// Of `count` items, up to 2^26, of `days` days that have any.
   static size_t PayloadBytes(size_t count, size_t days, double rate);
   /// Of these days; only how many fingerprints each has is looked at.
   static size_t PayloadBytes(std::span<const DayOfItems> days, double rate);
-  /// Appends a payload of `days`, the newest first, no fingerprint in two of them, at most 65,535 with any;
-  /// all items are in. The same bytes for the same days. Never fails.
+  /// Appends a payload of `days`, the newest first, no fingerprint in two of them, at most kDaysMax with any;
+  /// all items are in. `rate` in (0, kRateMax] (Check). The same bytes for the same days. Never fails.
   static void Render(std::span<const DayOfItems> days, double rate, std::string& out);
 
- private:
-  using Slot = uint64_t;  // the number above the entry
+  /// Of a filled table: the number above the entry.
+  using Slot = uint64_t;
   struct DayRow {
     Day day;
     uint32_t first_number;
   };
-
-  static void AppendPayload(const CuckooTable<Slot>& table, const IndexedWindow& window,
-                            std::span<const DayRow> days, std::string& out);
-  bool IsLive(Slot slot) const;
-  void Sweep();
-
-  IndexedWindow window_;
-  CuckooTable<Slot> table_;
-  uint64_t swept_ = 0;        // the next place to sweep
-  uint64_t sweep_each_ = 0;   // places swept with each insertion
-  std::vector<DayRow> days_;  // ascending; the first has the oldest item, or more
+  /// Appends the payload of a filled table. `days` ascend.
+  static void Append(const CuckooTable<Slot>& table, const IndexedWindow& window,
+                     std::span<const DayRow> days, std::string& out);
 };
+
+/// The fewest bits, at least 1, that number `count` items.
+uint32_t NumberBitsFor(size_t count);
+
+/// What a number leads to; `first_number(i)` is that of row i of `days`, which ascend, and `day(i)` its day.
+template <typename FirstNumber, typename DayAt>
+IndexedItem IndexedItemOf(const IndexedWindow& window, uint32_t low_number, size_t days,
+                          FirstNumber first_number, DayAt day) {
+  const uint32_t age = window.AgeOf(low_number);
+  IndexedItem item;
+  item.number = window.next - 1 - age;
+  for (size_t i = days; i-- > 0;) {
+    if (window.next - 1 - first_number(i) < age) continue;  // its day began later
+    item.has_day = true;
+    item.day = day(i);
+    item.rank = item.number - first_number(i);
+    break;
+  }
+  return item;
+}
 
 }  // namespace seen

@@ -126,22 +126,6 @@ class Reader {
       __builtin_prefetch(bytes_.data() + std::min(at + 64 * line, bytes_.size()));
   }
 
-  /// Calls `visit(key)` for all, ascending.
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    const uint64_t blocks = (bytes_.size() + block_bytes_ - 1) / block_bytes_;
-    uint64_t slot = 0;
-    for (uint64_t block = 0; block < blocks; ++block) {
-      for (uint64_t left = Occupied(block); left != 0; left &= left - 1) {
-        const uint64_t quotient = 64 * block + static_cast<uint32_t>(std::countr_zero(left));
-        slot = std::max(slot, quotient);
-        do {
-          visit(quotient << remainder_bits_ | Remainder(slot));
-        } while (!IsRunEnd(slot++));
-      }
-    }
-  }
-
  private:
   std::string_view bytes_;
   uint64_t block_bytes_;
@@ -154,15 +138,12 @@ template <typename Key>
 [[nodiscard]] bool Build(const Geometry& geometry, std::span<const Key> keys, std::span<char> out);
 
 /// The filter of `count` items (up to kCountMax) that takes the fewest bytes at `rate`, in (0, kRateMax],
-/// with as many slots as are likely to be needed. Any thread, no lock; a look-up for counts met before at one
+/// with as many slots as are likely to be needed. Any thread, no lock; a look-up for counts asked before at one
 /// of the first few rates of the process, else about a microsecond.
 Geometry SizeFor(size_t count, double rate);
 
-/// The filter that takes `count` items as they come: 95% full then, with slots for the runs at its end.
-Geometry RoomyFor(size_t count, double rate);
-
-/// Slots for the runs that reach beyond the last quotient's.
-uint32_t SlotsWithOverflow(uint64_t quotients);
+/// The fewest pairs of quotient and remainder of which `count` items take no more than a share of `rate`.
+double ValuesFor(size_t count, double rate);
 
 inline constexpr size_t kCountMax = size_t{1} << 26;
 

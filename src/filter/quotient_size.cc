@@ -13,18 +13,11 @@ namespace seen::quotient {
 namespace {
 
 constexpr double kHashes = 4294967296.0;  // 32 bits of the hash: more values than these tell nothing apart
-constexpr double kOverflowSlotsMax = 192;
 
 double CheckedRate(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
   Check(count <= kCountMax, "too many items for one filter");
   return std::max(rate, kRateMin);
-}
-
-/// The fewest pairs of quotient and remainder of which `count` items take no more than a share of `rate`.
-double ValuesFor(size_t count, double rate) {
-  if (count == 0) return 1;
-  return std::min(-1.0 / std::expm1(std::log1p(-rate) / static_cast<double>(count)), kHashes);
 }
 
 /// How many different ones `count` items take of `values`, on average.
@@ -71,6 +64,11 @@ constinit SizeMemo<8, kCountsRemembered> slots_memo;
 
 }  // namespace
 
+double ValuesFor(size_t count, double rate) {
+  if (count == 0) return 1;
+  return std::min(-1.0 / std::expm1(std::log1p(-rate) / static_cast<double>(count)), kHashes);
+}
+
 Geometry SizeFor(size_t count, double rate) {
   rate = CheckedRate(count, rate);
   if (count >= kCountsRemembered) return Compute(count, rate);
@@ -80,20 +78,6 @@ Geometry SizeFor(size_t count, double rate) {
   });
   const uint32_t slots = slots_memo.Get(count, rate, [&] { return Compute(count, rate).slots; });
   return {packed & 63, packed >> 6, slots};
-}
-
-uint32_t SlotsWithOverflow(uint64_t quotients) {
-  // At 95% a run reaches k slots beyond the end with a probability of about exp(-0.1 k).
-  const double overflow = std::min(static_cast<double>(quotients), kOverflowSlotsMax);
-  return static_cast<uint32_t>(static_cast<double>(quotients) + overflow);
-}
-
-Geometry RoomyFor(size_t count, double rate) {
-  rate = CheckedRate(count, rate);
-  const double quotients = std::ceil(static_cast<double>(std::max<size_t>(count, 1)) / 0.95);
-  const double bits = std::ceil(std::log2(std::max(ValuesFor(count, rate) / quotients, 1.0)));
-  const auto r = std::clamp(static_cast<uint32_t>(bits), 1U, kRemainderBitsMax);
-  return {r, static_cast<uint32_t>(quotients), SlotsWithOverflow(static_cast<uint64_t>(quotients))};
 }
 
 }  // namespace seen::quotient

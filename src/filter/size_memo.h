@@ -11,7 +11,7 @@
 namespace seen {
 
 /// `kRates` rates of the counts below `kCounts`. Any thread, no lock. One in static storage (constinit) for
-/// each function; memory is touched only as far as counts are met.
+/// each function; memory is touched only up to the counts that are asked.
 template <size_t kRates, size_t kCounts>
 class SizeMemo {
  public:

@@ -54,7 +54,7 @@ double LeastRate(SnapshotFormat format);
 Status CheckShape(const SnapshotShape& shape);
 
 /// What kAuto stands for: of `count` items at the rate the format of the fewest bytes, of those without days.
-/// Any thread; a look-up for counts met before at one of the first few rates of the process.
+/// Any thread; a look-up for counts asked before at one of the first few rates of the process.
 SnapshotFormat FormatFor(size_t count, double false_positive_rate);
 
 /// Whether a filter of this format says more than which items are in, and needs their days for it.
@@ -63,7 +63,7 @@ constexpr bool NeedsDays(SnapshotFormat format) {
 }
 
 /// Of what kind a snapshot's filter of `count` similar fingerprints is, whose first is rendered as `shape`:
-/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses anew.
+/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses again.
 SnapshotFormat SimilarFormatFor(const SnapshotShape& shape, size_t count);
 /// Whether a snapshot's second filter may be of this kind.
 constexpr bool CanBeSimilar(SnapshotFormat format) {

@@ -156,19 +156,6 @@ Result<SplitBlockBloomView> SplitBlockBloomView::Parse(std::string_view payload)
   return SplitBlockBloomView(payload);
 }
 
-SplitBlockBloomFilter::SplitBlockBloomFilter(size_t count, double rate)
-    : bytes_(PayloadBytes(count, rate), '\0') {}
-
-Status SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
-  if (bytes_.size() != other.bytes_.size()) {
-    return Fail(Code::kInvalidArgument, "merge: " + std::to_string(other.bytes_.size() / kBlockBytes) +
-                                            " blocks into " + std::to_string(bytes_.size() / kBlockBytes) +
-                                            "; both must have as many");
-  }
-  for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(bytes_[i] | other.bytes_[i]);
-  return {};
-}
-
 size_t SplitBlockBloomFilter::PayloadBytes(size_t count, double rate) {
   return kBlockBytes * split_block_bloom::BlocksFor(count, rate);
 }

@@ -21,7 +21,7 @@ inline constexpr size_t kBlockBytes = 32;  // eight 32-bit words, little-endian
 double FalsePositiveRate(size_t count, uint32_t blocks);
 
 /// The fewest blocks, at least 1, whose FalsePositiveRate is at most `rate`, which must lie in (0, kRateMax].
-/// Any thread, no lock; a look-up for counts met before at one of the first few rates of the process, else
+/// Any thread, no lock; a look-up for counts asked before at one of the first few rates of the process, else
 /// about 5 microseconds.
 uint32_t BlocksFor(size_t count, double rate);
 
@@ -62,29 +62,14 @@ class SplitBlockBloomView {
   std::string_view blocks_;
 };
 
-/// Takes items as they come; nothing can be removed. More than it is sized for raise its rate. One thread.
-class SplitBlockBloomFilter {
- public:
-  /// Empty, sized for `count` items at `rate` in (0, kRateMax].
-  SplitBlockBloomFilter(size_t count, double rate);
-  void Insert(Fingerprint fingerprint) { split_block_bloom::Insert({&fingerprint, 1}, bytes_); }
-  bool MightContain(Fingerprint fingerprint) const {
-    return split_block_bloom::MightContain(bytes_, fingerprint);
-  }
-  /// Holds what either held. kInvalidArgument: `other` has another number of blocks; nothing has changed.
-  Status Merge(const SplitBlockBloomFilter& other);
-  /// Appends the payload.
-  void Serialise(std::string& out) const { out += bytes_; }
-
+/// Payloads of kind 1; split_block_bloom::Insert adds to one.
+struct SplitBlockBloomFilter {
   static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes; else a little more at times
   static size_t PayloadBytes(size_t count, double rate);
   /// Appends a payload of `fingerprints`, unique, in any order. `power_of_two`: of blocks, which is more than
   /// PayloadBytes says.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out,
                      bool power_of_two = false);
-
- private:
-  std::string bytes_;
 };
 
 }  // namespace seen

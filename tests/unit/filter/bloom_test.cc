@@ -4,6 +4,7 @@
 
 #include "filter/bloom_size.h"
 #include "filter/snapshot_format.h"
+#include "filters/mutable/mutable_bloom.h"
 #include "unit/filter/every_kind.h"
 
 namespace seen {
@@ -28,7 +29,7 @@ TEST(Bloom, HasNoFalseNegative) {
   kinds::HasNoFalseNegative<BloomFilter, BloomView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
 }
 
-TEST(Bloom, FillsOneByOne) { kinds::FillsOneByOne<BloomFilter, BloomView>({0.3, 0.01, 1e-9}); }
+TEST(Bloom, FillsOneByOne) { kinds::FillsOneByOne<MutableBloom, BloomView>({0.3, 0.01, 1e-9}); }
 
 TEST(Bloom, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<BloomFilter, BloomView>({{1, 0.01, 2000},
@@ -60,16 +61,16 @@ TEST(Bloom, IsLaidOutAsSpecified) {
 
 TEST(Bloom, MergesFiltersOfOneSize) {
   const auto all = RandomFingerprints(1000, 9);
-  BloomFilter left(1000, 0.01);
-  BloomFilter right(1000, 0.01);
-  BloomFilter both(1000, 0.01);
+  MutableBloom left(1000, 0.01);
+  MutableBloom right(1000, 0.01);
+  MutableBloom both(1000, 0.01);
   for (size_t i = 0; i < all.size(); ++i) {
     (i % 3 == 0 ? left : right).Insert(all[i]);
     both.Insert(all[i]);
   }
   ASSERT_TRUE(left.Merge(right).has_value());
   EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));
-  const Status refused = left.Merge(BloomFilter(1001, 0.001));
+  const Status refused = left.Merge(MutableBloom(1001, 0.001));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
   EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "filter/bloom_size.h"
+#include "filters/mutable/mutable_counting_bloom.h"
 #include "unit/filter/every_kind.h"
 
 namespace seen {
@@ -49,7 +50,7 @@ TEST(CountingBloom, HasNoFalseNegative) {
 }
 
 TEST(CountingBloom, FillsOneByOne) {
-  kinds::FillsOneByOne<CountingBloomFilter, CountingBloomView>({0.3, 0.01, 1e-9});
+  kinds::FillsOneByOne<MutableCountingBloom, CountingBloomView>({0.3, 0.01, 1e-9});
 }
 
 TEST(CountingBloom, HoldsTheRateAskedForWithoutPaddingItAway) {
@@ -90,7 +91,7 @@ TEST(CountingBloom, TakesAndGivesBackAsASetDoes) {
   for (const size_t size : {3u, 50u, 500u}) {
     std::mt19937_64 random(size);
     const auto universe = RandomFingerprints(3 * size, size);
-    CountingBloomFilter filter(size, 0.01);
+    MutableCountingBloom filter(size, 0.01);
     std::multiset<Fingerprint> reference;
     size_t refused = 0;
     for (int step = 0; step < 20'000; ++step) {
@@ -117,13 +118,13 @@ TEST(CountingBloom, TakesAndGivesBackAsASetDoes) {
       reference.erase(reference.begin());
     }
     // No counter had reached 15, so nothing is left behind.
-    EXPECT_EQ(Serialised(filter), Serialised(CountingBloomFilter(size, 0.01)));
+    EXPECT_EQ(Serialised(filter), Serialised(MutableCountingBloom(size, 0.01)));
   }
 }
 
 TEST(CountingBloom, ACounterThatLostCountStays) {
   const auto items = RandomFingerprints(2, 1);
-  CountingBloomFilter filter(100, 0.01);
+  MutableCountingBloom filter(100, 0.01);
   const std::string empty = Serialised(filter);
   const auto of_item = [](const Reference& state, Fingerprint item) {
     std::vector<int> counters;
@@ -142,9 +143,9 @@ TEST(CountingBloom, ACounterThatLostCountStays) {
 
 TEST(CountingBloom, MergesByAddingCounts) {
   const auto all = RandomFingerprints(1000, 9);
-  CountingBloomFilter left(1000, 0.01);
-  CountingBloomFilter right(1000, 0.01);
-  CountingBloomFilter both(1000, 0.01);
+  MutableCountingBloom left(1000, 0.01);
+  MutableCountingBloom right(1000, 0.01);
+  MutableCountingBloom both(1000, 0.01);
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t times = i == 5 ? 20 : 1 + i % 3; times > 0; --times) {
       ((i + times) % 2 == 0 ? left : right).Insert(all[i]);
@@ -153,7 +154,7 @@ TEST(CountingBloom, MergesByAddingCounts) {
   }
   ASSERT_TRUE(left.Merge(right).has_value());
   EXPECT_EQ(Serialised(left), Serialised(both));
-  const Status refused = left.Merge(CountingBloomFilter(1001, 0.001));
+  const Status refused = left.Merge(MutableCountingBloom(1001, 0.001));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
   EXPECT_EQ(Serialised(left), Serialised(both));

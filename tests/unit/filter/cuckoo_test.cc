@@ -5,6 +5,7 @@
 
 #include "filter/cuckoo_shape.h"
 #include "filter/snapshot_format.h"
+#include "filters/mutable/mutable_cuckoo.h"
 #include "unit/filter/kind_checks.h"
 
 namespace seen {
@@ -19,7 +20,7 @@ std::string Rendered(std::span<const Fingerprint> fingerprints, double rate) {
   return payload;
 }
 
-std::string Serialised(const CuckooFilter& filter) {
+std::string Serialised(const MutableCuckoo& filter) {
   std::string payload;
   filter.Serialise(payload);
   return payload;
@@ -128,7 +129,7 @@ TEST(Cuckoo, HasTheSameBytesForAnyOrder) {
 TEST(Cuckoo, TakesAsManyAsItIsSizedFor) {
   for (const size_t count : {1u, 10u, 100u, 1000u, 20'000u}) {
     for (uint64_t seed = 0; seed < 40'000 / (count + 100); ++seed) {
-      CuckooFilter filter(count, 0.01);
+      MutableCuckoo filter(count, 0.01);
       for (const Fingerprint fingerprint : RandomFingerprints(count, seed)) {
         ASSERT_TRUE(filter.Insert(fingerprint));
       }
@@ -140,7 +141,7 @@ TEST(Cuckoo, FollowsAMultisetThroughInsertionsAndRemovals) {
   // Small entries, so that items often look alike: those are interchangeable.
   for (const double rate : {0.4, 0.01, 1e-6}) {
     std::mt19937_64 random(23);
-    CuckooFilter filter(300, rate);
+    MutableCuckoo filter(300, rate);
     std::multiset<Fingerprint> set;
     const auto pool = RandomFingerprints(450, 5);
     for (int i = 0; i < 30'000; ++i) {
@@ -173,7 +174,7 @@ TEST(Cuckoo, FollowsAMultisetThroughInsertionsAndRemovals) {
 
 TEST(Cuckoo, RefusesWhenFullWithoutHavingChanged) {
   for (const size_t count : {1u, 30u, 3000u}) {
-    CuckooFilter filter(count, 0.01);
+    MutableCuckoo filter(count, 0.01);
     std::mt19937_64 random(count);
     std::vector<Fingerprint> in;
     size_t refused = 0;
@@ -196,7 +197,7 @@ TEST(Cuckoo, RefusesWhenFullWithoutHavingChanged) {
 }
 
 TEST(Cuckoo, RefusesTheNinthOfAKind) {
-  CuckooFilter filter(1000, 0.01);
+  MutableCuckoo filter(1000, 0.01);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(filter.Insert({1}));
   EXPECT_FALSE(filter.Insert({1}));
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(filter.Remove({1}));
@@ -205,14 +206,14 @@ TEST(Cuckoo, RefusesTheNinthOfAKind) {
 
 TEST(Cuckoo, MergesAllOrNothing) {
   const auto fingerprints = RandomFingerprints(1000, 3);
-  CuckooFilter one(1000, 0.01);
-  CuckooFilter two(1000, 0.01);
+  MutableCuckoo one(1000, 0.01);
+  MutableCuckoo two(1000, 0.01);
   for (size_t i = 0; i < fingerprints.size(); ++i) {
     ASSERT_TRUE((i % 3 == 0 ? one : two).Insert(fingerprints[i]));
   }
   ASSERT_TRUE(one.Merge(two).has_value());
   for (const Fingerprint fingerprint : fingerprints) ASSERT_TRUE(one.Remove(fingerprint));
-  EXPECT_EQ(Serialised(one), Serialised(CuckooFilter(1000, 0.01)));
+  EXPECT_EQ(Serialised(one), Serialised(MutableCuckoo(1000, 0.01)));
 
   for (const Fingerprint fingerprint : fingerprints) ASSERT_TRUE(one.Insert(fingerprint));
   const std::string before = Serialised(one);
@@ -222,10 +223,10 @@ TEST(Cuckoo, MergesAllOrNothing) {
   EXPECT_NE(full.error().message.find("no room"), std::string::npos) << full.error().message;
   EXPECT_EQ(Serialised(one), before);
 
-  const auto other_shape = one.Merge(CuckooFilter(1000, 0.001));
+  const auto other_shape = one.Merge(MutableCuckoo(1000, 0.001));
   ASSERT_FALSE(other_shape.has_value());
   EXPECT_EQ(other_shape.error().code, Code::kInvalidArgument);
-  EXPECT_FALSE(one.Merge(CuckooFilter(2000, 0.01)).has_value());
+  EXPECT_FALSE(one.Merge(MutableCuckoo(2000, 0.01)).has_value());
   EXPECT_EQ(Serialised(one), before);
 }
 
@@ -257,7 +258,7 @@ TEST(Cuckoo, ReadsNothingOutsideWhateverTheBytes) {
 }
 
 TEST(CuckooDeathTest, RefusesARateOutsideItsRange) {
-  EXPECT_DEATH(CuckooFilter(10, 0.0), "0, 0.5");
+  EXPECT_DEATH(MutableCuckoo(10, 0.0), "0, 0.5");
   EXPECT_DEATH((void)CuckooFilter::PayloadBytes(10, 0.6), "0, 0.5");
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "filters/mutable/mutable_d_left.h"
 #include "unit/filter/every_kind.h"
 
 namespace seen {
@@ -72,7 +73,7 @@ TEST(DLeft, HasNoFalseNegative) {
   kinds::HasNoFalseNegative<DLeftFilter, DLeftView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
 }
 
-TEST(DLeft, FillsOneByOne) { kinds::FillsOneByOne<DLeftFilter, DLeftView>({0.3, 0.01, 1e-9}); }
+TEST(DLeft, FillsOneByOne) { kinds::FillsOneByOne<MutableDLeft, DLeftView>({0.3, 0.01, 1e-9}); }
 
 TEST(DLeft, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<DLeftFilter, DLeftView>({{1, 0.01, 2000, 0.5},
@@ -135,7 +136,7 @@ TEST(DLeft, TakesAndGivesBackAsAMultisetDoes) {
     for (const double rate : {0.3, 0.01}) {
       std::mt19937_64 random(size);
       const auto universe = RandomFingerprints(3 * size, size);
-      DLeftFilter filter(size, rate);
+      MutableDLeft filter(size, rate);
       const Reference geometry = Reference::Of(Serialised(filter));
       std::map<Reference::Value, uint64_t> counts;
       size_t refused = 0;
@@ -173,7 +174,7 @@ TEST(DLeft, TakesAndGivesBackAsAMultisetDoes) {
 
 TEST(DLeft, RefusesAnItemThatDoesNotFit) {
   const auto fingerprints = RandomFingerprints(5000, 3);
-  DLeftFilter filter(20, 0.01);
+  MutableDLeft filter(20, 0.01);
   bool full = false;
   for (const Fingerprint fingerprint : fingerprints) {
     const std::string before = Serialised(filter);
@@ -187,9 +188,9 @@ TEST(DLeft, RefusesAnItemThatDoesNotFit) {
 
 TEST(DLeft, MergesFiltersOfOneGeometry) {
   const auto all = RandomFingerprints(1000, 9);
-  DLeftFilter left(1000, 0.01);
-  DLeftFilter right(1000, 0.01);
-  DLeftFilter both(1000, 0.01);
+  MutableDLeft left(1000, 0.01);
+  MutableDLeft right(1000, 0.01);
+  MutableDLeft both(1000, 0.01);
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t times = 1 + i % 2; times > 0; --times) {
       ASSERT_TRUE(((i + times) % 3 == 0 ? left : right).Insert(all[i]));
@@ -199,12 +200,12 @@ TEST(DLeft, MergesFiltersOfOneGeometry) {
   ASSERT_TRUE(left.Merge(right).has_value());
   EXPECT_EQ(Reference::Of(Serialised(left)).Counts(), Reference::Of(Serialised(both)).Counts());
   const std::string before = Serialised(left);
-  DLeftFilter crowded(1000, 0.01);
+  MutableDLeft crowded(1000, 0.01);
   size_t taken = 0;
   for (const Fingerprint fingerprint : RandomFingerprints(1300, 10))
     taken += crowded.Insert(fingerprint) ? 1U : 0U;
   ASSERT_GT(taken, 1000u);
-  for (const DLeftFilter& other : {DLeftFilter(1200, 0.001), crowded}) {
+  for (const MutableDLeft& other : {MutableDLeft(1200, 0.001), crowded}) {
     const Status refused = left.Merge(other);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Code::kInvalidArgument);

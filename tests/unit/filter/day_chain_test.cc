@@ -4,6 +4,7 @@
 #include <set>
 
 #include "filter/snapshot_format.h"
+#include "filters/mutable/mutable_day_chain.h"
 #include "unit/filter/days_of_items.h"
 #include "unit/filter/kind_checks.h"
 
@@ -20,7 +21,7 @@ std::string Rendered(const Days& days, double rate) {
   return payload;
 }
 
-std::string Serialised(const DayChainFilter& filter) {
+std::string Serialised(const MutableDayChain& filter) {
   std::string payload;
   filter.Serialise(payload);
   return payload;
@@ -127,10 +128,10 @@ TEST(DayChain, SharesTheRateByTheDaysItems) {
 
 TEST(DayChain, FollowsASetThroughInsertionsMergesAndDrops) {
   std::mt19937_64 random(3);
-  DayChainFilter filter(50, 10, 0.01);
+  MutableDayChain filter(50, 10, 0.01);
   std::map<int32_t, std::map<Fingerprint, uint32_t>> days;  // the last second of each
   int32_t from = 0;
-  const auto insert = [&](DayChainFilter& to) {
+  const auto insert = [&](MutableDayChain& to) {
     const int32_t day = from + static_cast<int32_t>(random() % 10);
     const auto second =
         static_cast<uint32_t>(day) * kSecondsADay + static_cast<uint32_t>(random() % kSecondsADay);
@@ -145,7 +146,7 @@ TEST(DayChain, FollowsASetThroughInsertionsMergesAndDrops) {
       filter.DropBefore({from});
       days.erase(days.begin(), days.lower_bound(from));
     } else if (what < 5) {
-      DayChainFilter other(what < 3 ? 50 : 300, 10, 0.01);  // of the same size, and of another
+      MutableDayChain other(what < 3 ? 50 : 300, 10, 0.01);  // of the same size, and of another
       for (int j = 0; j < 20; ++j) insert(other);
       if (what % 2 == 0) {
         ASSERT_TRUE(filter.Merge(other).has_value());
@@ -228,7 +229,7 @@ TEST(DayChainDeathTest, RefusesDaysThatDontDescend) {
   const std::vector<DayOfItems> turned = {days.days[1], days.days[0]};
   std::string payload;
   EXPECT_DEATH(DayChainFilter::Render(turned, 0.01, payload), "descend");
-  EXPECT_DEATH(DayChainFilter(10, 0, 0.01), "one day at least");
+  EXPECT_DEATH(MutableDayChain(10, 0, 0.01), "one day at least");
 }
 
 }  // namespace

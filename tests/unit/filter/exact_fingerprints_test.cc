@@ -3,6 +3,7 @@
 #include <set>
 
 #include "filter/sorted.h"
+#include "filters/mutable/mutable_fingerprints.h"
 #include "unit/filter/kind_checks.h"
 
 namespace seen {
@@ -102,13 +103,13 @@ TEST(ExactFingerprints, ExpectsTheSizeThatRandomSetsHave) {
 
 TEST(ExactFingerprints, FollowsASetThroughInsertionsRemovalsAndMerges) {
   std::mt19937_64 random(11);
-  ExactFingerprintsFilter filter(100, 0.01);
+  MutableFingerprints filter(100, 0.01);
   std::set<Fingerprint> set;
   for (int i = 0; i < 5000; ++i) {
     const Fingerprint fingerprint = {static_cast<uint32_t>(random() % 300)};
     switch (random() % 8) {
       case 0: {
-        ExactFingerprintsFilter other(3, 0.1);
+        MutableFingerprints other(3, 0.1);
         for (uint32_t j = 0; j < 3; ++j) {
           other.Insert({fingerprint.value + j});
           set.insert({fingerprint.value + j});

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "filters/mutable/mutable_indexed_cuckoo.h"
 #include "unit/filter/days_of_items.h"
 #include "unit/filter/kind_checks.h"
 
@@ -18,7 +19,7 @@ std::string Rendered(const Days& days, double rate) {
   return payload;
 }
 
-std::string Serialised(const IndexedCuckooFilter& filter) {
+std::string Serialised(const MutableIndexedCuckoo& filter) {
   std::string payload;
   filter.Serialise(payload);
   return payload;
@@ -131,7 +132,7 @@ TEST(IndexedCuckoo, HoldsTheRateAskedForWithoutPaddingItAway) {
 // What is in after each insertion, for capacities around powers of two, from any first number on.
 TEST(IndexedCuckoo, EvictsExactlyTheOldestWithEachInsertion) {
   for (const size_t capacity : {1u, 2u, 3u, 7u, 8u, 9u, 100u, 128u}) {
-    IndexedCuckooFilter filter(capacity, 1e-7);
+    MutableIndexedCuckoo filter(capacity, 1e-7);
     std::deque<std::pair<Fingerprint, IndexedItem>> in;
     const auto stream = RandomFingerprints(100 * capacity + 500, capacity);
     IndexedItem item = {0, true, {100}, 0};
@@ -166,7 +167,7 @@ TEST(IndexedCuckoo, EvictsExactlyTheOldestWithEachInsertion) {
 }
 
 TEST(IndexedCuckoo, RefusesTheNinthOfAKindUntilTheFirstHasGone) {
-  IndexedCuckooFilter filter(20, 0.001);
+  MutableIndexedCuckoo filter(20, 0.001);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(filter.Insert({1}, {5}));
   const std::string before = Serialised(filter);
   ASSERT_FALSE(filter.Insert({1}, {6}));
@@ -178,14 +179,14 @@ TEST(IndexedCuckoo, RefusesTheNinthOfAKindUntilTheFirstHasGone) {
 }
 
 TEST(IndexedCuckoo, CountsALateDayAsTheNewest) {
-  IndexedCuckooFilter filter(20, 1e-6);
+  MutableIndexedCuckoo filter(20, 1e-6);
   ASSERT_TRUE(filter.Insert({1}, {5}));
   ASSERT_TRUE(filter.Insert({2}, {3}));
   EXPECT_EQ(InOrder(filter.Find({2})), (std::vector<IndexedItem>{{1, true, {5}, 1}}));
 }
 
 TEST(IndexedCuckoo, GoesOnTakingWithoutRefusing) {
-  IndexedCuckooFilter filter(1000, 0.01);
+  MutableIndexedCuckoo filter(1000, 0.01);
   std::mt19937_64 random(9);
   size_t refused = 0;
   for (int32_t i = 0; i < 300'000; ++i) {

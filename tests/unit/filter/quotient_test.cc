@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "filters/mutable/mutable_quotient.h"
 #include "unit/filter/every_kind.h"
 
 namespace seen {
@@ -99,7 +100,7 @@ TEST(Quotient, HasNoFalseNegative) {
   kinds::HasNoFalseNegative<QuotientFilter, QuotientView>({0.5, 0.1, 0.01, 0.001, 1e-5, 1e-9});
 }
 
-TEST(Quotient, FillsOneByOne) { kinds::FillsOneByOne<QuotientFilter, QuotientView>({0.3, 0.01, 1e-9}); }
+TEST(Quotient, FillsOneByOne) { kinds::FillsOneByOne<MutableQuotient, QuotientView>({0.3, 0.01, 1e-9}); }
 
 TEST(Quotient, HoldsTheRateAskedForWithoutPaddingItAway) {
   kinds::HoldsTheRate<QuotientFilter, QuotientView>({{1, 0.01, 2000, 0.5},
@@ -169,7 +170,7 @@ TEST(Quotient, TakesAndGivesBackAsAMultisetDoes) {
     for (const double rate : {0.3, 0.01}) {
       std::mt19937_64 random(size);
       const auto universe = RandomFingerprints(3 * size, size);
-      QuotientFilter filter(size, rate);
+      MutableQuotient filter(size, rate);
       const Reference geometry = Reference::Of(Serialised(filter));
       std::multiset<std::pair<uint64_t, uint32_t>> values;
       size_t refused = 0;
@@ -208,7 +209,7 @@ TEST(Quotient, TakesAndGivesBackAsAMultisetDoes) {
 
 TEST(Quotient, GrowsWithoutForgetting) {
   const auto fingerprints = RandomFingerprints(4000, 2);
-  QuotientFilter filter(100, 0.001);
+  MutableQuotient filter(100, 0.001);
   size_t grown = 0;
   for (const Fingerprint fingerprint : fingerprints) {
     while (!filter.Insert(fingerprint)) {
@@ -235,9 +236,9 @@ TEST(Quotient, GrowsWithoutForgetting) {
 
 TEST(Quotient, MergesFiltersOfOneGeometry) {
   const auto all = RandomFingerprints(1000, 9);
-  QuotientFilter left(1000, 0.01);
-  QuotientFilter right(1000, 0.01);
-  QuotientFilter both(1000, 0.01);
+  MutableQuotient left(1000, 0.01);
+  MutableQuotient right(1000, 0.01);
+  MutableQuotient both(1000, 0.01);
   for (size_t i = 0; i < all.size(); ++i) {
     ASSERT_TRUE((i % 3 == 0 ? left : right).Insert(all[i]));
     ASSERT_TRUE(both.Insert(all[i]));
@@ -245,7 +246,7 @@ TEST(Quotient, MergesFiltersOfOneGeometry) {
   ASSERT_TRUE(left.Merge(right).has_value());
   EXPECT_EQ(Serialised(left), Serialised(both));
   EXPECT_EQ(left.size(), both.size());
-  for (const QuotientFilter& other : {QuotientFilter(1200, 0.01), both}) {  // another geometry; too many
+  for (const MutableQuotient& other : {MutableQuotient(1200, 0.01), both}) {  // another geometry; too many
     const Status refused = left.Merge(other);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Code::kInvalidArgument);

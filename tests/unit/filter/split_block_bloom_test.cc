@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "filters/mutable/mutable_split_block_bloom.h"
+#include "unit/filter/every_kind.h"
 #include "unit/filter/reference_bloom.h"
 
 namespace seen {
@@ -23,6 +25,25 @@ std::string Filled(std::span<const Fingerprint> fingerprints, uint32_t blocks, K
   std::string bytes(blocks * kBlockBytes, '\0');
   Insert(fingerprints, bytes, kernel);
   return bytes;
+}
+
+TEST(SplitBlockBloom, FillsOneByOne) {
+  kinds::FillsOneByOne<MutableSplitBlockBloom, SplitBlockBloomView>({0.3, 0.01, 1e-9});
+}
+
+TEST(SplitBlockBloom, MergesIntoWhatEitherHeld) {
+  const auto fingerprints = RandomFingerprints(1000, 1);
+  MutableSplitBlockBloom left(1000, 0.01), right(1000, 0.01), both(1000, 0.01);
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    (i % 2 == 0 ? left : right).Insert(fingerprints[i]);
+    both.Insert(fingerprints[i]);
+  }
+  ASSERT_TRUE(left.Merge(right).has_value());
+  EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));
+  const Status refused = left.Merge(MutableSplitBlockBloom(2000, 0.01));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("both must have as many"), std::string::npos);
+  EXPECT_EQ(kinds::Serialised(left), kinds::Serialised(both));
 }
 
 TEST(SplitBlockBloom, HasTheReferencesBytesAndAnswersWithEveryKernel) {

@@ -1,11 +1,12 @@
-// Quotient filters that take and give back items one by one.
-
-#include "filter/quotient.h"
+#include "filters/mutable/mutable_quotient.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <vector>
 
 #include "base/check.h"
+#include "filter/snapshot_format.h"
 
 namespace seen {
 namespace {
@@ -33,24 +34,52 @@ void MoveBitsDown(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t b
   }
 }
 
-std::vector<uint64_t> KeysOf(const quotient::Reader& reader, size_t size) {
+/// All that are in, ascending.
+std::vector<uint64_t> KeysOf(const Geometry& geometry, const quotient::Reader& reader) {
   std::vector<uint64_t> keys;
-  keys.reserve(size);
-  reader.ForEach([&](uint64_t key) { keys.push_back(key); });
+  uint64_t slot = 0;
+  for (uint64_t block = 0; block < geometry.Blocks(); ++block) {
+    for (uint64_t left = reader.Occupied(block); left != 0; left &= left - 1) {
+      const uint64_t quotient = 64 * block + static_cast<uint32_t>(std::countr_zero(left));
+      slot = std::max(slot, quotient);
+      do {
+        keys.push_back(quotient << geometry.remainder_bits | reader.Remainder(slot));
+      } while (!reader.IsRunEnd(slot++));
+    }
+  }
   return keys;
+}
+
+/// Slots for the runs that reach beyond the last quotient's, too: at 95% a run reaches k slots beyond the end
+/// with a probability of about exp(-0.1 k).
+uint32_t SlotsWithOverflow(uint64_t quotients) {
+  constexpr double kOverflowSlotsMax = 192;
+  const double overflow = std::min(static_cast<double>(quotients), kOverflowSlotsMax);
+  return static_cast<uint32_t>(static_cast<double>(quotients) + overflow);
+}
+
+/// The filter that takes `count` items as they come: 95% full then, with slots for the runs at its end.
+Geometry RoomyFor(size_t count, double rate) {
+  Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
+  Check(count <= quotient::kCountMax, "too many items for one filter");
+  const double quotients = std::ceil(static_cast<double>(std::max<size_t>(count, 1)) / 0.95);
+  const double values = quotient::ValuesFor(count, std::max(rate, kRateMin));
+  const double bits = std::ceil(std::log2(std::max(values / quotients, 1.0)));
+  const auto r = std::clamp(static_cast<uint32_t>(bits), 1U, quotient::kRemainderBitsMax);
+  return {r, static_cast<uint32_t>(quotients), SlotsWithOverflow(static_cast<uint64_t>(quotients))};
 }
 
 }  // namespace
 
-QuotientFilter::QuotientFilter(size_t count, double rate)
-    : geometry_(quotient::RoomyFor(count, rate)), blocks_(geometry_.Bytes(), '\0') {}
+MutableQuotient::MutableQuotient(size_t count, double rate)
+    : geometry_(RoomyFor(count, rate)), blocks_(geometry_.Bytes(), '\0') {}
 
-bool QuotientFilter::MightContain(Fingerprint fingerprint) const {
+bool MutableQuotient::MightContain(Fingerprint fingerprint) const {
   return Reader().Holds(geometry_.KeyOf(HashOf(fingerprint)));
 }
 
 /// Slots `from` to `to` - 1 to the next one each, or back from there; the one left behind is as it was.
-void QuotientFilter::Shift(uint64_t from, uint64_t to, bool up) {
+void MutableQuotient::Shift(uint64_t from, uint64_t to, bool up) {
   const uint32_t r = geometry_.remainder_bits;
   const quotient::Reader reader = Reader();
   const uint64_t first_block = from / 64;
@@ -76,24 +105,24 @@ void QuotientFilter::Shift(uint64_t from, uint64_t to, bool up) {
   }
 }
 
-void QuotientFilter::PutRunEnd(uint64_t slot, bool is_end) {
+void MutableQuotient::PutRunEnd(uint64_t slot, bool is_end) {
   PutBits(Bytes(), (slot / 64 * geometry_.BlockBytes() + 10) * 8 + slot % 64, 1, is_end ? 1 : 0);
 }
 
-void QuotientFilter::FlipOccupied(uint64_t quotient) {
+void MutableQuotient::FlipOccupied(uint64_t quotient) {
   const uint64_t at = (quotient / 64 * geometry_.BlockBytes() + 2) * 8 + quotient % 64;
   PutBits(Bytes(), at, 1, GetBits(blocks_, at, 1) ^ 1);
 }
 
 /// Of the blocks behind `quotient`'s up to `slot`'s.
-void QuotientFilter::AddToOffsets(uint64_t quotient, uint64_t slot, int step) {
+void MutableQuotient::AddToOffsets(uint64_t quotient, uint64_t slot, int step) {
   for (uint64_t block = quotient / 64 + 1; block <= slot / 64; ++block) {
     const auto offset = static_cast<uint16_t>(static_cast<int>(Reader().Offset(block)) + step);
     PutInteger(Bytes(), block * geometry_.BlockBytes(), offset);
   }
 }
 
-bool QuotientFilter::Insert(Fingerprint fingerprint) {
+bool MutableQuotient::Insert(Fingerprint fingerprint) {
   const quotient::Reader reader = Reader();
   const uint64_t key = geometry_.KeyOf(HashOf(fingerprint));
   const uint64_t quotient = key >> geometry_.remainder_bits;
@@ -130,7 +159,7 @@ bool QuotientFilter::Insert(Fingerprint fingerprint) {
   return true;
 }
 
-bool QuotientFilter::Remove(Fingerprint fingerprint) {
+bool MutableQuotient::Remove(Fingerprint fingerprint) {
   const quotient::Reader reader = Reader();
   const uint64_t key = geometry_.KeyOf(HashOf(fingerprint));
   const uint64_t quotient = key >> geometry_.remainder_bits;
@@ -162,7 +191,7 @@ bool QuotientFilter::Remove(Fingerprint fingerprint) {
   return true;
 }
 
-Status QuotientFilter::Merge(const QuotientFilter& other) {
+Status MutableQuotient::Merge(const MutableQuotient& other) {
   if (!(geometry_ == other.geometry_)) {
     const auto name = [](const Geometry& geometry) {
       return std::to_string(geometry.quotients) + " quotients of " + std::to_string(geometry.remainder_bits) +
@@ -171,8 +200,8 @@ Status QuotientFilter::Merge(const QuotientFilter& other) {
     return Fail(Code::kInvalidArgument,
                 "merge: " + name(other.geometry_) + " into " + name(geometry_) + "; both must have as many");
   }
-  const auto left = KeysOf(Reader(), size_);
-  const auto right = KeysOf(other.Reader(), other.size_);
+  const auto left = KeysOf(geometry_, Reader());
+  const auto right = KeysOf(other.geometry_, other.Reader());
   std::vector<uint64_t> keys(left.size() + right.size());
   std::merge(left.begin(), left.end(), right.begin(), right.end(), keys.begin());
   std::string merged(blocks_.size(), '\0');
@@ -185,22 +214,22 @@ Status QuotientFilter::Merge(const QuotientFilter& other) {
   return {};
 }
 
-bool QuotientFilter::Grow() {
+bool MutableQuotient::Grow() {
   if (geometry_.remainder_bits == 1 || geometry_.quotients >= uint32_t{1} << 31) return false;
   Geometry grown = geometry_;
   --grown.remainder_bits;
   grown.quotients *= 2;
   // Items of one quotient stay close together: what reached beyond the end may do so again.
-  grown.slots = std::max(quotient::SlotsWithOverflow(grown.quotients),
-                         grown.quotients + (geometry_.slots - geometry_.quotients));
+  grown.slots =
+      std::max(SlotsWithOverflow(grown.quotients), grown.quotients + (geometry_.slots - geometry_.quotients));
   std::string blocks(grown.Bytes(), '\0');
-  if (!quotient::Build<uint64_t>(grown, KeysOf(Reader(), size_), blocks)) return false;
+  if (!quotient::Build<uint64_t>(grown, KeysOf(geometry_, Reader()), blocks)) return false;
   geometry_ = grown;
   blocks_ = std::move(blocks);
   return true;
 }
 
-void QuotientFilter::Serialise(std::string& out) const {
+void MutableQuotient::Serialise(std::string& out) const {
   quotient::AppendFields(geometry_, out);
   out += blocks_;
 }

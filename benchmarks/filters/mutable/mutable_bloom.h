@@ -1,0 +1,32 @@
+#pragma once
+// A Bloom filter that takes items one by one: kind 2 of schemas/snapshot.md.
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "filter/bloom.h"
+
+namespace seen {
+
+/// Nothing can be removed. More items than it is sized for raise its rate. One thread.
+class MutableBloom {
+ public:
+  /// Empty, sized for `count` items (up to 97 million) at `rate` in (0, kRateMax].
+  MutableBloom(size_t count, double rate);
+  void Insert(Fingerprint fingerprint) { BloomFilter::Insert({&fingerprint, 1}, payload_); }
+  /// False: certainly not inserted.
+  bool MightContain(Fingerprint fingerprint) const {
+    return BloomView::Parse(payload_)->MightContain(fingerprint);
+  }
+  /// Holds what either held. kInvalidArgument: `other` has another number of bits or probes; nothing has
+  /// changed.
+  Status Merge(const MutableBloom& other);
+  /// Appends the payload.
+  void Serialise(std::string& out) const { out += payload_; }
+
+ private:
+  std::string payload_;
+};
+
+}  // namespace seen
