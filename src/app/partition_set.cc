@@ -153,8 +153,6 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
                                       *open->store, dead_letters_, reporter_, clock_);
   open->flow->SetWatermarks(watermarks.low, watermarks.high);
   if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
-  open->ticket_tag = open_.NewTag();
-  open->unexposed_tag = open_.NewTag();
   return open;
 }
 

@@ -1,7 +1,6 @@
 #include "app/pipeline.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/log.h"
 #include "base/threads.h"
@@ -14,13 +13,7 @@ constexpr milliseconds kIdlePoll{50};
 constexpr milliseconds kHoldSlice{20};
 // A rebalance waits for a batch: what can't be taken in this time is fetched again.
 constexpr milliseconds kHoldMax{1000};
-constexpr size_t kSnapshotsAStep = 256;
-constexpr milliseconds kAcknowledgementPoll{1};
-constexpr milliseconds kPublisherIdle{50};
-constexpr milliseconds kStoreRetry{200};
-// The producer waits for more only where many are on their way: beyond so many a second.
-constexpr milliseconds kSendEvery{4};
-constexpr uint64_t kFewASecond = 100'000;
+constexpr milliseconds kCheckpointerIdle{50};
 }  // namespace
 
 /// One worker thread's side of the consumer.
@@ -147,11 +140,14 @@ Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, const Publicati
                    Reporter& reporter, const Clock& clock, int workers, OnRefused on_refused)
     : partitions_(partitions),
       consumer_(consumer),
-      snapshots_(publication.snapshots),
       reporter_(reporter),
       clock_(clock),
       on_refused_(std::move(on_refused)) {
-  if (publication.watermarks) watermarks_.emplace(*publication.watermarks);
+  if (publication.snapshots != nullptr) {
+    Publisher::Options options;
+    options.watermarks = publication.watermarks;
+    publisher_.emplace(partitions.open(), *publication.snapshots, reporter, clock, options);
+  }
   for (int number = 0; number < workers; ++number) {
     workers_.emplace_back([this, number] {
       NameThread("worker-" + std::to_string(number));
@@ -163,8 +159,8 @@ Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, const Publicati
     YieldToOtherThreads();
     RunCheckpointer();
   });
-  if (!snapshots_) return;
-  publisher_ = std::thread([this] {
+  if (!publisher_) return;
+  publisher_thread_ = std::thread([this] {
     NameThread("publisher");
     RunPublisher();
   });
@@ -182,18 +178,14 @@ void Pipeline::StopWorkers() {
 void Pipeline::Stop(milliseconds drain) {
   StopWorkers();
   const Instant until = clock_.Now() + drain;
-  while (snapshots_ && clock_.Now() < until) {
-    uint64_t outstanding = 0;
-    for (const PartitionPointer& open : partitions_.open().All())
-      outstanding += open->flow->publish().Outstanding();
-    if (outstanding == 0) break;
+  while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
     std::this_thread::sleep_for(kHoldSlice);
   }
   stop_.store(true);
   Wake(checkpoint_wanted_);
   Wake(publish_wanted_);
   if (checkpointer_.joinable()) checkpointer_.join();
-  if (publisher_.joinable()) publisher_.join();
+  if (publisher_thread_.joinable()) publisher_thread_.join();
 }
 
 void Pipeline::Wake(std::condition_variable& condition) {
@@ -215,124 +207,20 @@ void Pipeline::RunCheckpointer() {
     }
     checkpoint_done_.notify_all();
     std::unique_lock lock(wake_mutex_);
-    checkpoint_wanted_.wait_for(lock, some_wait ? kHoldSlice : kPublisherIdle,
+    checkpoint_wanted_.wait_for(lock, some_wait ? kHoldSlice : kCheckpointerIdle,
                                 [&] { return checkpoint_is_wanted_ || stop_.load(); });
     checkpoint_is_wanted_ = false;
   }
 }
 
 void Pipeline::RunPublisher() {
-  Instant reported = clock_.Now();
   while (!stop_.load(std::memory_order_relaxed)) {
-    const bool again = PublishOnce();
-    Instant next = Instant::max();
-    const auto opened = partitions_.open().All();
-    for (const PartitionPointer& open : opened) next = std::min(next, open->flow->publish().NextDue());
-    const Instant now = clock_.Now();
-    if (now - reported > kPublisherIdle) {
-      for (const PartitionPointer& open : opened) open->flow->publish().Report();
-      reported = now;
-    }
-    if (again) continue;
-    const milliseconds until_due = next == Instant::max()
-                                       ? kPublisherIdle
-                                       : std::clamp(std::chrono::duration_cast<milliseconds>(next - now),
-                                                    kAcknowledgementPoll, kPublisherIdle);
-    const milliseconds wait = snapshots_->outstanding() > 0 ? kAcknowledgementPoll : until_due;
+    const milliseconds wait = publisher_->Step();
+    if (wait == milliseconds(0)) continue;
     std::unique_lock lock(wake_mutex_);
     publish_wanted_.wait_for(lock, wait, [&] { return publish_is_wanted_ || stop_.load(); });
     publish_is_wanted_ = false;
   }
-}
-
-// True: more can be done at once.
-bool Pipeline::PublishOnce() {
-  bool more = false;
-  uint64_t sent = 0;
-  struct Acknowledgements {
-    OpenPartition* open = nullptr;
-    bool unexposed = false;
-    std::vector<PublishFlow::Acknowledgement> of;
-  };
-  std::map<uint64_t, Acknowledgements> by_tag;
-  const auto opened = partitions_.open().All();
-  for (const PartitionPointer& open : opened) {
-    by_tag[open->ticket_tag].open = open.get();
-    if (open->flow->unexposed() != nullptr) by_tag[open->unexposed_tag] = {open.get(), true, {}};
-    // A snapshot of a partition that is still catching up would let through what comes.
-    if (!open->CaughtUp() || open->stopped.load()) continue;
-    PublishFlow& publish = open->flow->publish();
-    const auto scan = publish.WantsScan();
-    if (scan.wanted && open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {
-      const auto marks = open->store->ScanMarks(scan.after, scan.limit);
-      if (marks) {
-        open->flow->MarksScanned(*marks, scan.limit);
-      } else if (marks.error().code == Code::kCorrupt) {
-        open->Stop(marks.error().message);
-      }
-    }
-    if (open->flow->LagMessages() <= open->flow->options().behind_lag_messages) {
-      if (const Status republished = open->flow->Republish();
-          !republished && republished.error().code == Code::kCorrupt) {
-        open->Stop(republished.error().message);
-      }
-    }
-    const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      return open->flow->RenderUsers(group);
-    };
-    if (const Status told = open->flow->StepUnexposed(*snapshots_, open->unexposed_tag);
-        !told && told.error().code == Code::kCorrupt) {
-      open->Stop(told.error().message);
-    }
-    const auto stepped = publish.Step(clock_.Now(), kSnapshotsAStep, render, *snapshots_, open->ticket_tag);
-    more |= stepped.sent == kSnapshotsAStep;
-    sent += stepped.sent;
-    if (!stepped.status) {
-      if (stepped.status.error().code == Code::kCorrupt) {
-        open->Stop(stepped.status.error().message);
-        log::Error("partition stopped", {{"partition", open->partition}, {"reason", open->stop_reason()}});
-      } else {
-        std::this_thread::sleep_for(kStoreRetry);
-      }
-    }
-  }
-  if (watermarks_) watermarks_->Step(partitions_, *snapshots_, clock_);
-  const auto acknowledge = [&](uint64_t ticket, bool delivered) {
-    if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
-    // Of a partition that was closed meanwhile: its marks tell the next owner.
-    const auto found = by_tag.find(ticket >> 32 << 32);
-    if (found == by_tag.end()) return;
-    found->second.of.push_back({static_cast<uint32_t>(ticket), delivered});
-  };
-  if (FewToSend(sent, more, clock_.Now())) {
-    snapshots_->SendNow(acknowledge);
-  } else {
-    snapshots_->PollAcknowledgements(acknowledge);
-  }
-  const Instant now = clock_.Now();
-  const TimeMs wall = clock_.WallNow();
-  for (auto& [tag, acknowledgements] : by_tag) {
-    if (acknowledgements.of.empty()) continue;
-    PartitionFlow& flow = *acknowledgements.open->flow;
-    if (acknowledgements.unexposed) {
-      for (const auto& [ticket, delivered] : acknowledgements.of)
-        flow.unexposed()->Acknowledged(ticket, delivered);
-    } else {
-      flow.publish().Acknowledged(acknowledgements.of, now, wall);
-    }
-  }
-  return more;
-}
-
-// Whether the producer should not wait for more before it sends.
-bool Pipeline::FewToSend(uint64_t sent, bool more, Instant now) {
-  sent_lately_ += sent;
-  if (more || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
-  const auto since_us = std::chrono::duration_cast<std::chrono::microseconds>(now - sent_now_at_).count();
-  const bool few = sent_lately_ * 1'000'000 < kFewASecond * static_cast<uint64_t>(since_us);
-  sent_lately_ = 0;
-  sent_now_at_ = now;
-  return few;
 }
 
 }  // namespace seen

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/partition_set.h"
-#include "app/watermark_beat.h"
+#include "flow/publisher.h"
 #include "kafka/consumer.h"
 #include "kafka/snapshot_producer.h"
 
@@ -39,14 +39,11 @@ class Pipeline {
   class Worker;
   void RunCheckpointer();
   void RunPublisher();
-  bool PublishOnce();
-  bool FewToSend(uint64_t sent, bool more, Instant now);
   void Wake(std::condition_variable& condition);
 
   PartitionSet& partitions_;
   Consumer& consumer_;
-  SnapshotProducer* snapshots_;              // nullptr: no filter publishes
-  std::optional<WatermarkBeat> watermarks_;  // the publisher's
+  std::optional<Publisher> publisher_;  // nullopt: no filter publishes
   Reporter& reporter_;
   const Clock& clock_;
   const OnRefused on_refused_;
@@ -60,12 +57,9 @@ class Pipeline {
   bool publish_is_wanted_ = false;     // wake_mutex_
   bool checkpoint_is_wanted_ = false;  // wake_mutex_
 
-  uint64_t sent_lately_ = 0;  // publisher: since
-  Instant sent_now_at_{};     // the producer was last told not to wait
-
   std::vector<std::thread> workers_;
   std::thread checkpointer_;
-  std::thread publisher_;
+  std::thread publisher_thread_;
 };
 
 }  // namespace seen

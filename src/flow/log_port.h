@@ -44,6 +44,10 @@ class SnapshotSink {
   using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
   /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.
   virtual void PollAcknowledgements(const Acknowledge& acknowledge) = 0;
+  /// The same, but first sends what is queued without waiting for more. May wait for a millisecond.
+  virtual void SendNow(const Acknowledge& acknowledge) = 0;
+  /// Queued and not acknowledged yet.
+  virtual uint64_t outstanding() const = 0;
 };
 
 struct DeadLetter {

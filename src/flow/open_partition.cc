@@ -31,6 +31,7 @@ std::vector<PartitionPointer> OpenPartitions::All() const {
 
 void OpenPartitions::Add(PartitionPointer open) {
   const std::lock_guard lock(mutex_);
+  open->ticket_tag = ++opened_count_ * 2 * kUnexposedTag;
   open_[open->partition] = std::move(open);
 }
 
@@ -41,11 +42,6 @@ PartitionPointer OpenPartitions::Take(int32_t partition) {
   PartitionPointer open = std::move(found->second);
   open_.erase(found);
   return open;
-}
-
-uint64_t OpenPartitions::NewTag() {
-  const std::lock_guard lock(mutex_);
-  return next_tag_++ << 32;
 }
 
 }  // namespace seen

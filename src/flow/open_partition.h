@@ -15,11 +15,14 @@
 
 namespace seen {
 
+/// This bit of a ticket's upper half: it is of an unexposed item, not of a snapshot.
+inline constexpr uint64_t kUnexposedTag = uint64_t{1} << 32;
+
 /// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
 struct OpenPartition {
   int32_t partition = 0;
-  uint64_t unexposed_tag = 0;  // of tickets for unexposed items
-  uint64_t ticket_tag = 0;     // unique a process: upper half of the publisher's tickets
+  uint64_t ticket_tag = 0;  // upper half of the publisher's tickets; set by OpenPartitions::Add
+  uint64_t unexposed_tag() const { return ticket_tag | kUnexposedTag; }  // the same for unexposed items
   std::unique_ptr<PartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 
@@ -57,17 +60,15 @@ class OpenPartitions {
   PartitionPointer Find(int32_t partition) const;
   /// Ascending.
   std::vector<PartitionPointer> All() const;
-  /// In place of the one with its number, if there is one.
+  /// In place of the one with its number, if there is one. Gives it a ticket tag that no other has had.
   void Add(PartitionPointer open);
   /// Removes it. nullptr: not open here.
   PartitionPointer Take(int32_t partition);
-  /// For tickets: the upper half of a number that no other call returns.
-  uint64_t NewTag();
 
  private:
   mutable std::mutex mutex_;
   std::map<int32_t, PartitionPointer> open_;  // mutex_
-  uint64_t next_tag_ = 1;                     // mutex_
+  uint64_t opened_count_ = 0;                 // mutex_: ever
 };
 
 }  // namespace seen

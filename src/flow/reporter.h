@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/latency_counts.h"
+#include "base/result.h"
 #include "flow/log_port.h"
 #include "flow/status.h"
 #include "model/event.h"
@@ -33,6 +34,15 @@ struct BatchReport {
   LatencyCounts record_to_visible;               // from the Kafka timestamp
   LatencyCounts exposed_to_visible;              // from exposed_at
 };
+
+/// The kinds of work that the publisher does for a partition; each is retried on its own.
+enum class PublishStep : uint8_t { kScanMarks, kRepublish, kUnexposed, kRender };
+inline constexpr size_t kPublishSteps = 4;
+constexpr std::string_view PublishStepName(PublishStep step) {
+  constexpr std::array<std::string_view, kPublishSteps> kNames = {"scan_marks", "republish", "unexposed",
+                                                                  "render"};
+  return kNames[static_cast<size_t>(step)];
+}
 
 /// What one batch of records of one source partition amounted to on its way to the keyed topic.
 struct RekeyReport {
@@ -62,6 +72,9 @@ class Reporter {
   virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                      const LatencyCounts& record_to_published) = 0;
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
+  /// The publisher could not read the partition's state. kCorrupt: the partition was stopped. Any other: the
+  /// step is retried, and the other steps and partitions go on.
+  virtual void PublishFailed(int32_t /*partition*/, PublishStep /*step*/, const Error&) {}
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
   virtual void UserKeysMet(int32_t partition) = 0;
 

@@ -1,6 +1,7 @@
 #include "flow/unexposed_flow.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/delta.h"
 
@@ -77,6 +78,8 @@ Status UnexposedFlow::Judge(const PartitionStore& store, const PartitionStore::S
   Delta delta;
   std::optional<UserKey> read;
   std::string stored;
+  uint64_t resolved = 0;
+  std::vector<Message> unexposed;  // taken over at the end: an error leaves the whole page to the next try
   for (const auto& [row, text] : page) {
     const auto parts = SplitUnexposedText(text);
     if (!parts) return Fail(parts.error());
@@ -92,11 +95,13 @@ Status UnexposedFlow::Judge(const PartitionStore& store, const PartitionStore::S
       read = row.user;
     }
     if (Resolves(delta, row.item, policy_.BucketOf(parts->served_at.value / 1000), policy_)) {
-      resolved_.fetch_add(1, std::memory_order_relaxed);
+      ++resolved;
     } else {
-      to_send_.push_back({std::string(parts->user_id), std::string(parts->json)});
+      unexposed.push_back({std::string(parts->user_id), std::string(parts->json)});
     }
   }
+  resolved_.fetch_add(resolved, std::memory_order_relaxed);
+  std::move(unexposed.begin(), unexposed.end(), std::back_inserter(to_send_));
   return {};
 }
 

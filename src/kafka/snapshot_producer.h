@@ -36,13 +36,13 @@ class SnapshotProducer final : public SnapshotSink {
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
   /// Sends what is queued without waiting for more, and runs acknowledgements for a millisecond. Few requests
   /// of many snapshots cost least, here and at the broker: for when there are few anyway.
-  void SendNow(const Acknowledge& acknowledge);
+  void SendNow(const Acknowledge& acknowledge) override;
 
   /// Waits until all is acknowledged, running the acknowledgements, at most `timeout`. False: some are
   /// outstanding.
   bool Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge);
 
-  uint64_t outstanding() const;
+  uint64_t outstanding() const override;
   /// kRefused after a fatal error of the idempotent producer. The next PollAcknowledgements gives back what
   /// it holds as not delivered and begins anew. The publisher's thread.
   Status Health() const;

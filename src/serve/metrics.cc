@@ -157,6 +157,9 @@ struct Metrics::Counted {
   Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
   Family<Counter>& snapshots_failed =
       Counters("seen_snapshots_failed_total", "Snapshots that were not delivered; they are sent again.");
+  Family<Counter>& publish_errors =
+      Counters("seen_publisher_errors_total", "Reads of the state that failed while publishing.");
+  std::array<Counter*, kPublishSteps> publish_errors_of{};
   Family<Histogram>& visible_to_published = Histograms(
       "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
   Family<Histogram>& event_to_published =
@@ -175,6 +178,7 @@ struct Metrics::Counted {
   LogBudget checkpoint_budget;
   LogBudget flow_budget;
   LogBudget snapshot_budget;
+  LogBudget publish_budget;
   LogBudget user_keys_budget;
   LogBudget rekeying_budget;
 };
@@ -188,6 +192,10 @@ Metrics::Counted::Counted(const MetricsOptions& options) {
   for (size_t i = 0; i < kSkipReasons; ++i) {
     if (static_cast<SkipReason>(i) == SkipReason::kNone) continue;
     skipped_for[i] = &skipped.Add({{"reason", std::string(SkipReasonName(static_cast<SkipReason>(i)))}});
+  }
+  for (size_t i = 0; i < kPublishSteps; ++i) {
+    publish_errors_of[i] =
+        &publish_errors.Add({{"step", std::string(PublishStepName(static_cast<PublishStep>(i)))}});
   }
   for (const auto& [id, name] : options.filters) filters.emplace(id, MakeFilter(name));
 }
@@ -367,6 +375,27 @@ void Metrics::SnapshotsFailed(FilterId filter, uint64_t snapshots) {
                {{"filter", of.name},
                 {"snapshots", snapshots},
                 {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
+}
+
+void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& error) {
+  Counted& c = *counted_;
+  c.publish_errors_of[static_cast<size_t>(step)]->Increment();
+  if (error.code == Code::kCorrupt) {
+    log::Error("partition stopped: its state can't be read",
+               {{"partition", partition},
+                {"step", PublishStepName(step)},
+                {"error", error.message},
+                {"remedy", "check the disk, then start once with --rebuild"}});
+    return;
+  }
+  if (!c.publish_budget.Allow()) return;
+  log::Warning("the publisher can't read the state; it tries again",
+               {{"partition", partition},
+                {"step", PublishStepName(step)},
+                {"code", CodeName(error.code)},
+                {"error", error.message},
+                {"remedy", "check the disk under store.directory and the limit of open files"},
+                {"lines_held_back", c.publish_budget.TakeHeldBack()}});
 }
 
 void Metrics::UserKeysMet(int32_t partition) {

@@ -42,6 +42,7 @@ class Metrics final : public Reporter {
   void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
+  void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
   void UserKeysMet(int32_t partition) override;
   void BatchRekeyed(const RekeyReport& report) override;
   void RekeyingRewound(int32_t partition, int64_t offset) override;

@@ -15,46 +15,6 @@
 namespace seen::sim {
 namespace {
 
-// Level 0 as the world wants it seen; all else is the store's.
-class ShownStore final : public PartitionStore {
- public:
-  ShownStore(std::unique_ptr<RocksPartitionStore> store, const uint32_t& level0_files)
-      : store_(std::move(store)), level0_files_(level0_files) {}
-  Result<std::optional<Position>> ReadPosition() const override { return store_->ReadPosition(); }
-  Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override {
-    return store_->BeginCheckpoint(position);
-  }
-  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
-    return store_->ReadDelta(user, out);
-  }
-  Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override {
-    return store_->ReadDeltas(users, out);
-  }
-  Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
-    return store_->ScanMarks(after, limit);
-  }
-  Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
-                                          size_t limit) const override {
-    return store_->ScanEndings(after, until_s, limit);
-  }
-  Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
-                                           const VisitUser& visit) const override {
-    return store_->ScanUsers(after, limit, visit);
-  }
-  Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
-                                size_t limit) const override {
-    return store_->ScanServed(after, due_s, limit);
-  }
-  Result<std::string> ReadSweep() const override { return store_->ReadSweep(); }
-  void SetHorizon(FilterId filter, const Horizon& horizon) override { store_->SetHorizon(filter, horizon); }
-  uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
-  StoreFigures Figures() const override { return store_->Figures(); }
-
- private:
-  std::unique_ptr<RocksPartitionStore> store_;
-  const uint32_t& level0_files_;
-};
-
 class RocksDisk final : public Disk {
  public:
   RocksDisk(const std::string& folder, uint64_t seed)
@@ -64,6 +24,7 @@ class RocksDisk final : public Disk {
   }
 
   std::unique_ptr<PartitionStore> Open() override {
+    directory_.reset();  // its lock
     auto opened = StoreDirectory::Open(folder_ + "/store");
     if (!opened) ADD_FAILURE() << opened.error().message;
     directory_ = std::move(*opened);
@@ -76,7 +37,7 @@ class RocksDisk final : public Disk {
       ADD_FAILURE() << store.error().message;
       std::abort();
     }
-    return std::make_unique<ShownStore>(std::move(*store), level0_files_);
+    return std::move(*store);
   }
   void Crash() override {
     disk_->Crash(random_());
@@ -92,7 +53,6 @@ class RocksDisk final : public Disk {
       disk_->CrashAfter(random_() % 24);
     }
   }
-  void SetLevel0Files(uint32_t files) override { level0_files_ = files; }
   bool PowerIsGoing() const override { return cutting_; }
 
   int crashes = 0;
@@ -104,7 +64,6 @@ class RocksDisk final : public Disk {
   StoreResources resources_;
   std::unique_ptr<test::LossyDisk> disk_;
   std::unique_ptr<StoreDirectory> directory_;
-  uint32_t level0_files_ = 1;
   bool cutting_ = false;
 };
 
@@ -122,7 +81,8 @@ TEST(SimulationOnRocks, EndsWithTheOraclesSetsAfterLossOfPower) {
     shape.retention = seed % 4 == 0;
     std::string problem;
     {
-      World world(seed, disk, shape);
+      Disk* const only = &disk;
+      World world(seed, {&only, 1}, shape);
       problem = world.Run();
       checkpoints += world.reporter().checkpoints;
     }

@@ -2,6 +2,7 @@
 // --gtest_filter='Simulation.*'
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "simulation/world.h"
@@ -17,12 +18,11 @@ class FakeDisk final : public Disk {
   }
   void Crash() override {}
   void Inject(StoreFault fault) override { fault_ = fault; }
-  void SetLevel0Files(uint32_t files) override { level0_files_ = files; }
 
  private:
   DurableState durable_;
   StoreFault fault_ = StoreFault::kNone;
-  uint32_t level0_files_ = 1;
+  uint32_t level0_files_ = 0;
 };
 
 std::vector<uint64_t> Seeds(uint64_t count) {
@@ -35,14 +35,17 @@ std::vector<uint64_t> Seeds(uint64_t count) {
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
-  uint64_t removed = 0, erased = 0, served = 0, declared = 0, tombstones = 0;
+  uint64_t removed = 0, erased = 0, served = 0, declared = 0, tombstones = 0, reads_failed = 0;
   const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(2'000)));
   for (const uint64_t seed : seeds) {
-    FakeDisk disk;
+    std::array<FakeDisk, 3> disks;
+    const std::array<Disk*, 3> all = {&disks[0], &disks[1], &disks[2]};
     WorldShape shape;
     shape.crash_percent = seed % 4 == 0 ? 0 : static_cast<int>(seed % 12);
     shape.retention = seed % 3 == 0;
-    World world(seed, disk, shape);
+    shape.power_cut_permille = shape.crash_percent;
+    shape.read_fail_percent = seed % 5 == 0 ? 10 : 0;
+    World world(seed, std::span(all).first(1 + seed / 2 % 3), shape);
     const std::string problem = world.Run();
     ASSERT_EQ(problem, "") << "SEEN_SEED=" << seed << " replays it";
     for (const auto& [step, times] : world.crashes_after()) crashes[step] += times;
@@ -58,6 +61,10 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
     served += world.reporter().served;
     declared += world.reporter().declared;
     tombstones += world.snapshots().tombstones;
+    reads_failed += world.reads_failed();
+    uint64_t reported = 0;
+    for (const auto& [of, times] : world.reporter().publish_failures) reported += times;
+    ASSERT_EQ(reported, world.reads_failed()) << "SEEN_SEED=" << seed;
   }
   if (seeds.size() == 1) return;
   // The worlds must have been interesting.
@@ -75,6 +82,7 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   EXPECT_GT(erased, static_cast<uint64_t>(test::Rounds(1'000)));
   EXPECT_GT(served, static_cast<uint64_t>(test::Rounds(10'000)));
   EXPECT_GT(declared, static_cast<uint64_t>(test::Rounds(10'000)));
+  EXPECT_GT(reads_failed, static_cast<uint64_t>(test::Rounds(100)));
   EXPECT_GT(tombstones, static_cast<uint64_t>(test::Rounds(1'000)));
 }
 

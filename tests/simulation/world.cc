@@ -6,25 +6,44 @@
 #include "filter/snapshot.h"
 
 namespace seen::sim {
-namespace {
-constexpr uint64_t kTag = 7ull << 32;
-}
-
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
-      "grow log", "deliver",      "freeze", "write frozen", "store fault", "publish", "acknowledge",
-      "scan",     "dead letters", "time",   "read",         "retention",   "level 0", "republish"};
+      "grow log",     "deliver", "freeze", "write frozen", "store fault", "publish",
+      "dead letters", "time",    "read",   "retention",    "level 0",     "reassign"};
   return kNames[static_cast<size_t>(step)];
 }
 
-World::World(uint64_t seed, Disk& disk, WorldShape shape)
-    : random_(seed), disk_(disk), shape_(shape), snapshots_(random_), dead_letters_(random_) {
+World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
+    : random_(seed),
+      shape_(shape),
+      snapshots_(random_),
+      fate_{random_, shape.read_fail_percent, shape.power_cut_permille} {
   ChooseFilters(seed);
-  // A few busy users, or many of whom most are quiet after a change: each finds other mistakes.
-  const size_t user_count = 1 + random_() % (seed % 2 == 0 ? 12 : 150);
+  for (Disk* const disk : disks) {
+    lanes_.push_back(std::make_unique<Lane>(Lane{
+        static_cast<int32_t>(lanes_.size()), disk, {}, {}, 0, 0, {}, FakeDeadLetters(random_), 1, {}, 0}));
+  }
+  ChooseUsers(seed);
   snapshots_.late_percent = seed % 5 == 0 ? 90 : 33;
-  for (size_t i = 0; i < user_count; ++i) users_.push_back("u" + std::to_string(i));
-  Open();
+  snapshots_.before_call = [this] { fate_.MayCutPower(); };
+  publishing_.snapshots_a_step = 1 + random_() % 30;
+  publishing_.marks_a_step = 1 + random_() % 5;
+  publishing_.watermarks = static_cast<FilterIndex>(filters_.size() + 1);
+  for (const auto& lane : lanes_) Open(*lane);
+  publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
+}
+
+// A few busy users, or many of whom most are quiet after a change: each finds other mistakes.
+void World::ChooseUsers(uint64_t seed) {
+  const size_t count = lanes_.size() + random_() % (seed % 2 == 0 ? 12 : 150);
+  for (size_t i = 0; i < count; ++i) {
+    std::string user = "u" + std::to_string(i);
+    const uint32_t hash = PartitionHash(Partitioner::kMurmur2, user);
+    lanes_[hash % lanes_.size()]->users.push_back(std::move(user));
+  }
+  for (const auto& lane : lanes_) {  // nobody's partition has one user, wherever its events belong
+    if (lane->users.empty()) lane->users.push_back("lonely" + std::to_string(lane->number));
+  }
 }
 
 // Each rule in some of the worlds, beside others and alone.
@@ -80,11 +99,15 @@ void World::ChooseFilters(uint64_t seed) {
 
 World::~World() = default;
 
-void World::Open() {
-  store_ = disk_.Open();
-  const auto position = store_->ReadPosition();
+void World::Open(Lane& lane) {
+  auto open = std::make_shared<OpenPartition>();
+  open->partition = lane.number;
+  open->store = std::make_unique<FatefulStore>(lane.disk->Open(), fate_, lane.level0_files);
+  const auto position = open->store->ReadPosition();
   Check(position.has_value(), "the position can't be read");
   PartitionOptions options;
+  options.partition = lane.number;
+  options.partition_count = static_cast<int32_t>(lanes_.size());
   options.filters = filters_;
   options.plan = plan_;
   options.kinds.fill(kDeclaredKindFirst);
@@ -92,28 +115,51 @@ void World::Open() {
   options.checkpoint_interval = std::chrono::milliseconds(2000);
   options.behind_lag_messages = 40;
   options.publish_entries_max = 600;
-  const auto high = static_cast<int64_t>(log_.size());
-  flow_ = std::make_unique<PartitionFlow>(options, *position, low_, high, *store_, dead_letters_, reporter_,
-                                          clock_);
+  open->flow = std::make_unique<PartitionFlow>(options, *position, lane.low, lane.end(), *open->store,
+                                               lane.dead_letters, reporter_, clock_);
+  lane.open = open;
   if (!*position) {  // nothing was ever checkpointed: it begins with what there is
-    for (int64_t offset = 0; offset < low_; ++offset) lost_.insert(offset);
+    for (int64_t offset = 0; offset < lane.low; ++offset) lane.lost.insert(offset);
   }
-  if (flow_->next_offset() < low_) {
+  if (lane.flow().next_offset() < lane.low) {
     // Also what was read once but not checkpointed.
-    for (int64_t offset = flow_->next_offset(); offset < low_; ++offset) lost_.insert(offset);
-    flow_->SkipLost(low_);
+    for (int64_t offset = lane.flow().next_offset(); offset < lane.low; ++offset) lane.lost.insert(offset);
+    lane.flow().SkipLost(lane.low);
   }
-  fetch_ = flow_->ReadFrom(low_);
+  lane.fetch = lane.flow().ReadFrom(lane.low);
+  opened_.Add(std::move(open));
 }
 
 void World::Crash() {
-  flow_.reset();
-  store_.reset();
+  publisher_.reset();
   snapshots_.Crash();
-  dead_letters_.Crash();
-  disk_.Crash();
-  disk_.Inject(StoreFault::kNone);
-  Open();
+  for (const auto& lane : lanes_) {
+    opened_.Take(lane->number);
+    lane->open.reset();
+    lane->dead_letters.Crash();
+    lane->disk->Crash();
+    lane->disk->Inject(StoreFault::kNone);
+    Open(*lane);
+  }
+  publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
+}
+
+// Revoked and assigned again, with snapshots under way.
+void World::Reassign(Lane& lane) {
+  if (random_() % 2 == 0 && !lane.flow().HasFrozen() && lane.flow().HasChanges()) {
+    lane.flow().Freeze();
+    (void)lane.flow().WriteFrozen();
+  }
+  if (lane.disk->PowerIsGoing()) return;
+  opened_.Take(lane.number);
+  lane.open.reset();
+  lane.dead_letters.Forget(lane.number);
+  Open(lane);
+}
+
+bool World::PowerIsGoing() const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& lane) { return lane->disk->PowerIsGoing(); });
 }
 
 std::string World::RandomBadValue() {
@@ -152,10 +198,10 @@ LoggedEvent World::RandomEvent(TimeMs timestamp) {
   return event;
 }
 
-World::LogRecord World::RandomRecord() {
+World::LogRecord World::RandomRecord(const Lane& lane) {
   LogRecord record;
   record.timestamp = {clock_.WallNow().value - static_cast<int64_t>(random_() % 500)};
-  record.user = users_[random_() % users_.size()];
+  record.user = lane.users[random_() % lane.users.size()];
   record.key = record.user;
   const uint64_t dice = random_() % 100;
   record.bad = dice < 6;
@@ -184,151 +230,145 @@ World::LogRecord World::RandomRecord() {
   return record;
 }
 
-void World::GrowLog() {
+void World::GrowLog(Lane& lane) {
   const size_t count = 1 + random_() % (random_() % 10 == 0 ? 120 : 8);
-  for (size_t i = 0; i < count; ++i) log_.push_back(RandomRecord());
-  flow_->SetWatermarks(low_, static_cast<int64_t>(log_.size()));
+  for (size_t i = 0; i < count; ++i) lane.log.push_back(RandomRecord(lane));
+  lane.flow().SetWatermarks(lane.low, lane.end());
 }
 
-void World::Deliver(size_t records_max) {
-  if (fetch_ < low_) {  // retention overtook the reader
-    for (int64_t offset = flow_->next_offset(); offset < low_; ++offset) lost_.insert(offset);
-    flow_->SkipLost(low_);
-    fetch_ = std::max(low_, flow_->next_offset());
+void World::Deliver(Lane& lane, size_t records_max) {
+  PartitionFlow& flow = lane.flow();
+  if (lane.fetch < lane.low) {  // retention overtook the reader
+    for (int64_t offset = flow.next_offset(); offset < lane.low; ++offset) lane.lost.insert(offset);
+    flow.SkipLost(lane.low);
+    lane.fetch = std::max(lane.low, flow.next_offset());
   }
   std::vector<Record> batch;
-  for (auto at = static_cast<size_t>(fetch_); at < log_.size() && batch.size() < records_max; ++at) {
-    const LogRecord& record = log_[at];
-    batch.push_back({static_cast<int64_t>(at), record.timestamp, record.key, record.value, record.null});
+  for (int64_t at = lane.fetch; at < lane.end() && batch.size() < records_max; ++at) {
+    const LogRecord& record = lane.log[static_cast<size_t>(at)];
+    batch.push_back({at, record.timestamp, record.key, record.value, record.null});
   }
-  const auto taken = flow_->Apply(batch);
+  const auto taken = flow.Apply(batch);
   if (!taken) {
     problem_ = "Apply: " + taken.error().message;
     return;
   }
-  fetch_ += static_cast<int64_t>(*taken);
-  if (fetch_ == static_cast<int64_t>(log_.size())) flow_->ReachedEnd(fetch_);
-  read_max_ = std::max(read_max_, flow_->next_offset());
+  lane.fetch += static_cast<int64_t>(*taken);
+  if (lane.fetch == lane.end()) flow.ReachedEnd(lane.fetch);
+  lane.read_max = std::max(lane.read_max, flow.next_offset());
 }
 
-void World::WriteFrozen() {
-  if (flow_->HasFrozen() && !flow_->AwaitsDeadLetters()) (void)flow_->WriteFrozen();
+void World::WriteFrozen(Lane& lane) {
+  if (lane.flow().HasFrozen() && !lane.flow().AwaitsDeadLetters()) (void)lane.flow().WriteFrozen();
 }
 
+// The power may go at any call that the publisher makes.
 void World::Publish() {
-  const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow_->RenderUsers(group); };
-  const auto stepped = flow_->publish().Step(clock_.Now(), 1 + random_() % 30, render, snapshots_, kTag);
-  if (!stepped.status) problem_ = "render: " + stepped.status.error().message;
-  flow_->publish().Report();
-}
-
-void World::Acknowledge() {
-  snapshots_.PollAcknowledgements([&](uint64_t ticket, bool delivered) {
-    const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
-    flow_->publish().Acknowledged({&one, 1}, clock_.Now(), clock_.WallNow());
-  });
-}
-
-void World::Scan() {
-  const auto request = flow_->publish().WantsScan();
-  if (!request.wanted || flow_->LagMessages() > 40) return;
-  const size_t limit = std::min<size_t>(request.limit, 1 + random_() % 5);
-  const auto marks = store_->ScanMarks(request.after, limit);
-  Check(marks.has_value(), "scan failed");
-  flow_->MarksScanned(*marks, limit);
-}
-
-void World::Republish() {
-  if (flow_->LagMessages() > 40) return;
-  if (const Status done = flow_->Republish(); !done) problem_ = "republish: " + done.error().message;
+  fate_.armed = true;
+  bool cut = false;
+  try {
+    publisher_->Step();
+  } catch (const PowerCut&) {
+    cut = true;
+  }
+  fate_.armed = false;
+  for (const auto& lane : lanes_) {
+    if (lane->open->stopped) problem_ = "stopped: " + lane->open->stop_reason();
+  }
+  if (!cut) return;
+  ++crashes_after_[Step::kPublish];
+  Crash();
 }
 
 void World::Do(Step step) {
+  Lane& lane = AnyLane();
   switch (step) {
     case Step::kGrowLog:
-      return GrowLog();
+      return GrowLog(lane);
     case Step::kDeliver:
-      return Deliver(1 + random_() % 30);
+      return Deliver(lane, 1 + random_() % 30);
     case Step::kFreeze:
-      if (flow_->CheckpointDue()) flow_->Freeze();
+      if (lane.flow().CheckpointDue()) lane.flow().Freeze();
       return;
     case Step::kWriteFrozen:
-      return WriteFrozen();
+      return WriteFrozen(lane);
     case Step::kStoreFault:
-      return disk_.Inject(static_cast<StoreFault>(random_() % 5));
+      return lane.disk->Inject(static_cast<StoreFault>(random_() % 5));
     case Step::kPublish:
       return Publish();
-    case Step::kAcknowledge:
-      return Acknowledge();
-    case Step::kScan:
-      return Scan();
     case Step::kDeadLetters:
-      return dead_letters_.DeliverSome();
+      return lane.dead_letters.DeliverSome();
     case Step::kTime:
       // Mostly moments, now and then a night.
       return clock_.Advance(random_() % 40 == 0 ? kMsPerDay / 2 : static_cast<int64_t>(random_() % 1500));
     case Step::kRead: {
-      const std::string wrong = CheckUser(users_[random_() % users_.size()]);
+      const std::string wrong = CheckUser(lane, lane.users[random_() % lane.users.size()]);
       if (!wrong.empty()) problem_ = wrong;
       return;
     }
     case Step::kRetention:
       if (shape_.retention && random_() % 8 == 0) {
-        low_ = std::max(low_, static_cast<int64_t>(log_.size()) - static_cast<int64_t>(random_() % 100));
-        flow_->SetWatermarks(low_, static_cast<int64_t>(log_.size()));
+        lane.low = std::max(lane.low, lane.end() - static_cast<int64_t>(random_() % 100));
+        lane.flow().SetWatermarks(lane.low, lane.end());
       }
       return;
     case Step::kLevel0:
-      return disk_.SetLevel0Files(random_() % 4 == 0 ? 13 : 1);
-    case Step::kRepublish:
-      return Republish();
+      lane.level0_files = random_() % 4 == 0 ? 13 : 1;
+      return;
+    case Step::kReassign:
+      if (random_() % 4 == 0) Reassign(lane);
+      return;
     case Step::kCount:
       break;
   }
 }
 
 std::string World::Run() {
-  for (int i = 0; i < shape_.steps && problem_.empty(); ++i) {
-    const Step step = static_cast<Step>(random_() % static_cast<size_t>(Step::kCount));
-    Do(step);
-    if (disk_.PowerIsGoing() && (step == Step::kWriteFrozen || !problem_.empty())) {
+  const int steps = shape_.steps * static_cast<int>(1 + lanes_.size()) / 2;
+  for (int i = 0; i < steps && problem_.empty(); ++i) {
+    // The publisher works more often than anything else happens.
+    const auto kinds = static_cast<size_t>(Step::kCount);
+    const Step step = static_cast<Step>(random_() % (kinds + 2));
+    const Step done = step < Step::kCount ? step : Step::kPublish;
+    Do(done);
+    if (PowerIsGoing() && (done == Step::kWriteFrozen || done == Step::kReassign || !problem_.empty())) {
       problem_.clear();
-      ++crashes_after_[step];
+      ++crashes_after_[done];
       Crash();
     }
     if (problem_.empty() && static_cast<int>(random_() % 100) < shape_.crash_percent) {
-      ++crashes_after_[step];
+      ++crashes_after_[done];
       Crash();
     }
   }
   if (!problem_.empty()) return problem_;
   ToRest();
-  return problem_.empty() ? CheckAtRest() : problem_;
+  for (const auto& lane : lanes_) {
+    if (problem_.empty()) problem_ = CheckAtRest(*lane);
+  }
+  return problem_;
 }
 
 void World::ToRest() {
-  if (disk_.PowerIsGoing()) Crash();
-  disk_.Inject(StoreFault::kNone);
-  disk_.SetLevel0Files(1);
+  if (PowerIsGoing()) Crash();
   snapshots_.deliver_all = true;
+  for (const auto& lane : lanes_) {
+    lane->disk->Inject(StoreFault::kNone);
+    lane->level0_files = 1;
+  }
   for (int round = 0; round < 400 && problem_.empty(); ++round) {
-    Deliver(1000);
-    dead_letters_.DeliverAll();
-    if (flow_->CheckpointDue()) flow_->Freeze();
-    WriteFrozen();
-    Republish();
-    Publish();
-    Acknowledge();
-    Scan();
+    for (const auto& lane : lanes_) {
+      Deliver(*lane, 1000);
+      lane->dead_letters.DeliverAll();
+      if (lane->flow().CheckpointDue()) lane->flow().Freeze();
+      WriteFrozen(*lane);
+    }
+    for (int i = 0; i < 8 && publisher_->Step() == std::chrono::milliseconds(0); ++i) continue;
     clock_.Advance(250);
     // What was served ends, and days may: time has to be left for that to be published.
     if (round == 200) clock_.Advance(3'600 * 1000);
     if (round > 300 && DayOf(clock_.WallNow()) != DayOf({clock_.WallNow().value - 250})) round = 300;
   }
-  if (flow_->publish().Outstanding() != 0) problem_ = "snapshots outstanding at rest";
-  if (flow_->next_offset() != static_cast<int64_t>(log_.size())) problem_ = "records unread at rest";
-  const auto marks = store_->ScanMarks(std::nullopt, 1000);
-  if (!marks || !marks->empty()) problem_ = "marks in the store at rest";
 }
 
 }  // namespace seen::sim

@@ -1,6 +1,7 @@
 #pragma once
-// A seeded world of one partition: a log that grows, a flow that reads it, and a fate that crashes it
-// anywhere. Everything random comes from the seed: a failure is replayed by its number.
+// A seeded world of some partitions and the publisher over them: logs that grow, flows that read them, and a
+// fate that crashes them anywhere. Everything random comes from the seed: a failure is replayed by its
+// number.
 
 #include <array>
 #include <functional>
@@ -8,16 +9,18 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "flow/partition_flow.h"
+#include "flow/publisher.h"
+#include "simulation/fate.h"
 #include "simulation/oracle.h"
 #include "support/fakes.h"
 
 namespace seen::sim {
 
-/// The disk under the store: fake, or RocksDB over a file system that loses unsynced bytes.
+/// The disk under one partition's store: fake, or RocksDB over a file system that loses unsynced bytes.
 class Disk {
  public:
   virtual ~Disk() = default;
@@ -26,7 +29,6 @@ class Disk {
   virtual void Crash() = 0;
   /// The next checkpoint meets `fault`.
   virtual void Inject(StoreFault fault) = 0;
-  virtual void SetLevel0Files(uint32_t files) = 0;
   /// The power was cut, or is about to be: what fails now is no finding, the world crashes instead.
   virtual bool PowerIsGoing() const { return false; }
 };
@@ -38,28 +40,29 @@ enum class Step {
   kWriteFrozen,
   kStoreFault,
   kPublish,
-  kAcknowledge,
-  kScan,
   kDeadLetters,
   kTime,
   kRead,
   kRetention,
   kLevel0,
-  kRepublish,
+  kReassign,
   kCount
 };
 std::string_view StepName(Step step);
 
 struct WorldShape {
   int steps = 600;
-  int crash_percent = 4;  // after any step
+  int crash_percent = 4;       // after any step
+  int power_cut_permille = 4;  // at any call of the publisher's ports
+  int read_fail_percent = 0;   // of what the publisher reads
   bool retention = true;
   uint64_t tail_bytes_max = 200'000;
 };
 
 class World {
  public:
-  World(uint64_t seed, Disk& disk, WorldShape shape);
+  /// A partition for each of the disks.
+  World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape);
   ~World();
 
   /// Random steps with crashes, then to rest: everything read, checkpointed, acknowledged. Returns what is
@@ -69,6 +72,7 @@ class World {
   const std::map<Step, int>& crashes_after() const { return crashes_after_; }
   const CountingReporter& reporter() const { return reporter_; }
   const FakeSnapshotTopic& snapshots() const { return snapshots_; }
+  uint64_t reads_failed() const { return fate_.reads_failed; }
 
  private:
   struct LogRecord {
@@ -80,55 +84,69 @@ class World {
     LoggedEvent event;
   };
 
-  void Open();
-  void Crash();
-  void Do(Step step);
-  void GrowLog();
-  void Deliver(size_t records_max);
-  void WriteFrozen();
-  void Publish();
-  void Acknowledge();
-  void Scan();
-  std::string CheckUser(const std::string& user);
-  std::string CheckAtRest();
-  void ToRest();
-  std::string RandomBadValue();
-  LogRecord RandomRecord();
-  LoggedEvent RandomEvent(TimeMs timestamp);
+  /// A partition: its log, and what the flow has made of it.
+  struct Lane {
+    int32_t number = 0;
+    Disk* disk = nullptr;
+    std::vector<std::string> users;
+    std::vector<LogRecord> log;
+    int64_t low = 0;
+    int64_t read_max = 0;    // highest next offset ever: the state may hold up to here
+    std::set<int64_t> lost;  // offsets that retention deleted before they were read
+    FakeDeadLetters dead_letters;
+    uint32_t level0_files = 1;
+    PartitionPointer open;
+    int64_t fetch = 0;  // next offset the log delivers
+
+    PartitionFlow& flow() const { return *open->flow; }
+    int64_t end() const { return static_cast<int64_t>(log.size()); }
+    /// Nothing was lost, and what was read once is what is read now.
+    bool IsExact() const { return lost.empty() && read_max == flow().next_offset(); }
+  };
+
   void ChooseFilters(uint64_t seed);
-  void Republish();
+  void ChooseUsers(uint64_t seed);
+  void Open(Lane& lane);
+  void Crash();
+  void Reassign(Lane& lane);
+  void Do(Step step);
+  void GrowLog(Lane& lane);
+  void Deliver(Lane& lane, size_t records_max);
+  void WriteFrozen(Lane& lane);
+  void Publish();
+  void ToRest();
+  Lane& AnyLane() { return *lanes_[random_() % lanes_.size()]; }
+  bool PowerIsGoing() const;
+  std::string RandomBadValue();
+  LogRecord RandomRecord(const Lane& lane);
+  LoggedEvent RandomEvent(TimeMs timestamp);
 
   /// What the user has seen now by the records below the ends given. Where these differ, or records were
   /// lost: of what may or may not have been read.
   enum class Read { kLeast, kMost };
-  std::vector<Fingerprint> Expected(const std::string& user, size_t filter, Read read) const;
-  /// Nothing was lost, and what was read once is what is read now.
-  bool IsExact() const { return lost_.empty() && read_max_ == flow_->next_offset(); }
+  std::vector<Fingerprint> Expected(const Lane& lane, const std::string& user, size_t filter,
+                                    Read read) const;
   /// What an answer holds, found both ways; nullopt, with problem_ set: something is wrong.
-  std::optional<std::vector<Fingerprint>> Actual(const std::string& user, size_t filter);
-  std::string CheckPublished(const std::string& user, size_t filter) const;
+  std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user, size_t filter);
+  std::string CheckUser(const Lane& lane, const std::string& user);
+  std::string CheckPublished(const Lane& lane, const std::string& user, size_t filter) const;
+  std::string CheckAtRest(const Lane& lane);
 
   std::mt19937_64 random_;
-  Disk& disk_;
   const WorldShape shape_;
   VirtualClock clock_;
   CountingReporter reporter_;
   FakeSnapshotTopic snapshots_;
-  FakeDeadLetters dead_letters_;
+  Fate fate_;
   std::vector<FilterPolicy> filters_;
   std::vector<Rules> rules_;        // the same, as the oracle knows them
   std::vector<std::string> kinds_;  // of events, beside exposures
   std::shared_ptr<const EventPlan> plan_;
+  Publisher::Options publishing_;
 
-  std::vector<LogRecord> log_;
-  int64_t low_ = 0;
-  int64_t read_max_ = 0;    // highest next offset ever: the state may hold up to here
-  std::set<int64_t> lost_;  // offsets that retention deleted before they were read
-  std::vector<std::string> users_;
-
-  std::unique_ptr<PartitionStore> store_;
-  std::unique_ptr<PartitionFlow> flow_;
-  int64_t fetch_ = 0;  // next offset the log delivers
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  OpenPartitions opened_;
+  std::unique_ptr<Publisher> publisher_;
   std::map<Step, int> crashes_after_;
   std::string problem_;
 };

@@ -7,14 +7,15 @@
 
 namespace seen::sim {
 
-std::vector<Fingerprint> World::Expected(const std::string& user, size_t filter, Read read) const {
+std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& user, size_t filter,
+                                         Read read) const {
   // What was read beyond the next offset, and what was lost after it was read, may be in the state or not.
-  const int64_t sure = flow_->next_offset();
+  const int64_t sure = lane.flow().next_offset();
   std::vector<const LoggedEvent*> events;
-  for (int64_t offset = 0; offset < read_max_; ++offset) {
-    const LogRecord& record = log_[static_cast<size_t>(offset)];
+  for (int64_t offset = 0; offset < lane.read_max; ++offset) {
+    const LogRecord& record = lane.log[static_cast<size_t>(offset)];
     if (record.bad || record.user != user) continue;
-    const bool unsure = offset >= sure || lost_.contains(offset);
+    const bool unsure = offset >= sure || lane.lost.contains(offset);
     if (unsure && record.event.takes_back() != (read == Read::kLeast)) continue;
     events.push_back(&record.event);
   }
@@ -26,16 +27,17 @@ std::vector<Fingerprint> World::Expected(const std::string& user, size_t filter,
   return expected;
 }
 
-std::optional<std::vector<Fingerprint>> World::Actual(const std::string& user, size_t filter) {
+std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const std::string& user,
+                                                      size_t filter) {
   const AnswerLimits limits = filters_[filter].AnswerAt(clock_.WallNow());
   SeenReader reader;
-  if (const Status read = flow_->ReadSeen(filter, UserKeyOf(user), limits, reader); !read) {
+  if (const Status read = lane.flow().ReadSeen(filter, UserKeyOf(user), limits, reader); !read) {
     problem_ = "read: " + read.error().message;
     return std::nullopt;
   }
   std::vector<Fingerprint> seen(reader.seen().values().begin(), reader.seen().values().end());
   std::sort(seen.begin(), seen.end());
-  const auto delta = flow_->ReadUser(filter, UserKeyOf(user));
+  const auto delta = lane.flow().ReadUser(filter, UserKeyOf(user));
   if (!delta || SeenFingerprints(*delta, limits) != seen) {
     problem_ = "two readers find other sets of " + user;
     return std::nullopt;
@@ -43,18 +45,18 @@ std::optional<std::vector<Fingerprint>> World::Actual(const std::string& user, s
   return seen;
 }
 
-std::string World::CheckUser(const std::string& user) {
+std::string World::CheckUser(const Lane& lane, const std::string& user) {
   for (size_t filter = 0; filter < filters_.size(); ++filter) {
-    const auto found = Actual(user, filter);
+    const auto found = Actual(lane, user, filter);
     if (!found) return problem_;
     const std::vector<Fingerprint>& actual = *found;
     const std::string who = "user " + user + " filter " + filters_[filter].name + ": ";
-    const auto least = Expected(user, filter, Read::kLeast);
-    if (IsExact()) {
+    const auto least = Expected(lane, user, filter, Read::kLeast);
+    if (lane.IsExact()) {
       if (actual != least) return who + "not the oracle's set";
       continue;
     }
-    const auto most = Expected(user, filter, Read::kMost);
+    const auto most = Expected(lane, user, filter, Read::kMost);
     // Where some are unsure, what is cut because there are too many is another matter.
     if (most.size() >= rules_[filter].items_max) continue;
     if (!std::includes(actual.begin(), actual.end(), least.begin(), least.end())) {
@@ -66,9 +68,9 @@ std::string World::CheckUser(const std::string& user) {
   return {};
 }
 
-std::string World::CheckPublished(const std::string& user, size_t filter) const {
+std::string World::CheckPublished(const Lane& lane, const std::string& user, size_t filter) const {
   const auto published = snapshots_.topic.find({static_cast<FilterIndex>(filter), user});
-  const auto expected = Expected(user, filter, Read::kLeast);
+  const auto expected = Expected(lane, user, filter, Read::kLeast);
   if (published == snapshots_.topic.end()) return expected.empty() ? "" : "never published: " + user;
   const auto view = SnapshotView::Parse(published->second);
   if (!view) return view.error().message;
@@ -76,7 +78,7 @@ std::string World::CheckPublished(const std::string& user, size_t filter) const 
     if (!view->MightContain(fingerprint)) return "false negative in the snapshot of " + user;
   }
   // Where retention took records that were read once, published and lost in a crash, it may hold more.
-  if (!lost_.empty()) return {};
+  if (!lane.lost.empty()) return {};
   if (expected.empty()) return "a snapshot of " + user + ", who has seen nothing";
   if (RenderSnapshot(view->meta(), expected) != published->second) {
     return "the snapshot of " + user + " isn't of what was seen";
@@ -84,22 +86,31 @@ std::string World::CheckPublished(const std::string& user, size_t filter) const 
   return {};
 }
 
-std::string World::CheckAtRest() {
-  for (const std::string& user : users_) {
-    if (std::string wrong = CheckUser(user); !wrong.empty()) return "at rest: " + wrong;
+std::string World::CheckAtRest(const Lane& lane) {
+  if (lane.flow().publish().Outstanding() != 0) return "snapshots outstanding at rest";
+  if (lane.flow().next_offset() != lane.end()) return "records unread at rest";
+  const auto marks = lane.open->store->ScanMarks(std::nullopt, 1000);
+  if (!marks || !marks->empty()) return "marks in the store at rest";
+  const auto watermark = snapshots_.watermarks.find(std::to_string(lane.number));
+  if (watermark == snapshots_.watermarks.end() ||
+      watermark->second.find(R"("next_offset":)" + std::to_string(lane.end()) + ",") == std::string::npos) {
+    return "no watermark of the log's end at rest";
+  }
+  for (const std::string& user : lane.users) {
+    if (std::string wrong = CheckUser(lane, user); !wrong.empty()) return "at rest: " + wrong;
     for (size_t filter = 0; filter < filters_.size(); ++filter) {
       if (!filters_[filter].snapshot) continue;
-      if (std::string wrong = CheckPublished(user, filter); !wrong.empty()) {
+      if (std::string wrong = CheckPublished(lane, user, filter); !wrong.empty()) {
         return "at rest, filter " + filters_[filter].name + ": " + wrong;
       }
     }
   }
-  for (size_t offset = 0; offset < log_.size(); ++offset) {
+  for (size_t offset = 0; offset < lane.log.size(); ++offset) {
     const auto at = static_cast<int64_t>(offset);
-    if (log_[offset].bad && !lost_.contains(at) && !dead_letters_.topic.contains(at)) {
+    if (lane.log[offset].bad && !lane.lost.contains(at) && !lane.dead_letters.topic.contains(at)) {
       return "at rest: no dead letter for offset " + std::to_string(at);
     }
-    if (!log_[offset].bad && dead_letters_.topic.contains(at))
+    if (!lane.log[offset].bad && lane.dead_letters.topic.contains(at))
       return "at rest: a good event was dead-lettered";
   }
   return {};

@@ -138,7 +138,9 @@ Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Posit
 
 // As a compacted topic: an empty value is a tombstone.
 void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
-  if (delivery.snapshot.starts_with('{')) {
+  if (delivery.snapshot.starts_with(R"({"version":)")) {
+    watermarks[delivery.user_id] = delivery.snapshot;
+  } else if (delivery.snapshot.starts_with('{')) {
     ++told[delivery.snapshot];
   } else if (delivery.snapshot.empty()) {
     topic.erase({delivery.filter, delivery.user_id});
@@ -149,6 +151,7 @@ void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
 }
 
 void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
+  if (before_call) before_call();
   std::deque<Delivery> late;
   std::set<std::string> waiting;  // a user's snapshots stay in order
   std::deque<Delivery> now;

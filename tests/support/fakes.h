@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -122,6 +123,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
   explicit FakeSnapshotTopic(std::mt19937_64& random) : random_(random) {}
 
   void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    if (before_call) before_call();
     for (OutgoingSnapshot& snapshot : snapshots) {
       snapshot.queued = in_flight_.size() < 20;
       if (!snapshot.queued) continue;
@@ -132,11 +134,15 @@ class FakeSnapshotTopic final : public SnapshotSink {
   }
   /// Acknowledges some of what is under way, in order a user; some deliveries fail.
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
+  void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
+  uint64_t outstanding() const override { return in_flight_.size(); }
   /// The process is gone: what was under way did or didn't arrive, and nobody hears of it.
   void Crash();
 
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
-  std::map<std::string, int> told;  // JSON that arrived, with how often: unexposed items
+  std::map<std::string, int> told;                // JSON that arrived, with how often: unexposed items
+  std::map<std::string, std::string> watermarks;  // by partition: the last that arrived
+  std::function<void()> before_call;              // of the flow; may throw
   uint64_t sent_total = 0;
   uint64_t tombstones = 0;  // that arrived
   int fail_percent = 5;
@@ -214,6 +220,9 @@ class CountingReporter final : public Reporter {
   void SnapshotsSent(FilterIndex, uint64_t snapshots, uint64_t) override { sent += snapshots; }
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }
+  void PublishFailed(int32_t partition, PublishStep step, const Error&) override {
+    ++publish_failures[{partition, step}];
+  }
   void UserKeysMet(int32_t) override { ++keys_met; }
 
   uint64_t looked_up = 0, joined = 0;
@@ -221,6 +230,7 @@ class CountingReporter final : public Reporter {
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
            send_failures = 0, keys_met = 0, removed = 0, erased = 0, served = 0, declared = 0;
   std::array<uint64_t, kSkipReasons> skipped{};
+  std::map<std::pair<int32_t, PublishStep>, uint64_t> publish_failures;
 };
 
 }  // namespace seen::sim

@@ -20,6 +20,8 @@ class HoldingSink final : public SnapshotSink {
     }
   }
   void PollAcknowledgements(const Acknowledge&) override {}
+  void SendNow(const Acknowledge&) override {}
+  uint64_t outstanding() const override { return tickets.size(); }
   std::vector<std::string> sent;
   std::vector<uint64_t> tickets;
   size_t room = SIZE_MAX;

@@ -156,9 +156,9 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   Send(Event("exposed", "a", kNow));
   Publish();
   Checkpoint();
-  options.behind_lag_messages = -1;  // publication is left to marks
   options.behind_age = std::chrono::milliseconds(-1);
   Open();
+  FallBehind();
   Send(Event("erased", "", kNow + 1'000));
   Checkpoint();
   Send(Event("exposed", "late", kNow - kMsPerDay));  // nothing becomes of it
@@ -172,15 +172,16 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
 TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
   // Published, then killed before a checkpoint; read again when it is long over.
   topic.topic[{0, "u1"}] = "an earlier life's";
-  options.behind_lag_messages = -1;
   options.behind_age = std::chrono::milliseconds(-1);
   clock.Advance(5 * kMsPerDay);
   Open();
   Publish();
+  FallBehind();
   Send(Event("served", "a", kNow), kNow);
   Send(Event("exposed", "b", kNow + 5 * kMsPerDay, "u2"));
   Checkpoint();
   EXPECT_EQ(*flow->ReadUser(0, UserKeyOf("u1")), Delta{});
+  CatchUp();
   Publish();
   EXPECT_FALSE(HasSnapshot());
   EXPECT_TRUE(HasSnapshot("u2"));

@@ -5,11 +5,12 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "flow/partition_flow.h"
+#include "flow/publisher.h"
 #include "support/fakes.h"
 
 namespace seen::test {
@@ -34,8 +35,14 @@ class TimedTest : public ::testing::Test {
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
     options.plan = *plan;
     const int64_t end = static_cast<int64_t>(log.size());
-    flow = std::make_unique<PartitionFlow>(options, durable.position, 0, end, store, dead_letters, reporter,
-                                           clock);
+    opened.Take(0);
+    auto open = std::make_shared<OpenPartition>();
+    open->store = std::make_unique<sim::FakeStore>(durable, fault, level0_files);
+    open->flow = std::make_unique<PartitionFlow>(options, durable.position, 0, end, *open->store,
+                                                 dead_letters, reporter, clock);
+    flow = open->flow.get();
+    opened.Add(std::move(open));
+    publisher.emplace(opened, topic, reporter, clock, Publisher::Options());
     const int64_t from = flow->ReadFrom(0);
     for (int64_t offset = from; offset < end; ++offset) Apply(offset);
     flow->ReachedEnd(end);
@@ -62,31 +69,16 @@ class TimedTest : public ::testing::Test {
     const auto written = flow->WriteFrozen();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
-  /// What the publisher does, for a while.
+  /// Lets the publisher work for a while.
   void Publish(int rounds = 6) {
     for (int round = 0; round < rounds; ++round) {
-      const auto scan = flow->publish().WantsScan();
-      if (scan.wanted) {
-        const auto marks = store.ScanMarks(scan.after, scan.limit);
-        flow->MarksScanned(*marks, scan.limit);
-      }
-      ASSERT_TRUE(flow->Republish().has_value());
-      ASSERT_TRUE(flow->StepUnexposed(topic, kUnexposedTag).has_value());
-      const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow->RenderUsers(group); };
-      for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(flow->publish().Step(clock.Now(), 256, render, topic, 0).status.has_value());
-        topic.PollAcknowledgements([&](uint64_t ticket, bool delivered) {
-          if (ticket >= kUnexposedTag) {
-            flow->unexposed()->Acknowledged(static_cast<uint32_t>(ticket), delivered);
-          } else {
-            const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
-            flow->publish().Acknowledged({&one, 1}, clock.Now(), clock.WallNow());
-          }
-        });
-      }
+      for (int i = 0; i < 4; ++i) publisher->Step();
       clock.Advance(600);
     }
   }
+  /// Publication is left to marks from here on. Set options.behind_age to -1 ms before Open.
+  void FallBehind() { flow->SetWatermarks(0, static_cast<int64_t>(log.size()) + 1'000'000); }
+  void CatchUp() { flow->SetWatermarks(0, static_cast<int64_t>(log.size())); }
   /// In the published snapshot; false where there is none, or a tombstone.
   bool Published(std::string_view item, const std::string& user = "u1", FilterIndex filter = 0) {
     const auto found = topic.topic.find({filter, user});
@@ -99,7 +91,6 @@ class TimedTest : public ::testing::Test {
     return topic.topic.contains({filter, user});
   }
 
-  static constexpr uint64_t kUnexposedTag = uint64_t{1} << 32;
   struct Logged {
     int64_t timestamp_ms;
     std::string value;
@@ -114,8 +105,9 @@ class TimedTest : public ::testing::Test {
   sim::DurableState durable;
   sim::StoreFault fault = sim::StoreFault::kNone;
   uint32_t level0_files = 0;
-  sim::FakeStore store{durable, fault, level0_files};
-  std::unique_ptr<PartitionFlow> flow;
+  OpenPartitions opened;
+  PartitionFlow* flow = nullptr;  // of the partition that is open
+  std::optional<Publisher> publisher;
   std::deque<Logged> log;
 
  private:

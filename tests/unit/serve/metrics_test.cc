@@ -58,6 +58,7 @@ void ReportAll(Metrics& metrics) {
   metrics.SnapshotsAcknowledged(1, latency, latency);
   metrics.SnapshotsFailed(2, 4);
   metrics.UserKeysMet(0);
+  metrics.PublishFailed(0, PublishStep::kRender, {Code::kUnavailable, "a disk that is slow"});
   RekeyReport rekeyed;
   rekeyed.sent = 21;
   rekeyed.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;
@@ -96,6 +97,8 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_rekeying_rewinds_total", 1},
       {"seen_rekeying_lost_messages_total{partition=\"2\"}", 7},
       {"seen_user_keys_met_total", 1},
+      {"seen_publisher_errors_total{step=\"render\"}", 1},
+      {"seen_publisher_errors_total{step=\"scan_marks\"}", 0},
       {"seen_lost_messages_total{partition=\"3\"}", 15},
       {"seen_lost_messages_total{partition=\"0\"}", 0},
       {"seen_event_to_visible_seconds_bucket{le=\"0.003\"}", 0},

@@ -10,7 +10,7 @@
 #include <random>
 #include <sstream>
 
-#include "flow/partition_flow.h"
+#include "flow/publisher.h"
 #include "store/keys.h"
 #include "support/fakes.h"
 #include "unit/store/store_fixture.h"
@@ -40,16 +40,22 @@ class ErasureFilesTest : public testing::Test {
     options.journal = true;
     auto store = RocksPartitionStore::Open(std::move(options));
     ASSERT_TRUE(store.has_value()) << store.error().message;
-    store_ = std::move(*store);
+    auto open = std::make_shared<OpenPartition>();
+    const std::vector<FilterId> ids = (*store)->filter_ids();
+    open->store = std::move(*store);
     EventFormat format;
     format.wanted = {true, true, true, true, true};
     PartitionOptions flow;
     flow.plan = *EventPlan::Make(format);
-    flow.filters = {{store_->filter_ids()[0], "home", 30, 10'000, {}, SnapshotPolicy{}}};
+    flow.filters = {{ids[0], "home", 30, 10'000, {}, SnapshotPolicy{}}};
     flow.unexposed = UnexposedPolicy{300, 600};
     flow.journal = JournalPolicy{30, std::make_shared<JournalBudget>(1 << 30)};
-    flow_ =
-        std::make_unique<PartitionFlow>(flow, std::nullopt, 0, 0, *store_, dead_letters_, reporter_, clock_);
+    open->flow = std::make_unique<PartitionFlow>(flow, std::nullopt, 0, 0, *open->store, dead_letters_,
+                                                 reporter_, clock_);
+    store_ = static_cast<RocksPartitionStore*>(open->store.get());
+    flow_ = open->flow.get();
+    opened_.Add(std::move(open));
+    publisher_.emplace(opened_, topic_, reporter_, clock_, Publisher::Options());
   }
   void Send(std::string_view user, std::string_view kind, std::string_view items, int64_t at_ms) {
     std::string value = R"({"user_id":")" + std::string(user) + R"(","kind":")" + std::string(kind) + '"';
@@ -64,13 +70,7 @@ class ErasureFilesTest : public testing::Test {
   }
   void Publish() {
     for (int i = 0; i < 5; ++i) {
-      ASSERT_TRUE(flow_->Republish().has_value());
-      const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow_->RenderUsers(group); };
-      ASSERT_TRUE(flow_->publish().Step(clock_.Now(), 256, render, topic_, 0).status.has_value());
-      topic_.PollAcknowledgements([&](uint64_t ticket, bool delivered) {
-        const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
-        flow_->publish().Acknowledged({&one, 1}, clock_.Now(), clock_.WallNow());
-      });
+      publisher_->Step();
       clock_.Advance(1'500);
     }
   }
@@ -105,13 +105,15 @@ class ErasureFilesTest : public testing::Test {
   test::TemporaryFolder folder_;
   StoreResources resources_{8 << 20, 1};
   std::unique_ptr<StoreDirectory> directory_;
-  std::unique_ptr<RocksPartitionStore> store_;
   sim::VirtualClock clock_;
   sim::CountingReporter reporter_;
   std::mt19937_64 random_{1};
   sim::FakeSnapshotTopic topic_{random_};
   sim::FakeDeadLetters dead_letters_{random_};
-  std::unique_ptr<PartitionFlow> flow_;
+  OpenPartitions opened_;
+  RocksPartitionStore* store_ = nullptr;  // of the partition that is open
+  PartitionFlow* flow_ = nullptr;
+  std::optional<Publisher> publisher_;
   int64_t next_ = 0;
 };
 

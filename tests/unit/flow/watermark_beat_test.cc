@@ -1,4 +1,4 @@
-#include "app/watermark_beat.h"
+#include "flow/watermark_beat.h"
 
 #include <gtest/gtest.h>
 

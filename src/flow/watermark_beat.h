@@ -3,9 +3,11 @@
 // can tell a stale topic from a quiet one. Records: schemas/snapshot.md, "Watermarks".
 
 #include <chrono>
+#include <span>
 #include <string>
 
-#include "app/partition_set.h"
+#include "flow/log_port.h"
+#include "flow/open_partition.h"
 
 namespace seen {
 
@@ -22,7 +24,7 @@ class WatermarkBeat {
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
 
   /// Queues a record for each partition that is open and not stopped, if it is time again.
-  void Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock);
+  void Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock);
   /// One of them is acknowledged, or given up on.
   void Acknowledged() { --outstanding_; }
 

@@ -1,4 +1,4 @@
-#include "app/watermark_beat.h"
+#include "flow/watermark_beat.h"
 
 #include <fmt/format.h>
 
@@ -17,11 +17,11 @@ std::string WatermarkText(const PartitionStatus& status, TimeMs now) {
       status.marks_outstanding, now.value);
 }
 
-void WatermarkBeat::Step(const PartitionSet& partitions, SnapshotSink& sink, const Clock& clock) {
+void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock) {
   const Instant now = clock.Now();
   if (outstanding_ > 0 || (last_ != Instant{} && now - last_ < kEvery)) return;
   last_ = now;
-  for (const PartitionPointer& open : partitions.open().All()) {
+  for (const PartitionPointer& open : opened) {
     if (open->stopped.load(std::memory_order_acquire)) continue;
     PartitionFlow& flow = *open->flow;
     PartitionStatus status;

@@ -1,0 +1,149 @@
+#include "flow/publisher.h"
+
+#include <algorithm>
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAcknowledgementPoll{1};
+constexpr milliseconds kIdle{50};
+constexpr milliseconds kBackOffFirst{200};
+constexpr milliseconds kBackOffMax{10'000};
+// The sink waits for more only where many snapshots are on their way: beyond so many a second.
+constexpr milliseconds kSendEvery{4};
+constexpr uint64_t kFewASecond = 100'000;
+}  // namespace
+
+Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
+                     const Clock& clock, const Options& options)
+    : partitions_(partitions), sink_(sink), reporter_(reporter), clock_(clock), options_(options) {
+  if (options.watermarks) watermarks_.emplace(*options.watermarks);
+}
+
+milliseconds Publisher::Step() {
+  const std::vector<PartitionPointer> opened = partitions_.All();
+  ForgetClosed(opened);
+  Pass pass;
+  for (const PartitionPointer& open : opened) {
+    if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
+  }
+  if (watermarks_) watermarks_->Step(opened, sink_, clock_);
+  Acknowledge(opened, pass);
+  const Instant now = clock_.Now();
+  if (now - reported_ > kIdle) {
+    for (const PartitionPointer& open : opened) open->flow->publish().Report();
+    reported_ = now;
+  }
+  if (pass.more) return milliseconds(0);
+  if (sink_.outstanding() > 0) return kAcknowledgementPoll;
+  if (pass.next == Instant::max()) return kIdle;
+  return std::clamp(std::chrono::duration_cast<milliseconds>(pass.next - now), kAcknowledgementPoll, kIdle);
+}
+
+uint64_t Publisher::Outstanding() const {
+  uint64_t outstanding = 0;
+  for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish().Outstanding();
+  return outstanding;
+}
+
+Publisher::Lane& Publisher::LaneOf(const OpenPartition& open) { return lanes_[open.ticket_tag]; }
+
+void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
+  std::erase_if(lanes_, [&](const auto& lane) {
+    return std::none_of(opened.begin(), opened.end(),
+                        [&](const PartitionPointer& open) { return open->ticket_tag == lane.first; });
+  });
+}
+
+// A snapshot of a partition that is still catching up would let seen items through.
+bool Publisher::MayPublish(const OpenPartition& open) const {
+  return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire);
+}
+
+void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
+  PartitionFlow& flow = *open.flow;
+  PublishFlow& publish = flow.publish();
+  if (flow.LagMessages() <= flow.options().behind_lag_messages) {
+    Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
+    Try(PublishStep::kRepublish, open, lane, [&] { return flow.Republish(); });
+  }
+  Try(PublishStep::kUnexposed, open, lane, [&] { return flow.StepUnexposed(sink_, open.unexposed_tag()); });
+  Try(PublishStep::kRender, open, lane, [&] {
+    const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow.RenderUsers(group); };
+    const auto stepped =
+        publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);
+    pass.sent += stepped.sent;
+    pass.more |= stepped.sent == options_.snapshots_a_step;
+    return stepped.status;
+  });
+  const Instant retry_at = lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until;
+  pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
+}
+
+template <typename Work>
+void Publisher::Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work) {
+  BackOff& back_off = lane.back_offs[static_cast<size_t>(step)];
+  if (open.stopped.load(std::memory_order_relaxed) || clock_.Now() < back_off.until) return;
+  if (const Status done = work(); !done) return Failed(step, open, back_off, done.error());
+  back_off = {};
+}
+
+void Publisher::Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error) {
+  back_off.delay = std::clamp(2 * back_off.delay, kBackOffFirst, kBackOffMax);
+  back_off.until = clock_.Now() + back_off.delay;
+  if (error.code == Code::kCorrupt) open.Stop(error.message);
+  reporter_.PublishFailed(open.partition, step, error);
+}
+
+Status Publisher::ScanMarks(OpenPartition& open) {
+  const auto scan = open.flow->publish().WantsScan();
+  if (!scan.wanted) return {};
+  const size_t limit = std::min(scan.limit, options_.marks_a_step);
+  const auto marks = open.store->ScanMarks(scan.after, limit);
+  if (!marks) return Fail(marks.error());
+  open.flow->MarksScanned(*marks, limit);
+  return {};
+}
+
+void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass) {
+  const auto take = [&](uint64_t ticket, bool delivered) {
+    if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
+    const uint64_t tag = ticket >> 32 << 32;
+    const auto lane = lanes_.find(tag & ~kUnexposedTag);
+    // Of a partition that was closed meanwhile: its marks tell the next owner.
+    if (lane == lanes_.end()) return;
+    const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
+    ((tag & kUnexposedTag) != 0 ? lane->second.unexposed : lane->second.snapshots).push_back(one);
+  };
+  if (ShouldSendNow(pass)) {
+    sink_.SendNow(take);
+  } else {
+    sink_.PollAcknowledgements(take);
+  }
+  const Instant now = clock_.Now();
+  const TimeMs wall = clock_.WallNow();
+  for (const PartitionPointer& open : opened) {
+    Lane& lane = LaneOf(*open);
+    if (!lane.snapshots.empty()) open->flow->publish().Acknowledged(lane.snapshots, now, wall);
+    for (const auto& [ticket, delivered] : lane.unexposed) {
+      open->flow->unexposed()->Acknowledged(ticket, delivered);
+    }
+    lane.snapshots.clear();
+    lane.unexposed.clear();
+  }
+}
+
+// Few requests of many snapshots cost least; where there are few snapshots anyway, they need not wait.
+bool Publisher::ShouldSendNow(const Pass& pass) {
+  const Instant now = clock_.Now();
+  sent_lately_ += pass.sent;
+  if (pass.more || sent_lately_ == 0 || now - sent_now_at_ < kSendEvery) return false;
+  const auto since_us = std::chrono::duration_cast<std::chrono::microseconds>(now - sent_now_at_).count();
+  const bool few = sent_lately_ * 1'000'000 < kFewASecond * static_cast<uint64_t>(since_us);
+  sent_lately_ = 0;
+  sent_now_at_ = now;
+  return few;
+}
+
+}  // namespace seen

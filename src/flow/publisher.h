@@ -1,0 +1,88 @@
+#pragma once
+// Publishes what is due, over all partitions that this process has open. One Step is one pass. For each
+// partition, in this order: scan marks, make due what time alone changes, publish unexposed items, render and
+// send snapshots. Then, for all of them: watermarks, acknowledgements, figures for the reporter.
+//
+// An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
+// be read stop the partition.
+//
+// Threads: Step from one, the publisher's. Outstanding from any.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "flow/log_port.h"
+#include "flow/open_partition.h"
+#include "flow/publish_flow.h"
+#include "flow/reporter.h"
+#include "flow/watermark_beat.h"
+
+namespace seen {
+
+class Publisher {
+ public:
+  struct Options {
+    std::optional<FilterIndex> watermarks;  // their topic's number at the sink; nullopt: none are written
+    // Of one partition in one step, so that none keeps the others waiting.
+    size_t snapshots_a_step = 256;
+    size_t marks_a_step = 512;
+  };
+  /// All references outlive this.
+  Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter, const Clock& clock,
+            const Options& options);
+
+  /// One pass. Returns how long it has nothing more to do, unless records come meanwhile; 0: call again at
+  /// once. Errors go to the reporter.
+  std::chrono::milliseconds Step();
+
+  /// Users whose snapshot isn't acknowledged, in all partitions (an upper bound).
+  uint64_t Outstanding() const;
+
+ private:
+  struct BackOff {
+    Instant until{};  // not tried before
+    std::chrono::milliseconds delay{0};
+  };
+  // What the publisher keeps of an open partition.
+  struct Lane {
+    std::array<BackOff, kPublishSteps> back_offs;
+    std::vector<PublishFlow::Acknowledgement> snapshots;
+    std::vector<PublishFlow::Acknowledgement> unexposed;
+  };
+  // What one pass came to.
+  struct Pass {
+    uint64_t sent = 0;
+    bool more = false;              // some partition sent all that a step allows
+    Instant next = Instant::max();  // something is due
+  };
+
+  Lane& LaneOf(const OpenPartition& open);
+  void ForgetClosed(const std::vector<PartitionPointer>& opened);
+  bool MayPublish(const OpenPartition& open) const;
+  void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);
+  template <typename Work>
+  void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
+  void Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error);
+  Status ScanMarks(OpenPartition& open);
+  void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
+  bool ShouldSendNow(const Pass& pass);
+
+  const OpenPartitions& partitions_;
+  SnapshotSink& sink_;
+  Reporter& reporter_;
+  const Clock& clock_;
+  const Options options_;
+  std::optional<WatermarkBeat> watermarks_;
+
+  std::map<uint64_t, Lane> lanes_;  // by the partition's ticket tag
+  Instant reported_{};
+  uint64_t sent_lately_ = 0;  // since
+  Instant sent_now_at_{};     // the sink was last told not to wait
+};
+
+}  // namespace seen

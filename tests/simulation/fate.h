@@ -1,0 +1,88 @@
+#pragma once
+// A store as fate lets the flow see it: reads that fail, power that goes in the middle of the publisher's
+// step, level 0 as full as the world says.
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "flow/store_port.h"
+
+namespace seen::sim {
+
+/// Thrown where the power goes: all that is in memory is gone.
+struct PowerCut {};
+
+/// What the publisher's ports have in store for it. Off unless `armed`.
+struct Fate {
+  std::mt19937_64& random;
+  int read_fail_percent = 0;
+  int power_cut_permille = 0;
+  bool armed = false;
+  uint64_t reads_failed = 0;
+
+  void MayCutPower() const {
+    if (armed && static_cast<int>(random() % 1000) < power_cut_permille) throw PowerCut{};
+  }
+  bool ReadFails() {
+    MayCutPower();
+    const bool fails = armed && static_cast<int>(random() % 100) < read_fail_percent;
+    reads_failed += fails ? 1 : 0;
+    return fails;
+  }
+};
+
+class FatefulStore final : public PartitionStore {
+ public:
+  FatefulStore(std::unique_ptr<PartitionStore> store, Fate& fate, const uint32_t& level0_files)
+      : store_(std::move(store)), fate_(fate), level0_files_(level0_files) {}
+
+  Result<std::optional<Position>> ReadPosition() const override { return store_->ReadPosition(); }
+  Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override {
+    return store_->BeginCheckpoint(position);
+  }
+  Result<bool> ReadDelta(const UserRef& user, std::string& out) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ReadDelta(user, out);
+  }
+  Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ReadDeltas(users, out);
+  }
+  Result<std::vector<Mark>> ScanMarks(const std::optional<UserRef>& after, size_t limit) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ScanMarks(after, limit);
+  }
+  Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
+                                          size_t limit) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ScanEndings(after, until_s, limit);
+  }
+  Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
+                                           const VisitUser& visit) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ScanUsers(after, limit, visit);
+  }
+  Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
+                                size_t limit) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ScanServed(after, due_s, limit);
+  }
+  Result<std::string> ReadSweep() const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ReadSweep();
+  }
+  void SetHorizon(FilterId filter, const Horizon& horizon) override { store_->SetHorizon(filter, horizon); }
+  uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
+  StoreFigures Figures() const override { return store_->Figures(); }
+
+ private:
+  static tl::unexpected<Error> Failed() { return Fail(Code::kUnavailable, "injected"); }
+
+  std::unique_ptr<PartitionStore> store_;
+  Fate& fate_;
+  const uint32_t& level0_files_;
+};
+
+}  // namespace seen::sim

@@ -1,0 +1,154 @@
+// One publisher over several partitions: whose errors delay whom.
+#include "flow/publisher.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "simulation/fate.h"
+#include "support/fakes.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+class PublisherTest : public testing::Test {
+ protected:
+  static constexpr int kPartitions = 2;
+
+  PublisherTest() {
+    topic.fail_percent = 0;
+    topic.deliver_all = true;
+    for (int32_t number = 0; number < kPartitions; ++number) Open(number);
+    publisher.Step();  // the scans of a start, which find nothing
+  }
+  void Open(int32_t number) {
+    Lane& lane = lanes[static_cast<size_t>(number)];
+    PartitionOptions options;
+    options.partition = number;
+    options.partition_count = kPartitions;
+    options.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}}};
+    auto open = std::make_shared<OpenPartition>();
+    open->partition = number;
+    open->store = std::make_unique<sim::FatefulStore>(
+        std::make_unique<sim::FakeStore>(lane.durable, lane.fault, lane.level0_files), lane.fate,
+        lane.level0_files);
+    open->flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, *open->store, dead_letters,
+                                                 reporter, clock);
+    lane.open = open;
+    opened.Add(std::move(open));
+  }
+  /// An exposure of an item of the partition's own user.
+  void Expose(int32_t number, const std::string& item) {
+    Lane& lane = lanes[static_cast<size_t>(number)];
+    const std::string value = R"({"user_id":")" + User(number) + R"(","item_id":")" + item +
+                              R"(","exposed_at":)" + std::to_string(clock.WallNow().value) + "}";
+    const Record record{lane.next_offset++, clock.WallNow(), User(number), value, false};
+    ASSERT_EQ(lane.open->flow->Apply({&record, 1}), size_t{1});
+  }
+  static std::string User(int32_t number) { return "user-of-" + std::to_string(number); }
+  bool Published(int32_t number, std::string_view item) const {
+    const auto found = topic.topic.find({0, User(number)});
+    return found != topic.topic.end() && SnapshotView::Parse(found->second)->MightContain(item);
+  }
+  void ReadsFail(int32_t number, bool fail) { lanes[static_cast<size_t>(number)].fate.armed = fail; }
+  uint64_t Failures(int32_t number, PublishStep step) { return reporter.publish_failures[{number, step}]; }
+
+  struct Lane {
+    sim::DurableState durable;
+    sim::StoreFault fault = sim::StoreFault::kNone;
+    uint32_t level0_files = 0;
+    std::mt19937_64 random{1};
+    sim::Fate fate{random, 100};
+    PartitionPointer open;
+    int64_t next_offset = 0;
+  };
+  sim::VirtualClock clock;
+  sim::CountingReporter reporter;
+  std::mt19937_64 random{1};
+  sim::FakeSnapshotTopic topic{random};
+  sim::FakeDeadLetters dead_letters{random};
+  std::array<Lane, kPartitions> lanes;
+  OpenPartitions opened;
+  Publisher publisher{opened, topic, reporter, clock, Publisher::Options()};
+};
+
+TEST_F(PublisherTest, AnErrorOfOnePartitionDelaysNoOther) {
+  ReadsFail(0, true);
+  Expose(0, "a");
+  Expose(1, "b");
+  const Instant before = clock.Now();
+  publisher.Step();
+  EXPECT_EQ(clock.Now(), before) << "nobody waits";
+  EXPECT_TRUE(Published(1, "b"));
+  EXPECT_FALSE(Published(0, "a"));
+  EXPECT_EQ(Failures(0, PublishStep::kRender), 1u);
+  EXPECT_EQ(Failures(1, PublishStep::kRender), 0u);
+}
+
+TEST_F(PublisherTest, AnErrorIsRetriedLaterAndLaterUntilItIsOver) {
+  ReadsFail(0, true);
+  Expose(0, "a");
+  for (int ms = 0; ms < 60'000; ms += 10) {
+    publisher.Step();
+    clock.Advance(10);
+  }
+  // 0.2, 0.4, 0.8, 1.6, 3.2, 6.4 and then every 10 s.
+  EXPECT_EQ(Failures(0, PublishStep::kRender), 11u);
+  ReadsFail(0, false);
+  clock.Advance(10'000);
+  publisher.Step();
+  EXPECT_TRUE(Published(0, "a"));
+  // The next error begins anew.
+  clock.Advance(2'000);
+  ReadsFail(0, true);
+  Expose(0, "b");
+  publisher.Step();
+  ReadsFail(0, false);
+  clock.Advance(200);
+  publisher.Step();
+  EXPECT_TRUE(Published(0, "b"));
+}
+
+TEST_F(PublisherTest, EachKindOfWorkBacksOffOnItsOwn) {
+  ReadsFail(0, true);
+  clock.Advance(1'000);  // endings are looked for again
+  publisher.Step();
+  EXPECT_EQ(Failures(0, PublishStep::kRepublish), 1u);
+  ReadsFail(0, false);
+  Expose(0, "a");
+  publisher.Step();
+  EXPECT_TRUE(Published(0, "a"));
+  EXPECT_EQ(Failures(0, PublishStep::kRepublish), 1u) << "it waits";
+}
+
+TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
+  EXPECT_EQ(publisher.Step(), milliseconds(50));
+  Expose(0, "a");
+  EXPECT_EQ(publisher.Step(), milliseconds(50));  // sent and acknowledged
+  clock.Advance(960);
+  Expose(0, "b");
+  EXPECT_EQ(publisher.Step(), milliseconds(40)) << "the rest of the debounce";
+  topic.deliver_all = false;
+  topic.late_percent = 100;
+  clock.Advance(40);
+  EXPECT_EQ(publisher.Step(), milliseconds(1)) << "an acknowledgement may come";
+}
+
+TEST_F(PublisherTest, AClosedPartitionsAcknowledgementsAreNobodys) {
+  topic.deliver_all = false;
+  topic.late_percent = 100;
+  Expose(0, "a");
+  publisher.Step();
+  EXPECT_EQ(topic.outstanding(), 1u);
+  opened.Take(0);
+  lanes[0].open.reset();
+  Open(0);  // assigned again
+  topic.deliver_all = true;
+  publisher.Step();
+  EXPECT_EQ(topic.outstanding(), 0u);
+  EXPECT_TRUE(Published(0, "a"));
+}
+
+}  // namespace
+}  // namespace seen
