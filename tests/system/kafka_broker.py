@@ -107,7 +107,7 @@ class Kafka:
                 return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(timeout=1)
             except confluent_kafka.KafkaException:
                 return None
-        wait_until(answers, f"Kafka answers on {self.bootstrap}", timeout_s=60)
+        wait_until(answers, f"Kafka answers on {self.bootstrap}", timeout_s=180)
 
     def _end(self, number):
         if self.process is not None:

@@ -11,7 +11,7 @@ def test_a_broker_restart_during_load_loses_nothing(kafka, topics, daemon, topic
     load = Load(chance, users=1_000)
     seend = daemon(topic_name).start()
     producing = load.send_aside(topics, topic_name, 150_000, rate=25_000)
-    time.sleep(2)
+    wait_until(lambda: seend.metric_sum("seen_events_total") > 25_000, "it is in the middle of the load")
     kafka.stop()
     try:
         wait_until(lambda: seend.status()["brokers_reachable"] is False, "status says that no broker answers")

@@ -4,6 +4,7 @@ import signal
 import time
 
 from load import Load
+from places import wait_until
 
 
 def test_sigterm_checkpoints_and_the_next_start_goes_on_from_there(topics, daemon, topic_name, chance):
@@ -49,7 +50,7 @@ def test_sigterm_during_load_exits_in_time(topics, daemon, topic_name, chance):
     load = Load(chance, users=2_000)
     seend = daemon(topic_name).start()
     producing = load.send_aside(topics, topic_name, 100_000, rate=40_000)
-    time.sleep(1)
+    wait_until(lambda: seend.metric_sum("seen_events_total") > 10_000, "it is in the middle of the load")
     seend.stop(timeout_s=10)
     producing.join()
     seend.start()

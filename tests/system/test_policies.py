@@ -76,12 +76,13 @@ def test_served_items_count_at_once_and_come_back(topics, running):
 
 def test_an_ending_is_published_after_kill_9(topics, running):
     seend = running(served_ttl_s=6)
-    send(topics, seend, event("u", "a", kind="served"))
+    served_at = now_ms()
+    send(topics, seend, event("u", "a", served_at, kind="served"))
     seend.wait_at_rest()
     filters = f"{seend.topic}-filters"
     assert "a" in Published(published(topics, filters)["u"])
     seend.kill9()
-    time.sleep(8)
+    wait_until(lambda: now_ms() > served_at + 7_500, "its bucket and its time to live are over, with nobody there")
     seend.start()
     wait_until(lambda: published(topics, filters)["u"] is None, "nothing is left: a tombstone", 20)
 
