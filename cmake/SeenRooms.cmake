@@ -1,3 +1,20 @@
+# seen_unity(TARGET sources...): compiles up to SEEN_UNITY sources as one, where no name of one hides another's.
+function(seen_unity TARGET)
+  if(NOT SEEN_UNITY)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  execute_process(
+    COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/unity_groups.py" ${SEEN_UNITY} ${ARGN}
+    OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" lines "${lines}")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([^ ]+) (.+)$" line "${line}")
+    set_property(SOURCE "${CMAKE_MATCH_2}" PROPERTY UNITY_GROUP "${CMAKE_MATCH_1}")
+  endforeach()
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # seen_room(NAME LINKS libs...): one static library of a room's *.cc files.
 # Rooms include each other by path from src/ ("model/delta.h"); tests/include_rule.py holds the order.
 function(seen_room NAME)
@@ -11,6 +28,7 @@ function(seen_room NAME)
     return()
   endif()
   add_library(seen_${NAME} STATIC ${sources})
+  seen_unity(seen_${NAME} ${sources})
   target_include_directories(seen_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(seen_${NAME} PUBLIC seen_options ${ROOM_LINKS})
 endfunction()
@@ -32,6 +50,7 @@ function(seen_test NAME DIR)
     return()
   endif()
   add_executable(test_${NAME} ${sources})
+  seen_unity(test_${NAME} ${sources})
   target_include_directories(test_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   # Only where it is used: the same object then serves every checkout's compiler cache.
   foreach(source ${sources})

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -46,10 +47,18 @@ def compile_commands():
         for word in words:
             if skip or word in ("-o", "-c"):
                 skip = word == "-o"
-            elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]):
+            elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]).resolve():
                 kept.append(word)
-        commands[os.path.relpath(entry["file"], ROOT)] = (entry["directory"], kept)
+        for source in sources_of(pathlib.Path(entry["file"])):
+            commands[os.path.relpath(source, ROOT)] = (entry["directory"], kept)
     return commands
+
+
+def sources_of(compiled):
+    """The file itself, or what one that SEEN_UNITY has made includes."""
+    if "Unity" not in compiled.parts:
+        return [compiled]
+    return re.findall(r'^#include "([^"]+)"', compiled.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 class Cache:

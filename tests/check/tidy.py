@@ -86,7 +86,7 @@ def main():
         folder, command = commands[path]
         if cache.passed(path, command):
             return None, True
-        done = subprocess.run([tool("clang-tidy"), *OPTIONS, "-p", ROOT / "build" / "release", ROOT / path], cwd=ROOT,
+        done = subprocess.run([tool("clang-tidy"), *OPTIONS, ROOT / path, "--", *command[1:]], cwd=folder,
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return f"{path}:\n{done.stdout}{done.stderr}", False
