@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Each header of src compiles alone. Usage: headers.py [--self-test]
 
-The build proves it of a header that some .cc file includes first. The others are compiled here, unless nothing of what
-they include has changed since they passed.
+The build proves it of a header that some .cc file includes first (tidy.py does, where SEEN_UNITY joins the sources). The
+others are compiled here, unless nothing of what they include has changed since they passed.
 """
 
 import pathlib

@@ -50,13 +50,14 @@ def compile_commands():
             elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]).resolve():
                 kept.append(word)
         for source in sources_of(pathlib.Path(entry["file"])):
-            commands[os.path.relpath(source, ROOT)] = (entry["directory"], kept)
+            if pathlib.Path(source).exists():  # the build may be older than the sources
+                commands[os.path.relpath(source, ROOT)] = (entry["directory"], kept)
     return commands
 
 
 def sources_of(compiled):
     """The file itself, or what one that SEEN_UNITY has made includes."""
-    if "Unity" not in compiled.parts:
+    if "Unity" not in compiled.parts or not compiled.exists():
         return [compiled]
     return re.findall(r'^#include "([^"]+)"', compiled.read_text(encoding="utf-8"), re.MULTILINE)
 
