@@ -370,7 +370,7 @@ void Daemon::Housekeep() {
   housekept_ = now;
   for (const PartitionPointer& open : partitions_->open().All()) {
     const Watermarks watermarks = consumer_->CachedWatermarks(open->partition);
-    open->flow->SetWatermarks(watermarks.low, watermarks.high);
+    open->flow->state.SetWatermarks(watermarks.low, watermarks.high);
   }
   if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
     retention_asked_ = now;

@@ -54,7 +54,7 @@ class Items::RekeyReports final : public Reporter {
   void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t) override {}
-  void UserKeysMet(int32_t) override {}
+  void UserKeyCollision(int32_t) override {}
 
   std::array<uint64_t, kRejectReasons> rejected() const {
     std::array<uint64_t, kRejectReasons> counts{};

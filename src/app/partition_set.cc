@@ -58,9 +58,9 @@ Result<int64_t> PartitionSet::Open(const Assignment& assignment) {
     opened = OpenStore(partition, assignment.partition_count, assignment.watermarks);
   }
   if (!opened) return Fail(opened.error());
-  const int64_t from = (*opened)->flow->ReadFrom(assignment.watermarks.low);
+  const int64_t from = (*opened)->flow->intake.ReadFrom(assignment.watermarks.low);
   log::Info("partition opened", {{"partition", partition},
-                                 {"next_offset", (*opened)->flow->next_offset()},
+                                 {"next_offset", (*opened)->flow->state.next_offset()},
                                  {"high_watermark", assignment.watermarks.high},
                                  {"state", has_state ? "found" : "new"}});
   open_.Add(std::move(*opened));
@@ -151,14 +151,14 @@ Result<PartitionPointer> PartitionSet::OpenStore(int32_t partition, int32_t part
   open->flow =
       std::make_unique<PartitionFlow>(std::move(flow_options), *position, watermarks.low, watermarks.high,
                                       *open->store, dead_letters_, reporter_, clock_);
-  open->flow->SetWatermarks(watermarks.low, watermarks.high);
-  if (*position && (*position)->next_offset < watermarks.low) open->flow->SkipLost(watermarks.low);
+  open->flow->state.SetWatermarks(watermarks.low, watermarks.high);
+  if (*position && (*position)->next_offset < watermarks.low) open->flow->intake.SkipLost(watermarks.low);
   return open;
 }
 
 Result<int64_t> PartitionSet::Rebuild(int32_t partition, const Watermarks& watermarks) {
   PartitionPointer open = open_.Take(partition);
-  const int32_t partition_count = open->flow->options().partition_count;
+  const int32_t partition_count = open->flow->state.options().partition_count;
   std::weak_ptr<OpenPartition> gone = open;
   open.reset();
   // A reader may still hold it for a moment.
@@ -167,7 +167,7 @@ Result<int64_t> PartitionSet::Rebuild(int32_t partition, const Watermarks& water
   auto opened = OpenStore(partition, partition_count, watermarks);
   if (!opened) return Fail(opened.error());
   log::Warning("state dropped, reading from the earliest", {{"partition", partition}});
-  const int64_t from = (*opened)->flow->ReadFrom(watermarks.low);
+  const int64_t from = (*opened)->flow->intake.ReadFrom(watermarks.low);
   open_.Add(std::move(*opened));
   return from;
 }
@@ -180,31 +180,32 @@ int64_t PartitionSet::Close(int32_t partition, bool write_checkpoint) {
   int64_t committed = -1;
   // At most two: the one that may be frozen already, and the rest.
   for (int i = 0; write_checkpoint && i < kLastCheckpointTries && !open->stopped.load(); ++i) {
-    if (!open->flow->HasFrozen()) {
-      if (!open->flow->HasChanges()) break;
-      open->flow->Freeze();
+    if (!open->flow->state.HasFrozen()) {
+      if (!open->flow->intake.HasChanges()) break;
+      open->flow->intake.Freeze();
     }
     const std::lock_guard checkpoint(open->checkpoint_mutex);
-    if (!open->flow->HasFrozen()) continue;
-    const auto written = open->flow->WriteFrozen();
+    if (!open->flow->state.HasFrozen()) continue;
+    const auto written = open->flow->checkpoint.Write();
     if (!written) {
       log::Error("last checkpoint failed; the records since the one before it will be read again",
                  {{"partition", partition}, {"reason", written.error().message}});
       break;
     }
     committed = *written;
-    if (!open->flow->HasChanges()) break;
+    if (!open->flow->intake.HasChanges()) break;
   }
   dead_letters_.Forget(partition);
-  log::Info("partition closed", {{"partition", partition}, {"next_offset", open->flow->next_offset()}});
+  log::Info("partition closed", {{"partition", partition}, {"next_offset", open->flow->state.next_offset()}});
   return committed;
 }
 
 int64_t PartitionSet::CheckpointOnce(OpenPartition& open) {
   const std::lock_guard lock(open.checkpoint_mutex);
-  if (!open.flow->HasFrozen() || open.stopped.load() || clock_.Now() < open.checkpoint_retry_at) return -1;
-  if (open.flow->AwaitsDeadLetters()) return -1;
-  const auto written = open.flow->WriteFrozen();
+  if (!open.flow->state.HasFrozen() || open.stopped.load() || clock_.Now() < open.checkpoint_retry_at)
+    return -1;
+  if (open.flow->checkpoint.AwaitsDeadLetters()) return -1;
+  const auto written = open.flow->checkpoint.Write();
   if (written) {
     open.disk_full.store(false, std::memory_order_release);
     return *written;

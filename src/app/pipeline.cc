@@ -52,14 +52,14 @@ class Pipeline::Worker final : public WorkerHandler {
     if (!open) return;
     const std::lock_guard lock(open->worker_mutex);
     if (open->closed) return;
-    open->flow->SkipLost(now.low);
-    (void)pipeline_.consumer_.Seek(partition, open->flow->ReadFrom(now.low));
+    open->flow->intake.SkipLost(now.low);
+    (void)pipeline_.consumer_.Seek(partition, open->flow->intake.ReadFrom(now.low));
   }
 
  private:
   void FreezeIfDue(OpenPartition& open) {
-    if (open.stopped.load(std::memory_order_relaxed) || !open.flow->CheckpointDue()) return;
-    open.flow->Freeze();
+    if (open.stopped.load(std::memory_order_relaxed) || !open.flow->intake.CheckpointDue()) return;
+    open.flow->intake.Freeze();
     pipeline_.Wake(pipeline_.checkpoint_wanted_);
   }
 
@@ -69,10 +69,10 @@ class Pipeline::Worker final : public WorkerHandler {
     const std::lock_guard lock(open->worker_mutex);
     if (open->closed || open->stopped.load()) return {};
     watermarks = pipeline_.consumer_.CachedWatermarks(batch.partition);
-    open->flow->SetWatermarks(watermarks.low, watermarks.high);
+    open->flow->state.SetWatermarks(watermarks.low, watermarks.high);
     const auto whole = TakeRecords(*open, batch.records);
     if (!whole) return Fail(whole.error());
-    if (*whole && batch.end_offset >= 0) open->flow->ReachedEnd(batch.end_offset);
+    if (*whole && batch.end_offset >= 0) open->flow->intake.ReachedEnd(batch.end_offset);
     FreezeIfDue(*open);
     return {};
   }
@@ -82,7 +82,7 @@ class Pipeline::Worker final : public WorkerHandler {
     Instant held_since{};
     while (!records.empty()) {
       if (!open.disk_full.load(std::memory_order_acquire)) {
-        const auto taken = open.flow->Apply(records);
+        const auto taken = open.flow->intake.Apply(records);
         if (!taken) return Fail(taken.error());
         records = records.subspan(*taken);
         FreezeIfDue(open);
@@ -97,7 +97,7 @@ class Pipeline::Worker final : public WorkerHandler {
       if (held_since == Instant{}) held_since = now;
       if (pipeline_.workers_stop_.load(std::memory_order_relaxed)) return false;
       if (now - held_since > kHoldMax) {
-        (void)pipeline_.consumer_.Seek(open.partition, open.flow->next_offset());
+        (void)pipeline_.consumer_.Seek(open.partition, open.flow->state.next_offset());
         return false;
       }
       std::unique_lock lock(pipeline_.wake_mutex_);
@@ -108,7 +108,7 @@ class Pipeline::Worker final : public WorkerHandler {
 
   void NoteHeld(OpenPartition& open) {
     if (open.held_since_ms.load(std::memory_order_relaxed) != 0) return;
-    open.held_reason = open.disk_full.load() ? "disk_full" : open.flow->HeldBy();
+    open.held_reason = open.disk_full.load() ? "disk_full" : open.flow->intake.HeldBy();
     if (open.held_reason.empty()) open.held_reason = "tail_full";  // it has just been frozen
     open.held_since_ms.store(pipeline_.clock_.WallNow().value, std::memory_order_relaxed);
     pipeline_.reporter_.FlowHeld(open.partition, open.held_reason);
@@ -200,7 +200,7 @@ void Pipeline::RunCheckpointer() {
   while (!stop_.load(std::memory_order_relaxed)) {
     bool some_wait = false;
     for (const PartitionPointer& open : partitions_.open().All()) {
-      if (!open->flow->HasFrozen() || open->stopped.load()) continue;
+      if (!open->flow->state.HasFrozen() || open->stopped.load()) continue;
       const int64_t committed = partitions_.CheckpointOnce(*open);
       if (committed >= 0) consumer_.Commit(open->partition, committed);
       some_wait |= committed < 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -31,6 +32,12 @@ class JournalBudget {
   std::atomic<int32_t> floor_{kNone};
   std::mutex mutex_;
   std::map<int32_t, std::vector<JournalDay>> partitions_;  // mutex_
+};
+
+/// Null in PartitionOptions: no journal.
+struct JournalPolicy {
+  int32_t days = 0;  // kept: so many before today
+  std::shared_ptr<JournalBudget> budget;
 };
 
 }  // namespace seen

@@ -35,8 +35,10 @@ struct OpenPartition {
   // up too it isn't known.
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> answers_from{0};
-  bool AwaitsRekeying() const { return flow->next_offset() < answers_from.load(std::memory_order_acquire); }
-  bool CaughtUp() const { return flow->CaughtUp() && !AwaitsRekeying(); }
+  bool AwaitsRekeying() const {
+    return flow->state.next_offset() < answers_from.load(std::memory_order_acquire);
+  }
+  bool CaughtUp() const { return flow->state.CaughtUp() && !AwaitsRekeying(); }
 
   std::atomic<bool> disk_full{false};
   std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed

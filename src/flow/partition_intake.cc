@@ -1,46 +1,62 @@
-// Records into the tail: decoded some at a time, then appended. The worker's side of a partition.
-#include <algorithm>
-#include <cstring>
+#include "flow/partition_intake.h"
 
-#include "flow/event_checks.h"
-#include "flow/partition_flow.h"
+#include <algorithm>
+#include <utility>
+
 #include "model/record_hash.h"
 
 namespace seen {
 namespace {
 constexpr size_t kMisroutedIdBytes = 16;
-constexpr size_t kRecordsAhead = 4;
-constexpr size_t kCacheLine = 64;
-
-// Another core has just written it. The hardware follows once a few lines have been read.
-void PrefetchValue(std::string_view value) {
-  for (size_t at = 0; at < std::min(value.size(), 4 * kCacheLine); at += kCacheLine) {
-    __builtin_prefetch(value.data() + at);
-  }
-}
 }  // namespace
 
-bool PartitionFlow::IsBehind(const Record& newest) const {
-  return LagMessages() > options_.behind_lag_messages &&
+PartitionIntake::PartitionIntake(PartitionState& state, const Neighbors& neighbors, const Anchor& anchor,
+                                 const PartitionStore& store, DeadLetterSink& dead_letters,
+                                 Reporter& reporter, const Clock& clock)
+    : state_(state),
+      options_(state.options()),
+      filters_(state.filters()),
+      neighbors_(neighbors),
+      store_(store),
+      dead_letters_(dead_letters),
+      reporter_(reporter),
+      clock_(clock),
+      block_(options_, filters_, neighbors.journal),
+      anchor_(anchor),
+      anchor_is_checked_(anchor_.offset < 0),
+      last_freeze_(clock.Now()),
+      tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
+      tail_(std::make_shared<Tail>(tail_memory_, filters_.similar)),
+      tail_since_(state.TailsSince()) {
+  if (neighbors_.unexposed) {
+    unexposed_log_ = std::make_unique<UnexposedLog>(neighbors_.unexposed->policy());
+  }
+  state_.ShowFirst(tail_);
+}
+
+bool PartitionIntake::IsBehind(const Record& newest) const {
+  return state_.LagMessages() > options_.behind_lag_messages &&
          clock_.WallNow().value - newest.timestamp.value > options_.behind_age.count();
 }
 
-Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
+Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   if (records.empty()) return size_t{0};
+  if (!anchor_is_checked_) {
+    if (Status checked = CheckAnchor(records.front()); !checked) return Fail(checked.error());
+  }
   BatchReport report;
   report.partition = options_.partition;
   ++batch_number_;
-  defer_ = IsBehind(records.back()) || !publish_.HasRoom();
+  defer_ = IsBehind(records.back()) || !neighbors_.publish.HasRoom();
   size_t taken = 0;
   while (taken < records.size()) {
     const auto rest = records.subspan(taken);
-    const auto read = ReadBlock(rest);
-    if (!read) return Fail(read.error());
-    const size_t appended = AppendBlock(rest, *read, report);
+    const size_t read = block_.Read(rest, state_.next_offset(), *tail_);
+    const size_t appended = AppendBlock(rest, read, report);
     taken += appended;
-    if (appended < *read) break;  // the tail is full
-    if (block_rejection_) {
-      if (!Reject(records[taken], *block_rejection_, report)) break;
+    if (appended < read) break;  // the tail is full
+    if (block_.rejection()) {
+      if (!Reject(records[taken], *block_.rejection(), report)) break;
       NoteTaken(records[taken++], report);
     }
   }
@@ -55,14 +71,8 @@ Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
     for (const TimeMs exposed_at : exposed_) {
       report.exposed_to_visible.Add(std::max<int64_t>(0, now - exposed_at.value));
     }
-    if (defer_) {
-      for (size_t i = 0; i < dirty_.size(); ++i) {
-        dirty_slots_[i]->deferred = static_cast<FilterMask>(dirty_slots_[i]->deferred | dirty_[i].filters);
-      }
-    } else {
-      publish_.AddDirty(dirty_, visible_at);
-    }
-    NoteCaughtUp();
+    PassOnDirty(visible_at);
+    state_.NoteCaughtUp();
     reporter_.BatchApplied(report);
   }
   dirty_.clear();
@@ -71,92 +81,29 @@ Result<size_t> PartitionFlow::Apply(std::span<const Record> records) {
   return taken;
 }
 
-// Decodes records up to a block's length, or up to one that must be rejected: those before it come first.
-Result<size_t> PartitionFlow::ReadBlock(std::span<const Record> records) {
-  block_.clear();
-  block_items_.clear();
-  block_created_.clear();
-  block_served_.clear();
-  block_id_bytes_ = 0;
-  if (journal_) journal_->BeginBlock();
-  block_rejection_.reset();
-  const int64_t next_offset = next_offset_.load(std::memory_order_relaxed);
-  size_t read = 0;
-  for (; read < records.size() && block_.size() < kBlockRecords; ++read) {
-    const Record& record = records[read];
-    if (read + kRecordsAhead < records.size()) PrefetchValue(records[read + kRecordsAhead].value);
-    if (!anchor_is_checked_) [[unlikely]] {
-      if (Status checked = CheckAnchor(record); !checked) return Fail(checked.error());
-    }
-    if (record.offset < next_offset) continue;
-    block_rejection_ = ReadRecord(record, static_cast<uint32_t>(read));
-    if (block_rejection_) [[unlikely]]
-      break;
+void PartitionIntake::PassOnDirty(Instant visible_at) {
+  if (!defer_) return neighbors_.publish.AddDirty(dirty_, visible_at);
+  for (size_t i = 0; i < dirty_.size(); ++i) {
+    dirty_slots_[i]->deferred = static_cast<FilterMask>(dirty_slots_[i]->deferred | dirty_[i].filters);
   }
-  return read;
-}
-
-void PartitionFlow::Skip(SkipReason reason, uint32_t record) {
-  Exposure& skipped = block_.emplace_back();
-  skipped.skip = reason;
-  skipped.record = record;
-}
-
-std::optional<Rejection> PartitionFlow::ReadRecord(const Record& record, uint32_t number) {
-  if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
-  auto decoded = decoder_.Decode(record.value);
-  if (!decoded) return std::move(decoded.error());
-  const Event& event = *decoded;
-  if (event.skip != SkipReason::kNone) [[unlikely]] {
-    Skip(event.skip, number);
-    return std::nullopt;
-  }
-  if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]]
-    return rejection;
-  const auto covering = static_cast<FilterMask>(all_filters_ & event.filters);
-  if (covering == 0 && !unexposed_) [[unlikely]] {
-    Skip(SkipReason::kNoFilter, number);
-    return std::nullopt;
-  }
-  const FilterMask filters = FiltersOf(event, covering, record.timestamp);
-  // The event's views last only until the next one is decoded.
-  char* const user_id = block_ids_.get() + block_id_bytes_;
-  std::memcpy(user_id, event.user_id.data(), event.user_id.size());
-  block_id_bytes_ += event.user_id.size();
-  const auto items_from = static_cast<uint32_t>(block_items_.size());
-  for (const ExposedItem& item : event.items) block_items_.push_back(item.fingerprint);
-  block_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()), filters,
-                    PartitionHash(options_.partitioner, event.user_id), items_from,
-                    static_cast<uint32_t>(block_items_.size()), event.exposed_at, number,
-                    ChangeOf(event.kind), covering == 0 ? SkipReason::kNoFilter : SkipReason::kNone,
-                    nullptr});
-  tail_->PrefetchIndex(block_.back().user);
-  if ((filters & similar_) != 0) [[unlikely]] {
-    for (const ExposedItem& item : event.items) options_.groups->Prefetch(item.fingerprint);
-  }
-  if (event.kind != EventKind::kErased && (unexposed_ || by_creation_ != 0)) [[unlikely]]
-    ReadDetails(event);
-  if (journal_) [[unlikely]]
-    journal_->Note(number, event, filters, record, block_.back().user);
-  return std::nullopt;
 }
 
 // How many of the `read` records were taken: fewer when the tail is full.
-size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
-  if (TailIsFull()) return block_.empty() ? read : block_.front().record;
-  for (const Exposure& exposure : block_) tail_->PrefetchSlot(exposure.user);
-  if (similar_ != 0) [[unlikely]] {
-    for (const Fingerprint item : block_items_) options_.groups->PrefetchLikes(item);
+size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
+  const std::span<Exposure> exposures = block_.exposures();
+  if (TailIsFull()) return exposures.empty() ? read : exposures.front().record;
+  for (const Exposure& exposure : exposures) tail_->PrefetchSlot(exposure.user);
+  if (filters_.similar != 0) [[unlikely]] {
+    for (const Fingerprint item : block_.items()) options_.groups->PrefetchLikes(item);
   }
-  for (Exposure& exposure : block_) {
+  for (Exposure& exposure : exposures) {
     if (exposure.filters == 0) continue;
-    exposure.slot =
-        &tail_->SlotOf(exposure.user, {exposure.user_id, exposure.user_id_bytes}, exposure.id_check);
+    exposure.slot = &tail_->SlotOf(exposure.user, exposure.id(), exposure.id_check);
     tail_->PrefetchBlock(*exposure.slot);
   }
-  if (similar_ != 0) [[unlikely]]
-    JoinBlock(report);
-  for (const Exposure& exposure : block_) {
+  if (filters_.similar != 0) [[unlikely]]
+    block_.FindSimilar(report);
+  for (const Exposure& exposure : exposures) {
     if (TailIsFull()) return exposure.record;
     Append(exposure, records[exposure.record], report);
     NoteTaken(records[exposure.record], report);
@@ -164,68 +111,43 @@ size_t PartitionFlow::AppendBlock(std::span<const Record> records, size_t read, 
   return read;
 }
 
-// What the block's items are like, as far as their events concern filters that record it. An item that
-// nothing is known of is like nothing; nobody waits.
-void PartitionFlow::JoinBlock(BatchReport& report) {
-  block_similar_.clear();
-  block_similar_ends_.clear();
-  for (const Exposure& exposure : block_) {
-    const bool joins = exposure.kind == ChangeKind::kExposed || exposure.kind == ChangeKind::kRemoved;
-    if (!joins || (exposure.filters & similar_) == 0) continue;
-    block_similar_ends_.resize(exposure.items_from, static_cast<uint32_t>(block_similar_.size()));
-    for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
-      const size_t before = block_similar_.size();
-      options_.groups->AppendSimilar(block_items_[i], block_similar_);
-      report.joined += block_similar_.size() > before ? 1u : 0u;
-      block_similar_ends_.push_back(static_cast<uint32_t>(block_similar_.size()));
-    }
-    report.looked_up += exposure.items_to - exposure.items_from;
-  }
-}
-
-// Of the items [first_item, end_item) of the block.
-void PartitionFlow::AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item,
-                                  ChangeKind kind, FilterMask filters) {
-  if (filters == 0 || first_item == end_item || block_similar_ends_.size() < end_item) return;
+// What the items [first_item, end_item) of the block are like.
+void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item,
+                                    ChangeKind kind, FilterMask filters) {
+  if (filters == 0) return;
   const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
-  const uint32_t from = first_item == 0 ? 0 : block_similar_ends_[first_item - 1];
-  for (uint32_t i = from; i < block_similar_ends_[end_item - 1]; ++i) {
-    tail_->Append(*exposure.slot, {block_similar_[i], second, kind}, filters);
+  for (const Fingerprint similar : block_.SimilarTo(first_item, end_item)) {
+    tail_->Append(*exposure.slot, {similar, second, kind}, filters);
   }
 }
 
-void PartitionFlow::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
-  if (unexposed_) [[unlikely]]
+void PartitionIntake::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
+  if (neighbors_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
     return;
   }
-  const auto expected =
-      static_cast<int32_t>(exposure.id_check % static_cast<uint32_t>(options_.partition_count));
-  if (expected != options_.partition) [[unlikely]] {
-    ++report.misrouted;
-    NoteMisrouted(record, {exposure.user_id, exposure.user_id_bytes}, expected);
-  }
+  NoteMisrouted(exposure, record, report);
   const uint32_t items = exposure.items_to - exposure.items_from;
   if (exposure.filters == 0) {
     report.too_old += items;
     return;
   }
   Tail::UserSlot& slot = *exposure.slot;
-  if (slot.ids_met) [[unlikely]] {
-    slot.ids_met = false;
-    reporter_.UserKeysMet(options_.partition);
+  if (slot.has_collision) [[unlikely]] {
+    slot.has_collision = false;
+    reporter_.UserKeyCollision(options_.partition);
   }
   const auto second = static_cast<uint32_t>(exposure.exposed_at.value / 1000);
   if (exposure.kind == ChangeKind::kExposed) [[likely]] {
-    const auto plain = static_cast<FilterMask>(exposure.filters & ~by_creation_);
+    const auto plain = static_cast<FilterMask>(exposure.filters & ~filters_.by_creation);
     for (uint32_t i = exposure.items_from; i < exposure.items_to && plain != 0; ++i) {
-      tail_->Append(slot, {block_items_[i], second, ChangeKind::kExposed}, plain);
+      tail_->Append(slot, {block_.items()[i], second, ChangeKind::kExposed}, plain);
     }
-    if ((plain & similar_) != 0) [[unlikely]] {
+    if ((plain & filters_.similar) != 0) [[unlikely]] {
       AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kSimilar,
-                    static_cast<FilterMask>(plain & similar_));
+                    static_cast<FilterMask>(plain & filters_.similar));
     }
     if (plain != exposure.filters) [[unlikely]]
       AppendByCreation(exposure, record);
@@ -234,22 +156,19 @@ void PartitionFlow::Append(const Exposure& exposure, const Record& record, Batch
   } else {
     AppendOther(exposure, second, report);
   }
-  if (journal_) [[unlikely]]
-    journal_->Append(exposure.record, exposure.user);
-  NoteDirty(slot, static_cast<FilterMask>(published_filters_ & exposure.filters), record.timestamp);
+  if (neighbors_.journal) [[unlikely]]
+    neighbors_.journal->Append(exposure.record, exposure.user);
+  NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record.timestamp);
 }
 
-void PartitionFlow::NoteTaken(const Record& record, BatchReport& report) {
-  if (record.timestamp.value > partition_time_ms_.load(std::memory_order_relaxed)) {
-    partition_time_ms_.store(record.timestamp.value, std::memory_order_release);
-  }
-  // Readers may find more than the offset says, never less.
-  next_offset_.store(record.offset + 1, std::memory_order_release);
+void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
+  state_.RaisePartitionTime(record.timestamp);
+  state_.SetNextOffset(record.offset + 1);
   ++report.records;
   report.bytes += record.key.size() + record.value.size();
 }
 
-void PartitionFlow::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
+void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
   if (filters == 0) return;
   if (slot.dirty_batch == batch_number_) {
     // Its earlier records of this batch may have been too old for some of the filters.
@@ -262,7 +181,7 @@ void PartitionFlow::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs r
   dirty_.push_back({slot.key, filters, record_timestamp});
 }
 
-bool PartitionFlow::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
+bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
   dead_letters_full_ = !dead_letters_.TrySend({rejection, options_.partition, &record});
   if (dead_letters_full_) return false;
   rejected_.push_back({record.offset, record.timestamp, RecordHash(record.key, record.value)});
@@ -271,11 +190,173 @@ bool PartitionFlow::Reject(const Record& record, const Rejection& rejection, Bat
   return true;
 }
 
-void PartitionFlow::NoteMisrouted(const Record& record, std::string_view user_id, int32_t expected) {
+// Counts an event in another partition than its user's.
+void PartitionIntake::NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report) {
+  const auto expected =
+      static_cast<int32_t>(exposure.id_check % static_cast<uint32_t>(options_.partition_count));
+  if (expected == options_.partition) [[likely]]
+    return;
+  ++report.misrouted;
   reporter_.EventMisrouted(options_.partition, expected, record.offset);
-  const std::lock_guard lock(status_mutex_);
-  ++misrouted_;
-  misrouted_last_ = {record.offset, expected, std::string(user_id.substr(0, kMisroutedIdBytes))};
+  state_.NoteMisrouted({record.offset, expected, std::string(exposure.id().substr(0, kMisroutedIdBytes))});
+}
+
+void PartitionIntake::AppendByCreation(const Exposure& exposure, const Record& record) {
+  const Day shown = DayOf(exposure.exposed_at);
+  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+    const Day created = block_.CreatedOf(i, shown);
+    FilterMask filters = 0;
+    for (size_t at = 0; at < options_.filters.size(); ++at) {
+      const bool by_creation = (filters_.by_creation & exposure.filters) >> at & 1;
+      if (by_creation && !options_.filters[at].IsTooOld(StartOf(created), record.timestamp)) {
+        filters = static_cast<FilterMask>(filters | 1u << at);
+      }
+    }
+    if (filters == 0) continue;
+    const auto packed =
+        static_cast<uint32_t>(created.since_epoch) << 16 | static_cast<uint32_t>(shown.since_epoch);
+    tail_->Append(*exposure.slot, {block_.items()[i], packed, ChangeKind::kExposedOfCreation}, filters);
+    AppendSimilar(exposure, i, i + 1, ChangeKind::kSimilar,
+                  static_cast<FilterMask>(filters & filters_.similar));
+  }
+}
+
+void PartitionIntake::AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report) {
+  Tail::UserSlot& slot = *exposure.slot;
+  const uint32_t items = exposure.items_to - exposure.items_from;
+  if (exposure.kind == ChangeKind::kErased) {
+    tail_->Append(slot, {{}, second, ChangeKind::kErased}, exposure.filters);
+    tail_has_erased_ = true;
+    ++report.erased;
+    return;
+  }
+  for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+    tail_->Append(slot, {block_.items()[i], second, exposure.kind}, exposure.filters);
+  }
+  if (exposure.kind == ChangeKind::kRemoved) {
+    AppendSimilar(exposure, exposure.items_from, exposure.items_to, ChangeKind::kRemoved,
+                  static_cast<FilterMask>(exposure.filters & filters_.similar));
+    report.removed += items;
+  } else if (exposure.kind == ChangeKind::kServed) {
+    tail_has_served_ = true;
+    report.served += items;
+  } else {
+    report.declared += items;
+  }
+}
+
+void PartitionIntake::NoteUnexposed(const Exposure& exposure, const Record& record) {
+  const int64_t second = exposure.exposed_at.value / 1000;
+  if (exposure.kind == ChangeKind::kServed) {
+    for (const RecordBlock::Served& served : block_.served()) {
+      if (served.record != exposure.record) continue;
+      unexposed_log_->AddServed(exposure.user, block_.items()[exposure.items_from + served.place], second,
+                                record.offset, served.place, served.text);
+    }
+  } else if (exposure.kind == ChangeKind::kExposed) {
+    const int64_t partition_second = std::max(state_.partition_time().value, record.timestamp.value) / 1000;
+    for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+      unexposed_log_->AddExposed(exposure.user, block_.items()[i], second, partition_second);
+    }
+  } else if (exposure.kind == ChangeKind::kErased) {
+    unexposed_log_->AddErased(exposure.user);
+  }
+}
+
+bool PartitionIntake::TailIsFull() const {
+  uint64_t bytes = tail_->bytes();
+  if (unexposed_log_) bytes += unexposed_log_->bytes();
+  if (neighbors_.journal) bytes += neighbors_.journal->bytes();
+  return bytes >= options_.tail_bytes_max;
+}
+
+int64_t PartitionIntake::ReadFrom(int64_t low_watermark) {
+  const int64_t next = state_.next_offset();
+  if (anchor_.offset < low_watermark) anchor_is_checked_ = true;  // none, or deleted by retention
+  return std::max(low_watermark, anchor_is_checked_ ? next : std::min(anchor_.offset, next));
+}
+
+Status PartitionIntake::CheckAnchor(const Record& record) {
+  anchor_is_checked_ = true;
+  if (record.offset != anchor_.offset)
+    return {};  // it was compacted away or deleted since: nothing to compare
+  if (record.timestamp == anchor_.timestamp && RecordHash(record.key, record.value) == anchor_.hash)
+    return {};
+  return Fail(
+      Code::kRefused,
+      "partition " + std::to_string(options_.partition) + ": the record at offset " +
+          std::to_string(record.offset) +
+          " isn't the one that was read there before: the input topic was recreated, or its log was cut. "
+          "Remedy: point input.topic at the right topic, or start once with --rebuild to drop this "
+          "partition's state and read the topic from its earliest record");
+}
+
+void PartitionIntake::ReachedEnd(int64_t end_offset) {
+  anchor_is_checked_ = true;  // its record is gone, or it would have come
+  // Transaction markers and compaction leave offsets without records.
+  if (end_offset > state_.next_offset()) state_.SetNextOffset(end_offset);
+  state_.NoteCaughtUp();
+}
+
+void PartitionIntake::SkipLost(int64_t low) {
+  const int64_t next = state_.next_offset();
+  if (low <= next) return;
+  const LostRange range{next, low, clock_.WallNow()};
+  state_.SetNextOffset(low);
+  anchor_is_checked_ = true;  // it is gone as well
+  anchor_ = {};
+  state_.Lose(range);
+  reporter_.RangeLost(options_.partition, range);
+}
+
+bool PartitionIntake::HasChanges() const {
+  return !tail_->Empty() || state_.next_offset() != state_.checkpoint_offset() ||
+         state_.LostRangesChanged() || neighbors_.publish.HasMarkChanges() ||
+         neighbors_.republisher.HasChanges() ||
+         (neighbors_.unexposed && neighbors_.unexposed->HasChanges()) ||
+         // The sweep of a new day waits until the tail of the old one is in the store.
+         DayOf(tail_since_) != DayOf(clock_.WallNow()) ||
+         (neighbors_.journal && neighbors_.journal->MustDrop());
+}
+
+bool PartitionIntake::CheckpointDue() const {
+  if (state_.HasFrozen() || !anchor_is_checked_ || store_.Level0Files() > options_.level0_files_max)
+    return false;
+  if (TailIsFull()) return true;
+  return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
+}
+
+std::string_view PartitionIntake::HeldBy() const {
+  if (dead_letters_full_) return "dead_letters_full";
+  if (!TailIsFull()) return {};
+  if (store_.Level0Files() > options_.level0_files_max) return "level0_files";
+  return "tail_full";
+}
+
+void PartitionIntake::Freeze() {
+  auto frozen = std::make_unique<FrozenTail>();
+  frozen->tail = tail_;
+  frozen->position.next_offset = state_.next_offset();
+  frozen->position.partition_time = state_.partition_time();
+  frozen->position.anchor = anchor_;
+  frozen->position.lost_ranges = state_.TakeLostRanges();
+  frozen->rejected = rejected_;
+  frozen->at = clock_.Now();
+  frozen->has_served = std::exchange(tail_has_served_, false);
+  frozen->has_erased = std::exchange(tail_has_erased_, false);
+  if (neighbors_.unexposed) {
+    frozen->unexposed =
+        std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
+  }
+  tail_since_ = clock_.WallNow();
+  frozen->next_since = tail_since_;
+  last_freeze_ = frozen->at;
+  tail_ = std::make_shared<Tail>(tail_memory_, filters_.similar);
+  if (neighbors_.journal) neighbors_.journal->Freeze();
+  // Acknowledged dead letters needn't be followed any longer.
+  const int64_t oldest = dead_letters_.OldestUnacknowledged(options_.partition);
+  while (!rejected_.empty() && (oldest < 0 || rejected_.front().offset < oldest)) rejected_.pop_front();
+  state_.Freeze(std::move(frozen), tail_);
 }
 
 }  // namespace seen

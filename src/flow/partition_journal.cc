@@ -140,18 +140,18 @@ bool PartitionJournal::MustDrop() const {
   return policy_.budget->Floor().since_epoch > oldest_day_.load(std::memory_order_relaxed);
 }
 
-Status PartitionJournal::Begin(CheckpointWriter& writer, TimeMs wall, TimeMs partition_time,
-                               CheckpointReport& report) {
-  keep_from_ = std::max(DayOf(std::min(wall, partition_time)) - policy_.days, policy_.budget->Floor());
+Status PartitionJournal::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  const Day today = DayOf(std::min(checkpoint.wall, checkpoint.position.partition_time));
+  keep_from_ = std::max(today - policy_.days, policy_.budget->Floor());
   next_whole_from_ = std::max(keep_from_, WholeFrom());
   for (const JournalDay& day : store_.JournalDays()) {
-    if (day.day < keep_from_) ++report.journal_days_dropped;
+    if (day.day < keep_from_) ++checkpoint.report.journal_days_dropped;
   }
   return writer.KeepRowsFrom(keep_from_, next_whole_from_);
 }
 
-// Appends the rows from `newest` on that no erasure behind them in the log hides; `hidden`: erasures met so
-// far, and on return those met here as well.
+// Appends the rows from `newest` on that no erasure behind them in the log hides; `hidden`: erasures so far,
+// and on return those found here as well.
 void PartitionJournal::Collect(const UserRows::Row* newest, std::optional<Day>& hidden,
                                std::vector<TailRow>& out) {
   for (const UserRows::Row* row = newest; row; row = row->older) {
@@ -186,7 +186,7 @@ Result<std::optional<Day>> PartitionJournal::StoredErasure(const UserKey& user) 
   return delta->erased;
 }
 
-Status PartitionJournal::Write(CheckpointWriter& writer, CheckpointReport& report) const {
+Status PartitionJournal::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   std::vector<TailRow> rows;
   for (const UserRows::User* user : frozen_->SortedUsers()) {
     rows.clear();
@@ -203,14 +203,14 @@ Status PartitionJournal::Write(CheckpointWriter& writer, CheckpointReport& repor
     Arrange(erased ? std::max(*erased, keep_from_) : keep_from_, rows);
     for (const TailRow& row : rows) {
       if (Status added = writer.AddRow(user->key, row.place, row.row); !added) return added;
-      ++report.journal_rows;
-      report.journal_bytes += row.row.size();
+      ++checkpoint.report.journal_rows;
+      checkpoint.report.journal_bytes += row.row.size();
     }
   }
   return {};
 }
 
-void PartitionJournal::Committed() {
+void PartitionJournal::Committed(const Checkpoint&) {
   whole_from_.store(next_whole_from_.since_epoch, std::memory_order_release);
   {
     // Readers who took the frozen rows keep them; the store has them all now.
@@ -224,7 +224,7 @@ Status PartitionJournal::Read(const Question& question, const Visit& visit) cons
   std::shared_ptr<UserRows> active;
   std::shared_ptr<UserRows> frozen;
   {
-    // Before the store: what leaves them meanwhile is then met twice, not missed.
+    // Before the store: what leaves them meanwhile is then seen twice, not missed.
     const std::lock_guard lock(mutex_);
     active = active_;
     frozen = frozen_;

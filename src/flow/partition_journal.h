@@ -2,8 +2,8 @@
 // The journal of one partition: events into rows in memory, those into checkpoints, all of them out to who
 // asks. What a row is: model/journal_row.h.
 //
-// Threads as of the PartitionFlow that has it. Worker: BeginBlock, Note, Append, Freeze. Checkpoint thread:
-// Write, Committed. Any thread: the rest.
+// Threads. Worker: BeginBlock, Note, Append, Freeze. Checkpoint thread: what CheckpointPart has. Any thread:
+// the rest.
 
 #include <array>
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
 #include "flow/journal_budget.h"
 #include "flow/log_port.h"
@@ -25,13 +26,7 @@
 
 namespace seen {
 
-/// Null in PartitionOptions: no journal.
-struct JournalPolicy {
-  int32_t days = 0;  // kept: so many before today
-  std::shared_ptr<JournalBudget> budget;
-};
-
-class PartitionJournal {
+class PartitionJournal final : public CheckpointPart {
  public:
   struct Options {
     int32_t partition = 0;
@@ -43,7 +38,7 @@ class PartitionJournal {
   /// `position`: the store's, nullopt if it is new. `store` outlives this.
   PartitionJournal(JournalPolicy policy, Options options, const std::optional<Position>& position,
                    const PartitionStore& store);
-  ~PartitionJournal();
+  ~PartitionJournal() override;
 
   // A block of records is decoded before the first of them is appended.
   void BeginBlock();
@@ -59,10 +54,11 @@ class PartitionJournal {
   uint64_t AllBytes() const;
   /// Of days that must go the store still has some.
   bool MustDrop() const;
-  /// Adds what was frozen to a checkpoint. First Begin, before any delta.
-  Status Begin(CheckpointWriter& writer, TimeMs wall, TimeMs partition_time, CheckpointReport& report);
-  Status Write(CheckpointWriter& writer, CheckpointReport& report) const;
-  void Committed();
+  /// Which days are kept.
+  Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  /// The rows that were frozen.
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  void Committed(const Checkpoint& checkpoint) override;
 
   /// Nothing of this day and later ones is missing.
   Day WholeFrom() const { return {whole_from_.load(std::memory_order_acquire)}; }

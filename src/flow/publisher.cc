@@ -32,7 +32,7 @@ milliseconds Publisher::Step() {
   Acknowledge(opened, pass);
   const Instant now = clock_.Now();
   if (now - reported_ > kIdle) {
-    for (const PartitionPointer& open : opened) open->flow->publish().Report();
+    for (const PartitionPointer& open : opened) open->flow->publish.Report();
     reported_ = now;
   }
   if (pass.more) return milliseconds(0);
@@ -43,7 +43,7 @@ milliseconds Publisher::Step() {
 
 uint64_t Publisher::Outstanding() const {
   uint64_t outstanding = 0;
-  for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish().Outstanding();
+  for (const PartitionPointer& open : partitions_.All()) outstanding += open->flow->publish.Outstanding();
   return outstanding;
 }
 
@@ -63,14 +63,20 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
 
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   PartitionFlow& flow = *open.flow;
-  PublishFlow& publish = flow.publish();
-  if (flow.LagMessages() <= flow.options().behind_lag_messages) {
+  PublishFlow& publish = flow.publish;
+  if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
-    Try(PublishStep::kRepublish, open, lane, [&] { return flow.Republish(); });
+    Try(PublishStep::kRepublish, open, lane,
+        [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
   }
-  Try(PublishStep::kUnexposed, open, lane, [&] { return flow.StepUnexposed(sink_, open.unexposed_tag()); });
+  if (flow.unexposed) {
+    Try(PublishStep::kUnexposed, open, lane,
+        [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink_, open.unexposed_tag()); });
+  }
   Try(PublishStep::kRender, open, lane, [&] {
-    const auto render = [&](std::span<PublishFlow::Rendering> group) { return flow.RenderUsers(group); };
+    const auto render = [&](std::span<PublishFlow::Rendering> group) {
+      return flow.reader.RenderUsers(group);
+    };
     const auto stepped =
         publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);
     pass.sent += stepped.sent;
@@ -97,12 +103,12 @@ void Publisher::Failed(PublishStep step, OpenPartition& open, BackOff& back_off,
 }
 
 Status Publisher::ScanMarks(OpenPartition& open) {
-  const auto scan = open.flow->publish().WantsScan();
+  const auto scan = open.flow->publish.WantsScan();
   if (!scan.wanted) return {};
   const size_t limit = std::min(scan.limit, options_.marks_a_step);
   const auto marks = open.store->ScanMarks(scan.after, limit);
   if (!marks) return Fail(marks.error());
-  open.flow->MarksScanned(*marks, limit);
+  open.flow->publish.Scanned(*marks, limit, clock_.Now());
   return {};
 }
 
@@ -125,9 +131,9 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   const TimeMs wall = clock_.WallNow();
   for (const PartitionPointer& open : opened) {
     Lane& lane = LaneOf(*open);
-    if (!lane.snapshots.empty()) open->flow->publish().Acknowledged(lane.snapshots, now, wall);
+    if (!lane.snapshots.empty()) open->flow->publish.Acknowledged(lane.snapshots, now, wall);
     for (const auto& [ticket, delivered] : lane.unexposed) {
-      open->flow->unexposed()->Acknowledged(ticket, delivered);
+      open->flow->unexposed->Acknowledged(ticket, delivered);
     }
     lane.snapshots.clear();
     lane.unexposed.clear();

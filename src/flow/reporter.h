@@ -76,7 +76,7 @@ class Reporter {
   /// step is retried, and the other steps and partitions go on.
   virtual void PublishFailed(int32_t /*partition*/, PublishStep /*step*/, const Error&) {}
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
-  virtual void UserKeysMet(int32_t partition) = 0;
+  virtual void UserKeyCollision(int32_t partition) = 0;
 
   virtual void BatchRekeyed(const RekeyReport&) {}
   /// Something wasn't delivered: the source partition is read again from `offset`.

@@ -17,11 +17,12 @@ uint32_t SecondOf(TimeMs wall) {
 }
 }  // namespace
 
-Republisher::Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish, double users_per_second,
-                         bool is_new)
+Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
+                         double users_per_second, bool is_new)
     : filters_(std::move(filters)),
       publishes_(std::any_of(filters_.begin(), filters_.end(),
                              [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
+      store_(store),
       publish_(publish),
       users_per_second_(users_per_second),
       is_new_(is_new),
@@ -29,8 +30,8 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish
   for (const FilterPolicy& filter : filters_) renderings_.push_back(filter.RenderingHash());
 }
 
-Status Republisher::Open(const PartitionStore& store, TimeMs wall) {
-  const auto stored = store.ReadSweep();
+Status Republisher::Open(TimeMs wall) {
+  const auto stored = store_.ReadSweep();
   if (!stored) return Fail(stored.error());
   const std::lock_guard lock(mutex_);
   if (!stored->empty()) {
@@ -50,17 +51,17 @@ Status Republisher::Open(const PartitionStore& store, TimeMs wall) {
   return {};
 }
 
-Status Republisher::Step(const PartitionStore& store, Instant now, TimeMs wall, TimeMs tails_since) {
+Status Republisher::Step(Instant now, TimeMs wall, TimeMs tails_since) {
   if (!publishes_) return {};
   if (!opened_) {
-    if (Status opened = Open(store, wall); !opened) return opened;
+    if (Status opened = Open(wall); !opened) return opened;
   }
-  if (Status endings = StepEndings(store, now, wall); !endings) return endings;
+  if (Status endings = StepEndings(now, wall); !endings) return endings;
   StartSweepIfDue(wall, tails_since);
-  return StepSweep(store, now, wall);
+  return StepSweep(now, wall);
 }
 
-Status Republisher::StepEndings(const PartitionStore& store, Instant now, TimeMs wall) {
+Status Republisher::StepEndings(Instant now, TimeMs wall) {
   if (now - endings_at_ < kEndingsEvery || !publish_.TakesMore(kPage)) return {};
   const uint32_t until = SecondOf(wall);
   std::optional<Ending> after;
@@ -70,12 +71,12 @@ Status Republisher::StepEndings(const PartitionStore& store, Instant now, TimeMs
     after = endings_after_;
     round = endings_round_;
   }
-  const auto page = store.ScanEndings(after, until, kPage);
+  const auto page = store_.ScanEndings(after, until, kPage);
   if (!page) return Fail(page.error());
   due_.clear();
   for (const Ending& ending : *page) due_.push_back(ending.user);
   publish_.AddDue(due_, now);
-  endings_met_.fetch_add(page->size(), std::memory_order_relaxed);
+  endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
   if (page->size() < kPage) endings_at_ = now;  // else there are more at once
   const std::lock_guard lock(mutex_);
   // A checkpoint added some that the page may lack: from the beginning once more.
@@ -116,7 +117,7 @@ void Republisher::StartSweepIfDue(TimeMs wall, TimeMs tails_since) {
   Changed();
 }
 
-Status Republisher::StepSweep(const PartitionStore& store, Instant now, TimeMs wall) {
+Status Republisher::StepSweep(Instant now, TimeMs wall) {
   const double since = std::chrono::duration<double>(now - swept_at_).count();
   swept_at_ = now;
   allowance_ =
@@ -133,7 +134,7 @@ Status Republisher::StepSweep(const PartitionStore& store, Instant now, TimeMs w
   due_.clear();
   std::optional<UserRef> skipped;
   const auto last =
-      store.ScanUsers(progress.cursor, kPage, [&](const UserRef& ref, std::string_view encoded) {
+      store_.ScanUsers(progress.cursor, kPage, [&](const UserRef& ref, std::string_view encoded) {
         if (skipped) return;
         const auto index = IndexOf(ref.filter);
         if (!index || !filters_[*index].snapshot) {
@@ -174,33 +175,57 @@ void Republisher::EndSweep() {
   for (auto& filter : progress_.filters) filter.whole = false;
 }
 
-Republisher::Changes Republisher::Collect() {
-  const std::lock_guard lock(mutex_);
-  Changes changes;
-  progress_collected_ = progress_changed_;
-  if (progress_changed_) changes.progress = EncodeSweepProgress(progress_);
-  progress_changed_ = false;
-  endings_collected_ = endings_done_;
-  changes.endings_done = endings_done_ > endings_dropped_ ? endings_done_ : 0;
-  has_changes_.store(false, std::memory_order_release);
-  return changes;
+Status Republisher::Begin(Checkpoint&, CheckpointWriter& writer) {
+  std::string progress;
+  {
+    const std::lock_guard lock(mutex_);
+    progress_collected_ = progress_changed_;
+    if (progress_changed_) progress = EncodeSweepProgress(progress_);
+    progress_changed_ = false;
+    endings_written_ = endings_done_;
+    has_changes_.store(false, std::memory_order_release);
+  }
+  return progress.empty() ? Status() : writer.PutSweep(progress);
 }
 
-void Republisher::Committed(std::optional<uint32_t> earliest) {
+Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  uint32_t done = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (endings_written_ > endings_dropped_) done = endings_written_;
+  }
+  if (done > 0) {
+    if (Status dropped = writer.DropEndings(done); !dropped) return dropped;
+  }
+  // What is dropped must not be added: then it ends at once.
+  auto& endings = checkpoint.endings;
+  for (Ending& ending : endings) ending.at_s = std::max(ending.at_s, done);
+  std::sort(endings.begin(), endings.end());
+  endings.erase(std::unique(endings.begin(), endings.end()), endings.end());
+  for (const Ending& ending : endings) {
+    if (Status added = writer.AddEnding(ending); !added) return added;
+  }
+  return {};
+}
+
+void Republisher::Committed(const Checkpoint& checkpoint) {
   const std::lock_guard lock(mutex_);
-  endings_dropped_ = std::max(endings_dropped_, endings_collected_);
-  if (earliest) {
+  endings_dropped_ = std::max(endings_dropped_, endings_written_);
+  if (!checkpoint.endings.empty()) {
     // If they came late, what was read past them meanwhile doesn't mean that they were.
+    const uint32_t earliest = checkpoint.endings.front().at_s;
     ++endings_round_;
-    endings_done_ = std::min(endings_done_, *earliest);
-    if (endings_after_ && *earliest <= endings_after_->at_s) endings_after_.reset();
+    endings_done_ = std::min(endings_done_, earliest);
+    if (endings_after_ && earliest <= endings_after_->at_s) endings_after_.reset();
   }
   if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
+  progress_collected_ = false;
 }
 
 void Republisher::Failed() {
   const std::lock_guard lock(mutex_);
   progress_changed_ |= progress_collected_;
+  progress_collected_ = false;
   Changed();
 }
 
@@ -211,7 +236,7 @@ RepublishStatus Republisher::GetStatus() const {
   status.all_requested = all_requested_.load();
   if (progress_.done) status.swept_day = progress_.done->since_epoch;
   status.users_made_due = users_made_due_.load(std::memory_order_relaxed);
-  status.endings = endings_met_.load(std::memory_order_relaxed);
+  status.endings = endings_due_.load(std::memory_order_relaxed);
   return status;
 }
 

@@ -10,7 +10,7 @@
 // written with the checkpoints, too. What a checkpoint is told was made due before it collects its marks: a
 // crash repeats some of it and leaves out nothing.
 //
-// Threads: Step from the publisher's, Collect/Committed/Failed from the checkpoint thread, the rest any.
+// Threads: Step from the publisher's, what CheckpointPart has from the checkpoint thread, the rest any.
 
 #include <atomic>
 #include <mutex>
@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
 #include "flow/publish_flow.h"
 #include "flow/status.h"
@@ -28,27 +29,25 @@
 
 namespace seen {
 
-class Republisher {
+class Republisher final : public CheckpointPart {
  public:
   /// `filters` in configuration order. `users_per_second`: published by the sweep at most.
   /// `is_new`: the store is, nobody has to be swept.
-  Republisher(std::vector<FilterPolicy> filters, PublishFlow& publish, double users_per_second, bool is_new);
+  Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
+              double users_per_second, bool is_new);
 
   /// A little of what is due. `tails_since`: nothing that isn't in the store is older than that.
-  Status Step(const PartitionStore& store, Instant now, TimeMs wall, TimeMs tails_since);
+  Status Step(Instant now, TimeMs wall, TimeMs tails_since);
 
   /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.
   void RequestAll() { all_requested_.store(true); }
 
-  struct Changes {
-    std::string progress;       // to be written; empty: as it was
-    uint32_t endings_done = 0;  // endings before it are done with; 0: none are
-  };
-  /// Before PublishFlow::CollectMarks.
-  Changes Collect();
-  /// `earliest`: of the endings that were written.
-  void Committed(std::optional<uint32_t> earliest);
-  void Failed();
+  /// Its progress. Before the marks are collected: what it says is done was made due before.
+  Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  /// Endings: the checkpoint's are added, those that are done with dropped.
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  void Committed(const Checkpoint& checkpoint) override;
+  void Failed() override;
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
 
   /// All of whose snapshots are of that day's windows or later, as far as the store knows: those who were
@@ -57,9 +56,9 @@ class Republisher {
   RepublishStatus GetStatus() const;
 
  private:
-  Status Open(const PartitionStore& store, TimeMs wall);
-  Status StepEndings(const PartitionStore& store, Instant now, TimeMs wall);
-  Status StepSweep(const PartitionStore& store, Instant now, TimeMs wall);
+  Status Open(TimeMs wall);
+  Status StepEndings(Instant now, TimeMs wall);
+  Status StepSweep(Instant now, TimeMs wall);
   void StartSweepIfDue(TimeMs wall, TimeMs tails_since);
   void EndSweep();
   void SetSweptThrough(Day done);
@@ -70,6 +69,7 @@ class Republisher {
   const std::vector<FilterPolicy> filters_;
   std::vector<uint64_t> renderings_;  // of filters_: Step comes by too often to hash them each time
   const bool publishes_;
+  const PartitionStore& store_;
   PublishFlow& publish_;
   const double users_per_second_;
   const bool is_new_;
@@ -77,7 +77,7 @@ class Republisher {
   std::atomic<bool> has_changes_{false};
   std::atomic<int32_t> swept_through_;
   std::atomic<uint64_t> users_made_due_{0};
-  std::atomic<uint64_t> endings_met_{0};
+  std::atomic<uint64_t> endings_due_{0};  // seen so far
 
   mutable std::mutex mutex_;  // all below; never held while the store is read
   SweepProgress progress_;
@@ -87,7 +87,8 @@ class Republisher {
   uint64_t endings_round_ = 0;    // checkpoints that added some
   uint32_t endings_done_ = 0;     // all before it were made due
   uint32_t endings_dropped_ = 0;  // and are out of the store
-  uint32_t endings_collected_ = 0;
+
+  uint32_t endings_written_ = 0;  // checkpoint thread: those before it are dropped by the one under way
 
   // Publisher thread.
   bool opened_ = false;

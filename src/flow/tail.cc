@@ -80,7 +80,7 @@ Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint3
   if (const UserSlot* found = Find(key)) {
     auto& slot = const_cast<UserSlot&>(*found);  // ours: we are its only writer
     if (slot.id_check != id_check) [[unlikely]]
-      slot.ids_met = true;
+      slot.has_collision = true;
     return slot;
   }
   const uint32_t unit = NewUnits(1);

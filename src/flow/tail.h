@@ -50,7 +50,7 @@ class Tail {
     uint32_t dirty_batch = 0;         // writer only: the last batch that touched it,
     uint32_t dirty_index = 0;         // and its place among that batch's dirty users
     FilterMask deferred = 0;          // writer only: filters whose publication was left to a mark
-    bool ids_met = false;             // writer only: two ids came under this key
+    bool has_collision = false;       // writer only: two ids came under this key
     std::atomic<uint8_t> used{0};     // of `first`
     FilterMask filters = 0;           // of all in `first`
     ChangeKind kind{};                // of all in `first`,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
 
 #include "model/delta.h"
 
@@ -26,8 +28,7 @@ bool Resolves(const Delta& delta, Fingerprint item, uint32_t bucket, const Unexp
 }
 }  // namespace
 
-Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, SnapshotSink& sink,
-                           uint64_t ticket_tag) {
+Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag) {
   // Due means that partition time has passed it.
   const auto due_s = static_cast<uint32_t>(std::max<int64_t>(0, partition_time.value / 1000));
   uint64_t round = 0;
@@ -46,16 +47,16 @@ Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, S
         after = after_;
         round = round_;
       }
-      const auto page = store.ScanServed(after, due_s, kPage);
+      const auto page = store_.ScanServed(after, due_s, kPage);
       if (!page) return Fail(page.error());
       all_read = page->size() < kPage;
-      if (Status judged = Judge(store, *page); !judged) return judged;
+      if (Status judged = Judge(*page); !judged) return judged;
       const std::lock_guard lock(mutex_);
       if (round_ != round) {
         all_read = false;  // a checkpoint added some that the page may lack
       } else if (!page->empty()) {
         after_ = page->back().first;
-        met_ += page->size();
+        read_rows_ += page->size();
       }
       continue;
     }
@@ -74,7 +75,7 @@ Status UnexposedFlow::Step(const PartitionStore& store, TimeMs partition_time, S
   return {};
 }
 
-Status UnexposedFlow::Judge(const PartitionStore& store, const PartitionStore::ServedPage& page) {
+Status UnexposedFlow::Judge(const PartitionStore::ServedPage& page) {
   Delta delta;
   std::optional<UserKey> read;
   std::string stored;
@@ -84,7 +85,7 @@ Status UnexposedFlow::Judge(const PartitionStore& store, const PartitionStore::S
     const auto parts = SplitUnexposedText(text);
     if (!parts) return Fail(parts.error());
     if (read != row.user) {
-      const auto found = store.ReadDelta({kResolvingFilter, row.user}, stored);
+      const auto found = store_.ReadDelta({kResolvingFilter, row.user}, stored);
       if (!found) return Fail(found.error());
       delta = {};
       if (*found) {
@@ -126,24 +127,77 @@ void UnexposedFlow::Acknowledged(uint32_t ticket, bool delivered) {
   outstanding_.store(in_flight_.size() + to_send_.size(), std::memory_order_relaxed);
 }
 
-uint32_t UnexposedFlow::Collect() {
+Status UnexposedFlow::Begin(Checkpoint& checkpoint, CheckpointWriter&) {
+  checkpoint.frozen.unexposed->Sort();
+  earliest_added_.reset();
   const std::lock_guard lock(mutex_);
-  met_ = 0;
-  return done_s_;
+  read_rows_ = 0;
+  done_written_s_ = done_s_;
+  return {};
+}
+
+Status UnexposedFlow::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  const UnexposedLog& log = *checkpoint.frozen.unexposed;
+  if (done_written_s_ > 0) {
+    if (Status dropped = writer.DropServed(done_written_s_); !dropped) return dropped;
+  }
+  if (Status dropped = DropErased(log, writer); !dropped) return dropped;
+  return AddRows(log, done_written_s_, writer);
+}
+
+// Of each second at which something is due: the rows of the erased.
+Status UnexposedFlow::DropErased(const UnexposedLog& log, CheckpointWriter& writer) const {
+  std::optional<ServedRow> after;
+  while (!log.erased().empty()) {
+    const auto next = store_.ScanServed(after, std::numeric_limits<uint32_t>::max(), 1);
+    if (!next) return Fail(next.error());
+    if (next->empty()) break;
+    const uint32_t due_s = next->front().first.due_s;
+    for (const UserKey& user : log.erased()) {
+      if (Status dropped = writer.DropServedOf(due_s, user); !dropped) return dropped;
+    }
+    after = ServedRow::LastOf(due_s);
+  }
+  return {};
+}
+
+// Rows that come after those due at the same time are done with are due at `done`.
+Status UnexposedFlow::AddRows(const UnexposedLog& log, uint32_t done, CheckpointWriter& writer) {
+  std::map<ServedRow, const UnexposedLog::Served*> late;
+  const auto& served = log.served();
+  auto at = served.begin();
+  for (; at != served.end() && at->row.due_s < done; ++at) {
+    ServedRow row = at->row;
+    row.due_s = done;
+    late.emplace(row, &*at);
+  }
+  while (at != served.end() || !late.empty()) {
+    const bool late_is_next = !late.empty() && (at == served.end() || late.begin()->first < at->row);
+    const ServedRow row = late_is_next ? late.begin()->first : at->row;
+    const UnexposedLog::Served& from = late_is_next ? *late.begin()->second : *at;
+    if (!earliest_added_) earliest_added_ = row;
+    if (Status added = writer.AddServed(row, log.TextOf(from)); !added) return added;
+    if (late_is_next) {
+      late.erase(late.begin());
+    } else {
+      ++at;
+    }
+  }
+  return {};
+}
+
+void UnexposedFlow::Committed(const Checkpoint&) {
+  const std::lock_guard lock(mutex_);
+  if (!earliest_added_) return;
+  // If they came late, what was read past them meanwhile doesn't mean that they were.
+  ++round_;
+  done_s_ = std::min(done_s_, earliest_added_->due_s);
+  if (after_ && *earliest_added_ < *after_) after_.reset();
 }
 
 bool UnexposedFlow::HasChanges() const {
   const std::lock_guard lock(mutex_);
-  return met_ > 0;
-}
-
-void UnexposedFlow::Committed(const std::optional<ServedRow>& earliest) {
-  const std::lock_guard lock(mutex_);
-  if (!earliest) return;
-  // If they came late, what was read past them meanwhile doesn't mean that they were.
-  ++round_;
-  done_s_ = std::min(done_s_, earliest->due_s);
-  if (after_ && *earliest < *after_) after_.reset();
+  return read_rows_ > 0;
 }
 
 Horizon UnexposedFlow::ResolvingHorizon() const {

@@ -1,5 +1,6 @@
 #pragma once
-// Served and never exposed: which served items of a partition are told of, and when they are done with.
+// Served and never exposed: which served items of a partition are published as unexposed, and when they are
+// done with.
 //
 // A served item stands in the store as a row under the second it is due; an exposure of it stands in the
 // user's state in kResolvingFilter, with the partition time it was read at. Once a checkpoint holds a
@@ -7,8 +8,8 @@
 // order, and those that nothing resolves are sent. They are dropped, by a later checkpoint, when all is
 // acknowledged: at least once, also across restarts.
 //
-// Threads: Step and Acknowledged from the publisher's, Collect, Committed and Failed from the checkpoint
-// thread, the rest any.
+// Threads: Step and Acknowledged from the publisher's, what CheckpointPart has from the checkpoint thread,
+// the rest any.
 
 #include <atomic>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/checkpoint_part.h"
 #include "flow/log_port.h"
 #include "flow/status.h"
 #include "flow/store_port.h"
@@ -27,22 +29,23 @@
 
 namespace seen {
 
-class UnexposedFlow {
+class UnexposedFlow final : public CheckpointPart {
  public:
-  /// `topic`: what the sink knows it by.
-  UnexposedFlow(const UnexposedPolicy& policy, FilterIndex topic) : policy_(policy), topic_(topic) {}
+  /// `topic`: what the sink knows it by. `store` outlives this.
+  UnexposedFlow(const UnexposedPolicy& policy, FilterIndex topic, const PartitionStore& store)
+      : policy_(policy), topic_(topic), store_(store) {}
   const UnexposedPolicy& policy() const { return policy_; }
 
   /// A little of what is due at `partition_time`, which a checkpoint holds.
-  Status Step(const PartitionStore& store, TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag);
+  Status Step(TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag);
   void Acknowledged(uint32_t ticket, bool delivered);
 
-  /// Rows due before it are done with; 0: none. None may be added there.
-  uint32_t Collect();
+  Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  /// Served rows: the tail's are added, those that are done with dropped.
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  void Committed(const Checkpoint& checkpoint) override;
   /// Any thread: a checkpoint could drop some.
   bool HasChanges() const;
-  /// `earliest`: of the rows that were added.
-  void Committed(const std::optional<ServedRow>& earliest);
   /// What resolves nothing any more may go from the store.
   Horizon ResolvingHorizon() const;
 
@@ -54,10 +57,13 @@ class UnexposedFlow {
     std::string json;
   };
   bool Send(Message message, SnapshotSink& sink, uint64_t ticket_tag);
-  Status Judge(const PartitionStore& store, const PartitionStore::ServedPage& page);
+  Status Judge(const PartitionStore::ServedPage& page);
+  Status DropErased(const UnexposedLog& log, CheckpointWriter& writer) const;
+  Status AddRows(const UnexposedLog& log, uint32_t done, CheckpointWriter& writer);
 
   const UnexposedPolicy policy_;
   const FilterIndex topic_;
+  const PartitionStore& store_;
   // Publisher thread.
   std::deque<Message> to_send_;
   std::unordered_map<uint32_t, Message> in_flight_;
@@ -65,11 +71,15 @@ class UnexposedFlow {
   uint32_t read_s_ = 0;      // all that is due before it was read,
   uint64_t read_round_ = 0;  // as of this round
 
+  // Checkpoint thread, of the checkpoint under way.
+  uint32_t done_written_s_ = 0;  // rows due before it are dropped
+  std::optional<ServedRow> earliest_added_;
+
   mutable std::mutex mutex_;
   std::optional<ServedRow> after_;  // mutex_: read up to here
   uint64_t round_ = 0;              // mutex_: checkpoints that added rows
   uint32_t done_s_ = 0;             // mutex_
-  uint64_t met_ = 0;                // mutex_: rows since then
+  uint64_t read_rows_ = 0;          // mutex_: since the last checkpoint
   std::atomic<uint64_t> published_{0}, resolved_{0}, retried_{0}, outstanding_{0};
 };
 

@@ -27,11 +27,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     PartitionStatus status;
     status.partition = open->partition;
     // The lag first: a record that comes in between may be counted as read, not as never there.
-    status.lag_messages = flow.LagMessages();
+    status.lag_messages = flow.state.LagMessages();
     if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
-    status.next_offset = flow.next_offset();
-    status.partition_time = flow.GetAsOf().partition_time;
-    status.marks_outstanding = flow.publish().Outstanding();
+    status.next_offset = flow.state.next_offset();
+    status.partition_time = flow.state.GetAsOf().partition_time;
+    status.marks_outstanding = flow.publish.Outstanding();
     const std::string key = std::to_string(open->partition);
     const std::string value = WatermarkText(status, clock.WallNow());
     OutgoingSnapshot record{topic_, key, value, kTicket};

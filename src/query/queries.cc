@@ -32,12 +32,13 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (place.open->stopped.load(std::memory_order_acquire)) {
     return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
   }
-  if (place.open->flow->CaughtUp() && place.open->AwaitsRekeying()) {
+  if (place.open->flow->state.CaughtUp() && place.open->AwaitsRekeying()) {
     return Fail(Code::kUnavailable, name + " is catching up: some of its events are still to be re-keyed");
   }
-  if (!place.open->flow->CaughtUp()) {
-    return Fail(Code::kUnavailable, name + " is catching up: " +
-                                        std::to_string(place.open->flow->LagMessages()) + " messages behind");
+  if (!place.open->flow->state.CaughtUp()) {
+    return Fail(Code::kUnavailable,
+                name + " is catching up: " + std::to_string(place.open->flow->state.LagMessages()) +
+                    " messages behind");
   }
   return place;
 }
@@ -54,10 +55,10 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
     return Fail(possible.error().code, "fpr: " + possible.error().message);
   }
   SnapshotAnswer answer;
-  answer.as_of = place->open->flow->GetAsOf();
+  answer.as_of = place->open->flow->state.GetAsOf();
   std::string known_id;
   const Status rendered =
-      place->open->flow->RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
+      place->open->flow->reader.RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
   if (!rendered) return Fail(rendered.error());
   return answer;
 }
@@ -68,12 +69,12 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   UnseenAnswer answer;
-  answer.as_of = place->open->flow->GetAsOf();
+  answer.as_of = place->open->flow->state.GetAsOf();
   thread_local SeenReader reader;
   thread_local Candidates asked;
-  const FilterPolicy& policy = place->open->flow->options().filters[place->filter_index];
-  const Status read = place->open->flow->ReadSeen(place->filter_index, place->user,
-                                                  policy.AnswerAt(clock_.WallNow()), reader);
+  const FilterPolicy& policy = place->open->flow->state.options().filters[place->filter_index];
+  const Status read = place->open->flow->reader.ReadSeen(place->filter_index, place->user,
+                                                         policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
   asked.Unseen(candidates, also_seen, reader, answer.unseen);
   if (policy.similar != Similar::kOff || candidates.one_per_group) {
@@ -86,11 +87,11 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
 Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
-  const AsOf as_of = place->open->flow->GetAsOf();
-  const auto delta = place->open->flow->ReadUser(place->filter_index, place->user);
+  const AsOf as_of = place->open->flow->state.GetAsOf();
+  const auto delta = place->open->flow->reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   UserAnswer answer =
-      DescribeUser(*delta, place->open->flow->options().filters[place->filter_index], clock_.WallNow());
+      DescribeUser(*delta, place->open->flow->state.options().filters[place->filter_index], clock_.WallNow());
   answer.as_of = as_of;
   answer.partition = place->open->partition;
   return answer;
@@ -105,13 +106,13 @@ Result<size_t> Queries::PublishAll() {
   OpenPartitions* partitions = partitions_.load(std::memory_order_acquire);
   if (!partitions) return Fail(Code::kUnavailable, "starting: no partition is open yet");
   const auto open = partitions->All();
-  for (const PartitionPointer& partition : open) partition->flow->republisher().RequestAll();
+  for (const PartitionPointer& partition : open) partition->flow->republisher.RequestAll();
   return open.size();
 }
 
 void Queries::AcknowledgeLostRanges() {
   if (OpenPartitions* partitions = partitions_.load(std::memory_order_acquire)) {
-    for (const PartitionPointer& open : partitions->All()) open->flow->AcknowledgeLostRanges();
+    for (const PartitionPointer& open : partitions->All()) open->flow->state.AcknowledgeLostRanges();
   }
 }
 

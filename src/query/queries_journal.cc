@@ -101,7 +101,7 @@ std::optional<Day> RemovedOn(const Delta& delta, Fingerprint fingerprint) {
 std::string Queries::KindName(const PartitionFlow& flow, uint8_t kind) {
   constexpr std::string_view kBuiltIn[] = {"exposed", "served", "removed", "erased"};
   if (kind < std::size(kBuiltIn)) return std::string(kBuiltIn[kind]);
-  for (const FilterPolicy& filter : flow.options().filters) {
+  for (const FilterPolicy& filter : flow.state.options().filters) {
     for (const KindPolicy& declared : filter.kinds) {
       if (declared.number == kind) return declared.name;
     }
@@ -126,7 +126,7 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   const PartitionFlow& flow = *place->open->flow;
-  if (!flow.journal()) {
+  if (!flow.journal) {
     return Fail(
         Code::kNotFound,
         "exposures: no journal is kept here. Remedy: set store.explain_days, the number of days to keep");
@@ -140,15 +140,15 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
     cursor = *decoded;
   }
   ExposuresAnswer answer;
-  answer.as_of = flow.GetAsOf();
-  const auto delta = flow.ReadUser(place->filter_index, place->user);
+  answer.as_of = flow.state.GetAsOf();
+  const auto delta = flow.reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   PartitionJournal::Question rows{
-      flow.options().filters[place->filter_index].id, place->user, delta->erased, question.since, {}};
+      flow.state.options().filters[place->filter_index].id, place->user, delta->erased, question.since, {}};
   if (cursor) rows.from = cursor->place;
   ExposuresCursor last;
   size_t rows_read = 0;
-  const Status read = flow.journal()->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
+  const Status read = flow.journal->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
     for (uint32_t i = 0; i < row.items.size(); ++i) {
       if (cursor && at == cursor->place && i <= cursor->item) continue;
       if (question.item && row.items[i].item_id != *question.item) continue;
@@ -172,14 +172,14 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   const PartitionFlow& flow = *place->open->flow;
-  const FilterPolicy& policy = flow.options().filters[place->filter_index];
+  const FilterPolicy& policy = flow.state.options().filters[place->filter_index];
   const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
   const Fingerprint fingerprint = FingerprintOf(item);
   WhyAnswer answer;
-  answer.as_of = flow.GetAsOf();
+  answer.as_of = flow.state.GetAsOf();
 
   thread_local SeenReader reader;
-  if (Status read = flow.ReadSeen(place->filter_index, place->user, limits, reader); !read) {
+  if (Status read = flow.reader.ReadSeen(place->filter_index, place->user, limits, reader); !read) {
     return Fail(read.error());
   }
   answer.seen = reader.seen().Contains(fingerprint);
@@ -192,25 +192,25 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     std::string known_id;
     std::string bytes;
     const Status rendered =
-        flow.RenderUser(place->filter_index, place->user, policy.snapshot->shape, known_id, bytes);
+        flow.reader.RenderUser(place->filter_index, place->user, policy.snapshot->shape, known_id, bytes);
     if (!rendered) return Fail(rendered.error());
     const auto snapshot = SnapshotView::Parse(bytes);
     if (!snapshot) return Fail(Code::kCorrupt, snapshot.error().message);
     answer.in_snapshot = snapshot->MightContain(fingerprint);
   }
-  const auto delta = flow.ReadUser(place->filter_index, place->user);
+  const auto delta = flow.reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   answer.segments = SegmentsWith(*delta, fingerprint, policy, limits, answer.seen);
   answer.removed = RemovedOn(*delta, fingerprint);
   answer.erased = delta->erased;
 
   bool all_read = true;
-  if (flow.journal()) {
-    answer.journal_whole_from = flow.journal()->WholeFrom();
+  if (flow.journal) {
+    answer.journal_whole_from = flow.journal->WholeFrom();
     answer.exposures.emplace();
     size_t rows_read = 0;
     const PartitionJournal::Question rows{policy.id, place->user, delta->erased, {0}, {}};
-    const Status read = flow.journal()->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
+    const Status read = flow.journal->Read(rows, [&](const JournalPlace& at, const JournalRow& row) {
       for (const JournalItem& of_row : row.items) {
         if (of_row.item_id == item) answer.exposures->push_back(Listed(flow, at, row, of_row));
       }

@@ -122,7 +122,7 @@ struct Metrics::Counted {
   Family<Counter>& rekeying_lost =
       Counters("seen_rekeying_lost_messages_total",
                "Messages of the source that retention deleted before they were re-keyed, since the start.");
-  Counter& user_keys_met = OneCounter("seen_user_keys_met_total", "Two user ids found to share a key.");
+  Counter& user_key_collisions = OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
   Histogram& record_to_visible =
       Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
           .Add({}, kLatencyBounds);
@@ -179,7 +179,7 @@ struct Metrics::Counted {
   LogBudget flow_budget;
   LogBudget snapshot_budget;
   LogBudget publish_budget;
-  LogBudget user_keys_budget;
+  LogBudget collision_budget;
   LogBudget rekeying_budget;
 };
 
@@ -398,11 +398,11 @@ void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& er
                 {"lines_held_back", c.publish_budget.TakeHeldBack()}});
 }
 
-void Metrics::UserKeysMet(int32_t partition) {
-  counted_->user_keys_met.Increment();
-  if (!counted_->user_keys_budget.Allow()) return;
+void Metrics::UserKeyCollision(int32_t partition) {
+  counted_->user_key_collisions.Increment();
+  if (!counted_->collision_budget.Allow()) return;
   log::Error("two user ids share a key: the later is merged into the earlier's filter",
-             {{"partition", partition}, {"lines_held_back", counted_->user_keys_budget.TakeHeldBack()}});
+             {{"partition", partition}, {"lines_held_back", counted_->collision_budget.TakeHeldBack()}});
 }
 
 void Metrics::BatchRekeyed(const RekeyReport& report) {

@@ -43,7 +43,7 @@ class Metrics final : public Reporter {
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
   void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
-  void UserKeysMet(int32_t partition) override;
+  void UserKeyCollision(int32_t partition) override;
   void BatchRekeyed(const RekeyReport& report) override;
   void RekeyingRewound(int32_t partition, int64_t offset) override;
   void RekeyingLost(int32_t partition, const LostRange& range) override;

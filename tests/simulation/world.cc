@@ -121,12 +121,13 @@ void World::Open(Lane& lane) {
   if (!*position) {  // nothing was ever checkpointed: it begins with what there is
     for (int64_t offset = 0; offset < lane.low; ++offset) lane.lost.insert(offset);
   }
-  if (lane.flow().next_offset() < lane.low) {
+  if (lane.flow().state.next_offset() < lane.low) {
     // Also what was read once but not checkpointed.
-    for (int64_t offset = lane.flow().next_offset(); offset < lane.low; ++offset) lane.lost.insert(offset);
-    lane.flow().SkipLost(lane.low);
+    for (int64_t offset = lane.flow().state.next_offset(); offset < lane.low; ++offset)
+      lane.lost.insert(offset);
+    lane.flow().intake.SkipLost(lane.low);
   }
-  lane.fetch = lane.flow().ReadFrom(lane.low);
+  lane.fetch = lane.flow().intake.ReadFrom(lane.low);
   opened_.Add(std::move(open));
 }
 
@@ -146,9 +147,9 @@ void World::Crash() {
 
 // Revoked and assigned again, with snapshots under way.
 void World::Reassign(Lane& lane) {
-  if (random_() % 2 == 0 && !lane.flow().HasFrozen() && lane.flow().HasChanges()) {
-    lane.flow().Freeze();
-    (void)lane.flow().WriteFrozen();
+  if (random_() % 2 == 0 && !lane.flow().state.HasFrozen() && lane.flow().intake.HasChanges()) {
+    lane.flow().intake.Freeze();
+    (void)lane.flow().checkpoint.Write();
   }
   if (lane.disk->PowerIsGoing()) return;
   opened_.Take(lane.number);
@@ -233,33 +234,34 @@ World::LogRecord World::RandomRecord(const Lane& lane) {
 void World::GrowLog(Lane& lane) {
   const size_t count = 1 + random_() % (random_() % 10 == 0 ? 120 : 8);
   for (size_t i = 0; i < count; ++i) lane.log.push_back(RandomRecord(lane));
-  lane.flow().SetWatermarks(lane.low, lane.end());
+  lane.flow().state.SetWatermarks(lane.low, lane.end());
 }
 
 void World::Deliver(Lane& lane, size_t records_max) {
   PartitionFlow& flow = lane.flow();
   if (lane.fetch < lane.low) {  // retention overtook the reader
-    for (int64_t offset = flow.next_offset(); offset < lane.low; ++offset) lane.lost.insert(offset);
-    flow.SkipLost(lane.low);
-    lane.fetch = std::max(lane.low, flow.next_offset());
+    for (int64_t offset = flow.state.next_offset(); offset < lane.low; ++offset) lane.lost.insert(offset);
+    flow.intake.SkipLost(lane.low);
+    lane.fetch = std::max(lane.low, flow.state.next_offset());
   }
   std::vector<Record> batch;
   for (int64_t at = lane.fetch; at < lane.end() && batch.size() < records_max; ++at) {
     const LogRecord& record = lane.log[static_cast<size_t>(at)];
     batch.push_back({at, record.timestamp, record.key, record.value, record.null});
   }
-  const auto taken = flow.Apply(batch);
+  const auto taken = flow.intake.Apply(batch);
   if (!taken) {
     problem_ = "Apply: " + taken.error().message;
     return;
   }
   lane.fetch += static_cast<int64_t>(*taken);
-  if (lane.fetch == lane.end()) flow.ReachedEnd(lane.fetch);
-  lane.read_max = std::max(lane.read_max, flow.next_offset());
+  if (lane.fetch == lane.end()) flow.intake.ReachedEnd(lane.fetch);
+  lane.read_max = std::max(lane.read_max, flow.state.next_offset());
 }
 
 void World::WriteFrozen(Lane& lane) {
-  if (lane.flow().HasFrozen() && !lane.flow().AwaitsDeadLetters()) (void)lane.flow().WriteFrozen();
+  if (lane.flow().state.HasFrozen() && !lane.flow().checkpoint.AwaitsDeadLetters())
+    (void)lane.flow().checkpoint.Write();
 }
 
 // The power may go at any call that the publisher makes.
@@ -288,7 +290,7 @@ void World::Do(Step step) {
     case Step::kDeliver:
       return Deliver(lane, 1 + random_() % 30);
     case Step::kFreeze:
-      if (lane.flow().CheckpointDue()) lane.flow().Freeze();
+      if (lane.flow().intake.CheckpointDue()) lane.flow().intake.Freeze();
       return;
     case Step::kWriteFrozen:
       return WriteFrozen(lane);
@@ -309,7 +311,7 @@ void World::Do(Step step) {
     case Step::kRetention:
       if (shape_.retention && random_() % 8 == 0) {
         lane.low = std::max(lane.low, lane.end() - static_cast<int64_t>(random_() % 100));
-        lane.flow().SetWatermarks(lane.low, lane.end());
+        lane.flow().state.SetWatermarks(lane.low, lane.end());
       }
       return;
     case Step::kLevel0:
@@ -360,7 +362,7 @@ void World::ToRest() {
     for (const auto& lane : lanes_) {
       Deliver(*lane, 1000);
       lane->dead_letters.DeliverAll();
-      if (lane->flow().CheckpointDue()) lane->flow().Freeze();
+      if (lane->flow().intake.CheckpointDue()) lane->flow().intake.Freeze();
       WriteFrozen(*lane);
     }
     for (int i = 0; i < 8 && publisher_->Step() == std::chrono::milliseconds(0); ++i) continue;

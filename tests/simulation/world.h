@@ -101,7 +101,7 @@ class World {
     PartitionFlow& flow() const { return *open->flow; }
     int64_t end() const { return static_cast<int64_t>(log.size()); }
     /// Nothing was lost, and what was read once is what is read now.
-    bool IsExact() const { return lost.empty() && read_max == flow().next_offset(); }
+    bool IsExact() const { return lost.empty() && read_max == flow().state.next_offset(); }
   };
 
   void ChooseFilters(uint64_t seed);

@@ -10,7 +10,7 @@ namespace seen::sim {
 std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& user, size_t filter,
                                          Read read) const {
   // What was read beyond the next offset, and what was lost after it was read, may be in the state or not.
-  const int64_t sure = lane.flow().next_offset();
+  const int64_t sure = lane.flow().state.next_offset();
   std::vector<const LoggedEvent*> events;
   for (int64_t offset = 0; offset < lane.read_max; ++offset) {
     const LogRecord& record = lane.log[static_cast<size_t>(offset)];
@@ -31,13 +31,13 @@ std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const st
                                                       size_t filter) {
   const AnswerLimits limits = filters_[filter].AnswerAt(clock_.WallNow());
   SeenReader reader;
-  if (const Status read = lane.flow().ReadSeen(filter, UserKeyOf(user), limits, reader); !read) {
+  if (const Status read = lane.flow().reader.ReadSeen(filter, UserKeyOf(user), limits, reader); !read) {
     problem_ = "read: " + read.error().message;
     return std::nullopt;
   }
   std::vector<Fingerprint> seen(reader.seen().values().begin(), reader.seen().values().end());
   std::sort(seen.begin(), seen.end());
-  const auto delta = lane.flow().ReadUser(filter, UserKeyOf(user));
+  const auto delta = lane.flow().reader.ReadUser(filter, UserKeyOf(user));
   if (!delta || SeenFingerprints(*delta, limits) != seen) {
     problem_ = "two readers find other sets of " + user;
     return std::nullopt;
@@ -87,8 +87,8 @@ std::string World::CheckPublished(const Lane& lane, const std::string& user, siz
 }
 
 std::string World::CheckAtRest(const Lane& lane) {
-  if (lane.flow().publish().Outstanding() != 0) return "snapshots outstanding at rest";
-  if (lane.flow().next_offset() != lane.end()) return "records unread at rest";
+  if (lane.flow().publish.Outstanding() != 0) return "snapshots outstanding at rest";
+  if (lane.flow().state.next_offset() != lane.end()) return "records unread at rest";
   const auto marks = lane.open->store->ScanMarks(std::nullopt, 1000);
   if (!marks || !marks->empty()) return "marks in the store at rest";
   const auto watermark = snapshots_.watermarks.find(std::to_string(lane.number));

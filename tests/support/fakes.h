@@ -223,12 +223,12 @@ class CountingReporter final : public Reporter {
   void PublishFailed(int32_t partition, PublishStep step, const Error&) override {
     ++publish_failures[{partition, step}];
   }
-  void UserKeysMet(int32_t) override { ++keys_met; }
+  void UserKeyCollision(int32_t) override { ++user_key_collisions; }
 
   uint64_t looked_up = 0, joined = 0;
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
-           send_failures = 0, keys_met = 0, removed = 0, erased = 0, served = 0, declared = 0;
+           send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0, declared = 0;
   std::array<uint64_t, kSkipReasons> skipped{};
   std::map<std::pair<int32_t, PublishStep>, uint64_t> publish_failures;
 };

@@ -25,7 +25,7 @@ class PartitionEventsTest : public testing::Test {
   void Send(std::string value, int64_t timestamp_ms = kNow) {
     values.push_back(std::move(value));
     const Record record{next++, {timestamp_ms}, "u1", values.back(), false};
-    const auto taken = flow->Apply({&record, 1});
+    const auto taken = flow->intake.Apply({&record, 1});
     ASSERT_TRUE(taken.has_value());
     EXPECT_EQ(*taken, 1u);
   }
@@ -37,10 +37,10 @@ class PartitionEventsTest : public testing::Test {
     return json + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
   }
   bool Seen(size_t filter, std::string_view item) {
-    const auto delta = flow->ReadUser(filter, UserKeyOf("u1"));
+    const auto delta = flow->reader.ReadUser(filter, UserKeyOf("u1"));
     EXPECT_TRUE(delta.has_value());
-    const auto seen =
-        SeenFingerprints(*delta, flow->options().filters[filter].AnswerHorizon(clock.WallNow()), 10'000);
+    const auto seen = SeenFingerprints(
+        *delta, flow->state.options().filters[filter].AnswerHorizon(clock.WallNow()), 10'000);
     return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
   }
   uint64_t Skipped(SkipReason reason) const { return reporter.skipped[static_cast<size_t>(reason)]; }
@@ -72,7 +72,7 @@ TEST_F(PartitionEventsTest, AnEventFeedsTheFiltersThatCoverIt) {
   EXPECT_EQ(Skipped(SkipReason::kNoFilter), 1u);
   EXPECT_EQ(reporter.too_old, 0u);
   EXPECT_EQ(reporter.events, 2u);
-  EXPECT_EQ(flow->next_offset(), 3);
+  EXPECT_EQ(flow->state.next_offset(), 3);
 }
 
 TEST_F(PartitionEventsTest, ARemovalTakesBackWhereItIsCovered) {
@@ -101,7 +101,7 @@ TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
   EXPECT_TRUE(Seen(0, "late"));
   EXPECT_EQ(reporter.erased, 1u);
   // Too old for this filter's window, and yet its bytes go.
-  const auto delta = flow->ReadUser(1, UserKeyOf("u1"));
+  const auto delta = flow->reader.ReadUser(1, UserKeyOf("u1"));
   ASSERT_TRUE(delta.has_value());
   EXPECT_TRUE(delta->segments.empty());
   Send(Event("erased", "", "", kNow - 400 * kMsPerDay));
@@ -127,7 +127,7 @@ TEST_F(PartitionEventsTest, WhatIsSkippedIsCountedAndTheOffsetGoesOn) {
   Send(R"({"event":"show","scene":"home","user_id":"u1","item_id":"a","exposed_at":)" + std::to_string(kNow) +
        "}");
   EXPECT_TRUE(Seen(0, "a"));
-  EXPECT_EQ(flow->next_offset(), 2);
+  EXPECT_EQ(flow->state.next_offset(), 2);
   EXPECT_EQ(reporter.misrouted, 0u);
 }
 
@@ -142,7 +142,7 @@ TEST_F(PartitionEventsTest, ABlockHoldsManyKindsInTheirOrder) {
     values.push_back(Event(kind, "home", item));
     records.push_back({next++, {kNow}, "u1", values.back(), false});
   }
-  const auto taken = flow->Apply(records);
+  const auto taken = flow->intake.Apply(records);
   ASSERT_TRUE(taken.has_value());
   EXPECT_EQ(*taken, records.size());
   EXPECT_FALSE(Seen(0, "a"));

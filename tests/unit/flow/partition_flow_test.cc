@@ -21,7 +21,7 @@ class PartitionFlowTest : public testing::Test {
   Result<size_t> Send(std::string value, int64_t timestamp_ms = kNow, bool null = false) {
     values.push_back(std::move(value));
     const Record record{next++, {timestamp_ms}, "u1", values.back(), null};
-    return flow->Apply({&record, 1});
+    return flow->intake.Apply({&record, 1});
   }
   static std::string Exposed(std::string_view item, int64_t exposed_at_ms = kNow,
                              std::string_view user = "u1") {
@@ -29,15 +29,15 @@ class PartitionFlowTest : public testing::Test {
            R"(","exposed_at":)" + std::to_string(exposed_at_ms) + "}";
   }
   bool Seen(std::string_view item, std::string_view user = "u1") {
-    const auto delta = flow->ReadUser(0, UserKeyOf(user));
+    const auto delta = flow->reader.ReadUser(0, UserKeyOf(user));
     EXPECT_TRUE(delta.has_value());
     const auto seen =
-        SeenFingerprints(*delta, flow->options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
+        SeenFingerprints(*delta, flow->state.options().filters[0].AnswerHorizon(clock.WallNow()), 10'000);
     return std::binary_search(seen.begin(), seen.end(), FingerprintOf(item));
   }
   void Checkpoint() {
-    flow->Freeze();
-    const auto written = flow->WriteFrozen();
+    flow->intake.Freeze();
+    const auto written = flow->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
 
@@ -60,10 +60,10 @@ TEST_F(PartitionFlowTest, AnExposureIsSeenAtOnceInTheTailThenFrozenThenStored) {
   ASSERT_EQ(Send(Exposed("a")), size_t{1});
   EXPECT_TRUE(Seen("a"));
   EXPECT_FALSE(Seen("b"));
-  flow->Freeze();
+  flow->intake.Freeze();
   ASSERT_TRUE(Send(Exposed("b")));
   EXPECT_TRUE(Seen("a"));
-  ASSERT_TRUE(flow->WriteFrozen());
+  ASSERT_TRUE(flow->checkpoint.Write());
   EXPECT_TRUE(Seen("a"));
   EXPECT_TRUE(Seen("b"));
   EXPECT_EQ(durable.position->next_offset, 1);
@@ -125,7 +125,7 @@ TEST_F(PartitionFlowTest, BytesExpireWhenKafkasTimeHasPassedTheWindowToo) {
   clock.SetWall(kNow + 40 * kMsPerDay);
   ASSERT_TRUE(Send(Exposed("b", kNow + 40 * kMsPerDay), kNow + 40 * kMsPerDay));
   Checkpoint();
-  const auto delta = flow->ReadUser(0, UserKeyOf("u1"));
+  const auto delta = flow->reader.ReadUser(0, UserKeyOf("u1"));
   ASSERT_EQ(delta->segments.size(), 1u);
   EXPECT_EQ(delta->segments[0].day, DayOf({kNow + 40 * kMsPerDay}));
 }
@@ -135,17 +135,17 @@ TEST_F(PartitionFlowTest, UnacknowledgedDeadLettersHoldTheOffsetBackButNotTheSta
   ASSERT_TRUE(Send(Exposed("a")));
   ASSERT_TRUE(Send("{"));
   ASSERT_TRUE(Send(Exposed("b")));
-  flow->Freeze();
-  EXPECT_TRUE(flow->AwaitsDeadLetters());
+  flow->intake.Freeze();
+  EXPECT_TRUE(flow->checkpoint.AwaitsDeadLetters());
   clock.Advance(6'000);
-  EXPECT_FALSE(flow->AwaitsDeadLetters());
-  ASSERT_EQ(flow->WriteFrozen(), int64_t{1});
+  EXPECT_FALSE(flow->checkpoint.AwaitsDeadLetters());
+  ASSERT_EQ(flow->checkpoint.Write(), int64_t{1});
   EXPECT_EQ(durable.position->next_offset, 1);
   EXPECT_EQ(durable.position->anchor.offset, 1);
   // Read again from there: the letter is sent again, nothing else changes.
   dead_letters.Crash();
   Open(3);
-  EXPECT_EQ(flow->ReadFrom(0), 1);
+  EXPECT_EQ(flow->intake.ReadFrom(0), 1);
   EXPECT_TRUE(Seen("b"));
   next = 1;
   ASSERT_TRUE(Send("{"));
@@ -162,14 +162,14 @@ TEST_F(PartitionFlowTest, ReadsItsLastRecordAgainAndRefusesAnotherOneInItsPlace)
   ASSERT_TRUE(Send(Exposed("b")));
   Checkpoint();
   Open(2);
-  EXPECT_EQ(flow->ReadFrom(0), 1);
+  EXPECT_EQ(flow->intake.ReadFrom(0), 1);
   next = 1;
   ASSERT_EQ(Send(Exposed("b")), size_t{1});
   ASSERT_EQ(Send(Exposed("c")), size_t{1});
   EXPECT_TRUE(Seen("c"));
 
   Open(2);
-  (void)flow->ReadFrom(0);
+  (void)flow->intake.ReadFrom(0);
   next = 1;
   const auto other = Send(Exposed("x"));
   ASSERT_FALSE(other.has_value());
@@ -177,7 +177,7 @@ TEST_F(PartitionFlowTest, ReadsItsLastRecordAgainAndRefusesAnotherOneInItsPlace)
   EXPECT_NE(other.error().message.find("--rebuild"), std::string::npos);
 
   Open(2);
-  (void)flow->ReadFrom(0);
+  (void)flow->intake.ReadFrom(0);
   next = 1;
   EXPECT_FALSE(Send(Exposed("b"), kNow + 1).has_value()) << "the same bytes at another time";
 }
@@ -187,8 +187,8 @@ TEST_F(PartitionFlowTest, ALostRangeIsKeptInTheStoreUntilAcknowledged) {
   ASSERT_TRUE(Send(Exposed("a")));
   Checkpoint();
   Open(100);
-  flow->SkipLost(50);
-  EXPECT_EQ(flow->ReadFrom(50), 50);
+  flow->intake.SkipLost(50);
+  EXPECT_EQ(flow->intake.ReadFrom(50), 50);
   next = 50;
   ASSERT_TRUE(Send(Exposed("b")));
   Checkpoint();
@@ -196,8 +196,8 @@ TEST_F(PartitionFlowTest, ALostRangeIsKeptInTheStoreUntilAcknowledged) {
   ASSERT_EQ(flow->GetStatus().lost_ranges.size(), 1u);
   EXPECT_EQ(flow->GetStatus().lost_ranges[0].from, 1);
   EXPECT_EQ(flow->GetStatus().lost_ranges[0].to, 50);
-  flow->AcknowledgeLostRanges();
-  EXPECT_TRUE(flow->HasChanges());
+  flow->state.AcknowledgeLostRanges();
+  EXPECT_TRUE(flow->intake.HasChanges());
   next = 50;
   ASSERT_TRUE(Send(Exposed("b")));
   Checkpoint();
@@ -222,41 +222,41 @@ TEST_F(PartitionFlowTest, AFullTailTakesNothingMoreUntilItIsFrozen) {
   size_t taken = 1;
   for (int i = 0; i < 100'000 && taken == 1; ++i) taken = *Send(Exposed("n" + std::to_string(i)));
   ASSERT_EQ(taken, 0u);
-  EXPECT_EQ(flow->HeldBy(), "tail_full");
-  EXPECT_TRUE(flow->CheckpointDue());
+  EXPECT_EQ(flow->intake.HeldBy(), "tail_full");
+  EXPECT_TRUE(flow->intake.CheckpointDue());
   level0_files = 13;
-  EXPECT_FALSE(flow->CheckpointDue());
-  EXPECT_EQ(flow->HeldBy(), "level0_files");
+  EXPECT_FALSE(flow->intake.CheckpointDue());
+  EXPECT_EQ(flow->intake.HeldBy(), "level0_files");
   level0_files = 1;
-  flow->Freeze();
+  flow->intake.Freeze();
   --next;
   EXPECT_EQ(Send(Exposed("again")), size_t{1});
 }
 
 TEST_F(PartitionFlowTest, CatchesUpWithTheEndItFoundAndFollowsOffsetsWithoutRecords) {
   Open(3);
-  EXPECT_FALSE(flow->CaughtUp());
+  EXPECT_FALSE(flow->state.CaughtUp());
   ASSERT_TRUE(Send(Exposed("a")));
-  EXPECT_FALSE(flow->CaughtUp());
-  flow->ReachedEnd(3);  // the rest were transaction markers
-  EXPECT_TRUE(flow->CaughtUp());
-  EXPECT_EQ(flow->next_offset(), 3);
-  EXPECT_EQ(flow->LagMessages(), 0);
+  EXPECT_FALSE(flow->state.CaughtUp());
+  flow->intake.ReachedEnd(3);  // the rest were transaction markers
+  EXPECT_TRUE(flow->state.CaughtUp());
+  EXPECT_EQ(flow->state.next_offset(), 3);
+  EXPECT_EQ(flow->state.LagMessages(), 0);
 }
 
 TEST_F(PartitionFlowTest, AFailedCheckpointChangesNothingAndSucceedsLater) {
   Open();
   ASSERT_TRUE(Send(Exposed("a")));
-  flow->Freeze();
+  flow->intake.Freeze();
   for (const auto injected : {sim::StoreFault::kBeginFails, sim::StoreFault::kAddFails,
                               sim::StoreFault::kCommitFails, sim::StoreFault::kNoSpace}) {
     fault = injected;
-    EXPECT_FALSE(flow->WriteFrozen().has_value());
+    EXPECT_FALSE(flow->checkpoint.Write().has_value());
     EXPECT_FALSE(durable.position.has_value());
     EXPECT_TRUE(Seen("a"));
     EXPECT_EQ(flow->GetStatus().state, "held");
   }
-  ASSERT_TRUE(flow->WriteFrozen().has_value());
+  ASSERT_TRUE(flow->checkpoint.Write().has_value());
   EXPECT_EQ(flow->GetStatus().state, "ready");
   EXPECT_EQ(durable.position->anchor.hash, RecordHash("u1", values.back()));
 }

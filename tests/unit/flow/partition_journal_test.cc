@@ -38,7 +38,7 @@ class PartitionJournalTest : public testing::Test {
   Result<size_t> Apply(size_t number) {
     const auto& [value, timestamp] = log[number];
     const Record record{static_cast<int64_t>(number), {timestamp}, "u", value, false};
-    return flow->Apply({&record, 1});
+    return flow->intake.Apply({&record, 1});
   }
   void Send(std::string value, int64_t timestamp_ms = kNow) {
     log.emplace_back(std::move(value), timestamp_ms);
@@ -51,22 +51,22 @@ class PartitionJournalTest : public testing::Test {
     Send(fmt::format(R"({{"user_id":"{}","kind":"erased","exposed_at":{}}})", user, at));
   }
   void Checkpoint() {
-    flow->Freeze();
-    const auto written = flow->WriteFrozen();
+    flow->intake.Freeze();
+    const auto written = flow->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
   std::vector<std::string> Items(std::string_view user, FilterId filter = 7,
                                  std::optional<JournalPlace> from = std::nullopt, int64_t since = 0) const {
     std::vector<std::string> items;
     const UserKey key = UserKeyOf(user);
-    const auto delta = flow->ReadUser(0, key);
+    const auto delta = flow->reader.ReadUser(0, key);
     EXPECT_TRUE(delta);
-    const Status read = flow->journal()->Read({filter, key, delta->erased, {since}, from},
-                                              [&](const JournalPlace&, const JournalRow& row) {
-                                                for (const auto& item : row.items)
-                                                  items.emplace_back(item.item_id);
-                                                return true;
-                                              });
+    const Status read = flow->journal->Read({filter, key, delta->erased, {since}, from},
+                                            [&](const JournalPlace&, const JournalRow& row) {
+                                              for (const auto& item : row.items)
+                                                items.emplace_back(item.item_id);
+                                              return true;
+                                            });
     EXPECT_TRUE(read) << read.error().message;
     return items;
   }
@@ -92,15 +92,15 @@ TEST_F(PartitionJournalTest, AnExposureIsListedAtOnceInTheTailThenFrozenThenStor
   Show("u", "a", kNow - 5);
   Show("v", "of another", kNow);
   EXPECT_EQ(Items("u"), Names{"a"});
-  flow->Freeze();
+  flow->intake.Freeze();
   Show("u", "b", kNow - 7);
   Show("u", "c", kNow);
   EXPECT_EQ(Items("u"), (Names{"c", "a", "b"}));
-  ASSERT_TRUE(flow->WriteFrozen());
+  ASSERT_TRUE(flow->checkpoint.Write());
   EXPECT_EQ(Items("u"), (Names{"c", "a", "b"}));
   Checkpoint();
   EXPECT_EQ(Items("u"), (Names{"c", "a", "b"}));
-  EXPECT_EQ(flow->journal()->AllBytes(), 0u);
+  EXPECT_EQ(flow->journal->AllBytes(), 0u);
   EXPECT_EQ(Items("u", 7, JournalPlace{{kNow - 5}, 0}), (Names{"a", "b"})) << "from a row on";
   EXPECT_EQ(Items("u", 7, std::nullopt, kNow - 5), (Names{"c", "a"})) << "since";
   EXPECT_EQ(reporter.checkpoints, 2u);
@@ -116,7 +116,7 @@ TEST_F(PartitionJournalTest, KeepsWhatTheEventSaid) {
     if (stored) Checkpoint();
     std::vector<std::pair<JournalPlace, JournalRow>> rows;
     std::string texts;
-    ASSERT_TRUE(flow->journal()->Read(
+    ASSERT_TRUE(flow->journal->Read(
         {7, UserKeyOf("u"), {}, {0}, {}}, [&](const JournalPlace& place, const JournalRow& row) {
           texts += fmt::format("{}@{}/{} {} {} {}\n", row.kind, place.at.value, place.offset, row.scene,
                                row.request_id, row.items.back().item_id);
@@ -150,14 +150,14 @@ TEST_F(PartitionJournalTest, AnErasureHidesAtOnceWhatCameBeforeItAndDeletesIt) {
   Show("v", "of another");
   Checkpoint();
   Show("u", "frozen");
-  flow->Freeze();
+  flow->intake.Freeze();
   Show("u", "in the tail");
   Erase("u");
   EXPECT_EQ(Items("u"), Names{});
   Show("u", "after it", kNow + 1);
   Show("u", "late, of a day before", kNow - kDayMs);
   EXPECT_EQ(Items("u"), Names{"after it"});
-  ASSERT_TRUE(flow->WriteFrozen());
+  ASSERT_TRUE(flow->checkpoint.Write());
   EXPECT_EQ(Items("u"), Names{"after it"});
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{"after it"});
@@ -195,28 +195,28 @@ TEST_F(PartitionJournalTest, WhatIsReadAgainIsListedOnce) {
 TEST_F(PartitionJournalTest, KeepsItsDaysAndSaysFromWhenOnItIsWhole) {
   days = 2;
   Open();
-  EXPECT_LT(flow->journal()->WholeFrom(), Day{0});
+  EXPECT_LT(flow->journal->WholeFrom(), Day{0});
   Show("u", "too old for it", kNow - 3 * kDayMs);
   Show("u", "old", kNow - 2 * kDayMs);
   Show("u", "new");
   EXPECT_EQ(Items("u"), (Names{"new", "old"}));
   Checkpoint();
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) - 2);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) - 2);
   clock.SetWall(kNow + kDayMs);
   Send(R"({"user_id":"v","item_id":"x","exposed_at":1763786400000})", kNow + kDayMs);
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{"new"});
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) - 1);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) - 1);
   EXPECT_EQ(*durable.journal_start, DayOf({kNow}) - 1);
   Open();
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) - 1);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) - 1);
 }
 
 TEST_F(PartitionJournalTest, BegunOnAnOldStoreItIsWholeFromTheNextDayOn) {
   durable.position = Position{};
   durable.position->partition_time = {kNow};
   Open();
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) + 1);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) + 1);
   Show("u", "a");
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{"a"}) << "what there is is listed";
@@ -230,14 +230,14 @@ TEST_F(PartitionJournalTest, TheOldestDaysGoWhereAllOfThemAreTooMuch) {
   Show("u", "b", kNow - kDayMs);
   Show("u", "c");
   Checkpoint();
-  EXPECT_FALSE(flow->HasChanges());
+  EXPECT_FALSE(flow->intake.HasChanges());
   Show("u", "d", kNow + 1);
   Checkpoint();
-  EXPECT_TRUE(flow->HasChanges()) << "an idle partition drops its days too";
+  EXPECT_TRUE(flow->intake.HasChanges()) << "an idle partition drops its days too";
   Checkpoint();
-  EXPECT_FALSE(flow->HasChanges());
+  EXPECT_FALSE(flow->intake.HasChanges());
   EXPECT_EQ(Items("u"), (Names{"d", "c", "b"}));
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) - 1);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) - 1);
   budget->Report(99, {{DayOf({kNow}), 100}});  // another partition's
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{}) << "a day that is too much alone goes too, and begins anew";
@@ -245,7 +245,7 @@ TEST_F(PartitionJournalTest, TheOldestDaysGoWhereAllOfThemAreTooMuch) {
   budget->Forget(99);
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{"e"});
-  EXPECT_EQ(flow->journal()->WholeFrom(), DayOf({kNow}) + 1);
+  EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) + 1);
 }
 
 TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
@@ -262,8 +262,8 @@ TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
   }
   EXPECT_GT(taken, 80u);
   EXPECT_LT(taken, 130u);
-  EXPECT_TRUE(flow->CheckpointDue());
-  EXPECT_EQ(flow->HeldBy(), "tail_full");
+  EXPECT_TRUE(flow->intake.CheckpointDue());
+  EXPECT_EQ(flow->intake.HeldBy(), "tail_full");
   Checkpoint();
   EXPECT_EQ(*Apply(log.size() - 1), 1u);
   EXPECT_EQ(Items("u").size(), taken + 1);
@@ -332,11 +332,11 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
         }
         ASSERT_EQ(Apply(applied++), size_t{1});
       } else if (dice < 15) {
-        if (!flow->HasFrozen()) flow->Freeze();
+        if (!flow->state.HasFrozen()) flow->intake.Freeze();
       } else if (dice < 19) {
         if (random() % 3 == 0)
           fault = random() % 2 == 0 ? sim::StoreFault::kCommitFails : sim::StoreFault::kNoSpace;
-        if (flow->HasFrozen() && flow->WriteFrozen()) {
+        if (flow->state.HasFrozen() && flow->checkpoint.Write()) {
           reached = std::max(reached, static_cast<size_t>(durable.position->next_offset));
         }
         fault = sim::StoreFault::kNone;

@@ -44,7 +44,7 @@ class PublisherTest : public testing::Test {
     const std::string value = R"({"user_id":")" + User(number) + R"(","item_id":")" + item +
                               R"(","exposed_at":)" + std::to_string(clock.WallNow().value) + "}";
     const Record record{lane.next_offset++, clock.WallNow(), User(number), value, false};
-    ASSERT_EQ(lane.open->flow->Apply({&record, 1}), size_t{1});
+    ASSERT_EQ(lane.open->flow->intake.Apply({&record, 1}), size_t{1});
   }
   static std::string User(int32_t number) { return "user-of-" + std::to_string(number); }
   bool Published(int32_t number, std::string_view item) const {

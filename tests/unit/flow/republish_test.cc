@@ -127,10 +127,10 @@ TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   Open();
   Publish();
   EXPECT_EQ(topic.sent_total, before + 5);
-  flow->republisher().RequestAll();
-  EXPECT_TRUE(flow->republisher().GetStatus().all_requested);
+  flow->republisher.RequestAll();
+  EXPECT_TRUE(flow->republisher.GetStatus().all_requested);
   Publish();
-  EXPECT_FALSE(flow->republisher().GetStatus().sweeping);
+  EXPECT_FALSE(flow->republisher.GetStatus().sweeping);
   EXPECT_EQ(topic.sent_total, before + 10);
 }
 
@@ -142,7 +142,7 @@ TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
   ASSERT_TRUE(HasSnapshot());
   Send(Event("erased", "", kNow + 1'000));
   Checkpoint();  // before it could be published
-  const auto delta = flow->ReadUser(0, UserKeyOf("u1"));
+  const auto delta = flow->reader.ReadUser(0, UserKeyOf("u1"));
   EXPECT_EQ(delta->user_id, "");
   Open();  // killed
   Publish();
@@ -163,7 +163,7 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   Checkpoint();
   Send(Event("exposed", "late", kNow - kMsPerDay));  // nothing becomes of it
   Checkpoint();
-  EXPECT_EQ(flow->ReadUser(0, UserKeyOf("u1"))->user_id, "");
+  EXPECT_EQ(flow->reader.ReadUser(0, UserKeyOf("u1"))->user_id, "");
   Open();
   Publish();
   EXPECT_FALSE(HasSnapshot());
@@ -180,7 +180,7 @@ TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
   Send(Event("served", "a", kNow), kNow);
   Send(Event("exposed", "b", kNow + 5 * kMsPerDay, "u2"));
   Checkpoint();
-  EXPECT_EQ(*flow->ReadUser(0, UserKeyOf("u1")), Delta{});
+  EXPECT_EQ(*flow->reader.ReadUser(0, UserKeyOf("u1")), Delta{});
   CatchUp();
   Publish();
   EXPECT_FALSE(HasSnapshot());

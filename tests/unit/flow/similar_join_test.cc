@@ -56,7 +56,7 @@ class SimilarJoin : public TimedTest {
     SeenReader reader;
     AnswerLimits limits = options.filters[filter].AnswerAt(clock.WallNow());
     limits.similar = true;
-    EXPECT_TRUE(flow->ReadSeen(filter, UserKeyOf(user), limits, reader).has_value());
+    EXPECT_TRUE(flow->reader.ReadSeen(filter, UserKeyOf(user), limits, reader).has_value());
     std::vector<uint32_t> values;
     for (const Fingerprint fp : reader.similar().values()) values.push_back(fp.value);
     std::sort(values.begin(), values.end());

@@ -22,7 +22,7 @@ class SimilarSnapshots : public test::TimedTest {
   std::string Published(const std::string& item) { return Says(topic.topic.at({0, "u1"}), item); }
   std::string Served(const std::string& item) {
     std::string user_id, bytes;
-    EXPECT_TRUE(flow->RenderUser(0, UserKeyOf("u1"), SnapshotShape(), user_id, bytes));
+    EXPECT_TRUE(flow->reader.RenderUser(0, UserKeyOf("u1"), SnapshotShape(), user_id, bytes));
     return Says(bytes, item);
   }
 

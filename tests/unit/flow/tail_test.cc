@@ -49,9 +49,9 @@ TEST(Tail, KeepsFiltersApart) {
 TEST(Tail, TellsTwoIdsUnderOneKey) {
   Tail tail(1 << 20);
   const UserKey key{1, 2};
-  EXPECT_FALSE(SlotOf(tail, key, "a").ids_met);
-  EXPECT_FALSE(SlotOf(tail, key, "a").ids_met);
-  EXPECT_TRUE(SlotOf(tail, key, "b").ids_met);
+  EXPECT_FALSE(SlotOf(tail, key, "a").has_collision);
+  EXPECT_FALSE(SlotOf(tail, key, "a").has_collision);
+  EXPECT_TRUE(SlotOf(tail, key, "b").has_collision);
 }
 
 TEST(Tail, UsersWhoseKeysCollideInTheIndexStayApart) {

@@ -43,9 +43,9 @@ class TimedTest : public ::testing::Test {
     flow = open->flow.get();
     opened.Add(std::move(open));
     publisher.emplace(opened, topic, reporter, clock, Publisher::Options());
-    const int64_t from = flow->ReadFrom(0);
+    const int64_t from = flow->intake.ReadFrom(0);
     for (int64_t offset = from; offset < end; ++offset) Apply(offset);
-    flow->ReachedEnd(end);
+    flow->intake.ReachedEnd(end);
   }
   void Send(std::string value, std::optional<int64_t> timestamp_ms = std::nullopt) {
     log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value)});
@@ -59,14 +59,14 @@ class TimedTest : public ::testing::Test {
   }
   bool Seen(std::string_view item, std::string_view user = "u1", size_t filter = 0) {
     SeenReader reader;
-    const Status read =
-        flow->ReadSeen(filter, UserKeyOf(user), options.filters[filter].AnswerAt(clock.WallNow()), reader);
+    const Status read = flow->reader.ReadSeen(filter, UserKeyOf(user),
+                                              options.filters[filter].AnswerAt(clock.WallNow()), reader);
     EXPECT_TRUE(read.has_value());
     return reader.seen().Contains(FingerprintOf(item));
   }
   void Checkpoint() {
-    flow->Freeze();
-    const auto written = flow->WriteFrozen();
+    flow->intake.Freeze();
+    const auto written = flow->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
   /// Lets the publisher work for a while.
@@ -77,8 +77,8 @@ class TimedTest : public ::testing::Test {
     }
   }
   /// Publication is left to marks from here on. Set options.behind_age to -1 ms before Open.
-  void FallBehind() { flow->SetWatermarks(0, static_cast<int64_t>(log.size()) + 1'000'000); }
-  void CatchUp() { flow->SetWatermarks(0, static_cast<int64_t>(log.size())); }
+  void FallBehind() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size()) + 1'000'000); }
+  void CatchUp() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size())); }
   /// In the published snapshot; false where there is none, or a tombstone.
   bool Published(std::string_view item, const std::string& user = "u1", FilterIndex filter = 0) {
     const auto found = topic.topic.find({filter, user});
@@ -114,7 +114,7 @@ class TimedTest : public ::testing::Test {
   void Apply(int64_t offset) {
     const Logged& logged = log[static_cast<size_t>(offset)];
     const Record record{offset, {logged.timestamp_ms}, "u1", logged.value, false};
-    const auto taken = flow->Apply({&record, 1});
+    const auto taken = flow->intake.Apply({&record, 1});
     ASSERT_TRUE(taken.has_value());
     ASSERT_EQ(*taken, 1u);
   }

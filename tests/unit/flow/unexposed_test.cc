@@ -37,7 +37,7 @@ TEST_F(UnexposedTest, IsToldOfOncePartitionTimeHasPassedBucketTtlAndGrace) {
                  R"("request_id":"r\"1"})",
                  1}}));
   EXPECT_TRUE(durable.served.empty());
-  EXPECT_EQ(flow->unexposed()->GetStatus().resolved, 1u);
+  EXPECT_EQ(flow->unexposed->GetStatus().resolved, 1u);
 }
 
 TEST_F(UnexposedTest, OnlyAnExposureReadInTimeResolves) {

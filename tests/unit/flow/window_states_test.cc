@@ -172,7 +172,8 @@ TEST_P(ItemsMax, CutsAnswersAndSnapshotsNotTheState) {
   EXPECT_EQ(StateOf(cut, 10), whole) << "the bytes";
   SeenReader reader;
   const auto read = [&] {
-    ASSERT_TRUE(flow->ReadSeen(0, UserKeyOf("u1"), options.filters[0].AnswerAt(clock.WallNow()), reader));
+    ASSERT_TRUE(
+        flow->reader.ReadSeen(0, UserKeyOf("u1"), options.filters[0].AnswerAt(clock.WallNow()), reader));
     const auto values = reader.seen().values();
     EXPECT_EQ(std::set<Fingerprint>(values.begin(), values.end()), expected);
     EXPECT_EQ(values.size(), cut.seen);

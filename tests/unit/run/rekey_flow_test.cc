@@ -49,7 +49,7 @@ class RekeyReporter final : public Reporter {
   void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t) override {}
-  void UserKeysMet(int32_t) override {}
+  void UserKeyCollision(int32_t) override {}
   void BatchRekeyed(const RekeyReport& report) override {
     sent += report.sent;
     for (const uint64_t count : report.skipped) skipped += count;

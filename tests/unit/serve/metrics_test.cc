@@ -57,7 +57,7 @@ void ReportAll(Metrics& metrics) {
   latency.Add(900, 5);
   metrics.SnapshotsAcknowledged(1, latency, latency);
   metrics.SnapshotsFailed(2, 4);
-  metrics.UserKeysMet(0);
+  metrics.UserKeyCollision(0);
   metrics.PublishFailed(0, PublishStep::kRender, {Code::kUnavailable, "a disk that is slow"});
   RekeyReport rekeyed;
   rekeyed.sent = 21;
@@ -96,7 +96,7 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_rekeyed_total", 21},
       {"seen_rekeying_rewinds_total", 1},
       {"seen_rekeying_lost_messages_total{partition=\"2\"}", 7},
-      {"seen_user_keys_met_total", 1},
+      {"seen_user_key_collisions_total", 1},
       {"seen_publisher_errors_total{step=\"render\"}", 1},
       {"seen_publisher_errors_total{step=\"scan_marks\"}", 0},
       {"seen_lost_messages_total{partition=\"3\"}", 15},

@@ -64,7 +64,7 @@ class ErasureFilesTest : public testing::Test {
           R"(,"items":[)" + std::string(items) + R"(],"request_id":"request-of-)" + std::string(user) + '"';
     value += R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
     const Record record{next_++, {at_ms}, user, value, false};
-    const auto taken = flow_->Apply({&record, 1});
+    const auto taken = flow_->intake.Apply({&record, 1});
     ASSERT_TRUE(taken.has_value());
     ASSERT_EQ(*taken, 1u);
   }
@@ -75,8 +75,8 @@ class ErasureFilesTest : public testing::Test {
     }
   }
   void Checkpoint() {
-    flow_->Freeze();
-    const auto written = flow_->WriteFrozen();
+    flow_->intake.Freeze();
+    const auto written = flow_->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
   /// Every key and value of every file, uncompressed, and all bytes of all others.

@@ -1,21 +1,16 @@
-// What readers of a partition see: any thread, beside the worker.
-#include "filter/snapshot.h"
+#include "flow/user_reader.h"
+
 #include "flow/items_by_day.h"
-#include "flow/partition_flow.h"
+#include "flow/stored_user_id.h"
 #include "model/change.h"
 
 namespace seen {
 
-PartitionFlow::Tails PartitionFlow::GetTails() const {
-  const std::lock_guard lock(tails_mutex_);
-  return tails_;
-}
-
-Result<Delta> PartitionFlow::ReadUser(size_t filter_index, const UserKey& user) const {
-  const FilterPolicy& filter = options_.filters[filter_index];
+Result<Delta> UserReader::ReadUser(size_t filter_index, const UserKey& user) const {
+  const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   // Tails first: what leaves them for the store meanwhile is then seen twice, which is harmless, not missed.
-  const Tails tails = GetTails();
+  const Tails tails = state_.GetTails();
   std::vector<Delta> parts(1);
   std::vector<Change> changes;
   for (const auto& tail : {tails.frozen, tails.active}) {
@@ -35,13 +30,13 @@ Result<Delta> PartitionFlow::ReadUser(size_t filter_index, const UserKey& user) 
   return ComposeAll(parts, filter.limits);
 }
 
-Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
-                               SeenReader& reader) const {
+Status UserReader::ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
+                            SeenReader& reader) const {
   thread_local std::vector<Change> changes;
   thread_local std::string stored;
-  const FilterPolicy& filter = options_.filters[filter_index];
+  const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
-  const Tails tails = GetTails();  // before the store: see ReadUser
+  const Tails tails = state_.GetTails();  // before the store: see ReadUser
   changes.clear();
   const std::string_view user_id = ReadTails(tails, mask, user, changes);
   const auto found = store_.ReadDelta({filter.id, user}, stored);
@@ -51,21 +46,21 @@ Status PartitionFlow::ReadSeen(size_t filter_index, const UserKey& user, const A
   return read;
 }
 
-void PartitionFlow::NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const {
+void UserReader::NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const {
   heavy_users_.Note(filter_index, user, reader.user_id(), reader.kept_items(), reader.met_daily_limit());
 }
 
-SnapshotMeta PartitionFlow::MetaAt(TimeMs wall_now, size_t filter_index) const {
+SnapshotMeta UserReader::MetaAt(TimeMs wall_now, size_t filter_index) const {
   SnapshotMeta meta;
-  meta.as_of = {partition_time_ms_.load(std::memory_order_acquire)};
-  meta.input_offset = next_offset();
-  meta.horizon = options_.filters[filter_index].AnswerHorizon(wall_now);
-  meta.partition = options_.partition;
+  meta.as_of = state_.partition_time();
+  meta.input_offset = state_.next_offset();
+  meta.horizon = state_.options().filters[filter_index].AnswerHorizon(wall_now);
+  meta.partition = state_.options().partition;
   return meta;
 }
 
-Status PartitionFlow::Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
-                             SeenReader& reader, std::string& bytes) {
+Status UserReader::Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
+                          SeenReader& reader, std::string& bytes) {
   SnapshotItems items{reader.seen().values(), {}};
   thread_local ItemsByDay by_day;
   if (NeedsDays(shape.format)) {
@@ -80,7 +75,7 @@ Status PartitionFlow::Render(const FilterPolicy& filter, const SnapshotShape& sh
   return {};
 }
 
-Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const {
+Status UserReader::RenderUsers(std::span<PublishFlow::Rendering> group) const {
   struct Read {
     SnapshotMeta meta;
     std::string_view user_id;
@@ -98,13 +93,14 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
   const TimeMs wall_now = clock_.WallNow();
   thread_local std::vector<AnswerLimits> answer_limits;
   answer_limits.clear();
-  for (const FilterPolicy& filter : options_.filters) answer_limits.push_back(filter.AnswerAt(wall_now));
+  for (const FilterPolicy& filter : state_.options().filters)
+    answer_limits.push_back(filter.AnswerAt(wall_now));
   for (size_t i = 0; i < group.size(); ++i) {
-    const FilterPolicy& filter = options_.filters[group[i].filter_index];
+    const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});
     reads[i] = {MetaAt(wall_now, group[i].filter_index), {}, 0, 0};
   }
-  const Tails tails = GetTails();  // before the store: see ReadUser
+  const Tails tails = state_.GetTails();  // before the store: see ReadUser
   for (const auto& tail : {tails.frozen, tails.active}) {
     if (!tail) continue;
     for (const UserRef& ref : refs) tail->PrefetchIndex(ref.user);
@@ -133,13 +129,13 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
     if (reader.seen().size() == 0 && reader.similar().size() == 0) {
       group[i].bytes.clear();
       if (group[i].user_id.empty()) {  // the mark may have outlived what the state knew
-        auto id = StoredId(refs[i]);
+        auto id = StoredUserId(store_, refs[i]);
         if (!id) return Fail(id.error());
         group[i].user_id = std::move(*id);
       }
       continue;
     }
-    const FilterPolicy& filter = options_.filters[group[i].filter_index];
+    const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
     if (Status done = Render(filter, filter.snapshot->shape, read.meta, reader, group[i].bytes); !done) {
       return done;
     }
@@ -148,8 +144,8 @@ Status PartitionFlow::RenderUsers(std::span<PublishFlow::Rendering> group) const
 }
 
 // Appends what the tails have of the user, in log order; the id they know it by, empty if none.
-std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
-                                          std::vector<Change>& changes) {
+std::string_view UserReader::ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
+                                       std::vector<Change>& changes) {
   std::string_view user_id;
   for (const auto& tail : {tails.frozen, tails.active}) {
     if (!tail) continue;
@@ -160,12 +156,12 @@ std::string_view PartitionFlow::ReadTails(const Tails& tails, FilterMask filters
   return user_id;
 }
 
-Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
-                                 std::string& user_id, std::string& bytes) const {
+Status UserReader::RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
+                              std::string& user_id, std::string& bytes) const {
   thread_local SeenReader reader;
   const TimeMs wall_now = clock_.WallNow();
   const SnapshotMeta meta = MetaAt(wall_now, filter_index);
-  const FilterPolicy& filter = options_.filters[filter_index];
+  const FilterPolicy& filter = state_.options().filters[filter_index];
   if (Status read = ReadSeen(filter_index, user, filter.AnswerAt(wall_now), reader); !read) {
     return read;
   }
@@ -173,65 +169,12 @@ Status PartitionFlow::RenderUser(size_t filter_index, const UserKey& user, const
   return Render(filter, shape, meta, reader, bytes);
 }
 
-int64_t PartitionFlow::LagMessages() const {
-  return std::max<int64_t>(0, high_watermark_.load(std::memory_order_relaxed) - next_offset());
-}
-
-AsOf PartitionFlow::GetAsOf() const {
-  return {{partition_time_ms_.load(std::memory_order_acquire)}, LagMessages()};
-}
-
-void PartitionFlow::SetWatermarks(int64_t low, int64_t high) {
-  if (low >= 0) low_watermark_.store(low, std::memory_order_relaxed);
-  if (high >= 0) high_watermark_.store(high, std::memory_order_relaxed);
-}
-
-void PartitionFlow::AcknowledgeLostRanges() {
-  {
-    const std::lock_guard lock(status_mutex_);
-    if (lost_ranges_.empty()) return;
-    lost_ranges_.clear();
-  }
-  lost_ranges_changed_.store(true, std::memory_order_release);
-}
-
-PartitionStatus PartitionFlow::GetStatus() const {
-  PartitionStatus status;
-  status.partition = options_.partition;
-  status.next_offset = next_offset();
-  status.checkpoint_offset = checkpoint_offset_.load(std::memory_order_acquire);
-  status.low_watermark = low_watermark_.load(std::memory_order_relaxed);
-  status.high_watermark = high_watermark_.load(std::memory_order_relaxed);
-  status.lag_messages = LagMessages();
-  status.partition_time = {partition_time_ms_.load(std::memory_order_acquire)};
-  const Tails tails = GetTails();
-  status.tail_bytes = tails.active->bytes() + (tails.frozen ? tails.frozen->bytes() : 0);
-  if (journal_) status.tail_bytes += journal_->AllBytes();
-  status.marks_outstanding = publish_.Outstanding();
-  status.store = store_.Figures();
-  status.republish = republisher_.GetStatus();
-  if (unexposed_) status.unexposed = unexposed_->GetStatus();
+void UserReader::FillHeaviestUsers(PartitionStatus& status) const {
   for (auto& [filter_index, user] : heavy_users_.Heaviest()) {
-    user.filter = options_.filters[filter_index].name;
+    user.filter = state_.options().filters[filter_index].name;
     status.heaviest_users.push_back(std::move(user));
   }
   status.users_at_daily_limit = heavy_users_.Limited();
-  status.state = CaughtUp() ? "ready" : "catching_up";
-  if (!CaughtUp()) {
-    status.reason = "reading up to offset " + std::to_string(caught_up_at_) + ", at " +
-                    std::to_string(status.next_offset);
-  }
-  const std::lock_guard lock(status_mutex_);
-  status.misrouted = misrouted_;
-  status.misrouted_last = misrouted_last_;
-  status.lost_ranges = lost_ranges_;
-  status.last_checkpoint_at = last_checkpoint_at_;
-  status.last_checkpoint = last_checkpoint_;
-  if (!checkpoint_problem_.empty()) {
-    status.state = "held";
-    status.reason = "checkpoint failed: " + checkpoint_problem_;
-  }
-  return status;
 }
 
 }  // namespace seen

@@ -1,0 +1,54 @@
+#include "flow/marks_part.h"
+
+#include <iterator>
+
+#include "flow/stored_user_id.h"
+
+namespace seen {
+
+// Whose publication the worker left to a mark.
+std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) const {
+  std::vector<UserRef> deferred;
+  for (const size_t index : state_.filters().by_id) {
+    for (const Tail::UserSlot* const user : checkpoint.users) {
+      if (user->deferred >> index & 1) deferred.push_back({state_.options().filters[index].id, user->key});
+    }
+  }
+  return deferred;
+}
+
+Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  // Of the erased also where a mark stands: those that older versions wrote have no id.
+  const MarkChanges marks = publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased);
+  checkpoint.report.marks_set = marks.set.size();
+  checkpoint.report.marks_cleared = marks.clear.size();
+  const auto& users = checkpoint.users;
+  const PartitionState::Tails tails = state_.GetTails();
+  auto set = marks.set.begin();
+  auto clear = marks.clear.begin();
+  auto user = users.begin();  // follows `set` through each filter's
+  while (set != marks.set.end() || clear != marks.clear.end()) {
+    const bool set_is_next = clear == marks.clear.end() || (set != marks.set.end() && *set < *clear);
+    if (!set_is_next) {
+      if (Status cleared = writer.ClearMark(*clear++); !cleared) return cleared;
+      continue;
+    }
+    if (set != marks.set.begin() && set->filter != std::prev(set)->filter) user = users.begin();
+    while (user != users.end() && (*user)->key < set->user) ++user;
+    Mark mark{*set, {}};
+    if (user != users.end() && (*user)->key == set->user) {
+      mark.user_id = (*user)->user_id();
+    } else if (const std::string_view id = tails.active->IdOf(set->user); !id.empty()) {
+      mark.user_id = id;
+    } else {
+      auto stored = StoredUserId(store_, *set);
+      if (!stored) return Fail(stored.error());
+      mark.user_id = std::move(*stored);
+    }
+    if (Status marked = writer.SetMark(mark); !marked) return marked;
+    ++set;
+  }
+  return {};
+}
+
+}  // namespace seen

@@ -1,0 +1,31 @@
+#pragma once
+// The part of a checkpoint that marks the users whose snapshot isn't acknowledged, and clears the marks of
+// those whose is.
+
+#include <string>
+#include <vector>
+
+#include "flow/checkpoint_part.h"
+#include "flow/publish_flow.h"
+
+namespace seen {
+
+class MarksPart final : public CheckpointPart {
+ public:
+  /// All references outlive this.
+  MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish)
+      : state_(state), store_(store), publish_(publish) {}
+
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+  void Committed(const Checkpoint&) override { publish_.MarksCommitted(); }
+  void Failed() override { publish_.MarksFailed(); }
+
+ private:
+  std::vector<UserRef> DeferredUsers(const Checkpoint& checkpoint) const;
+
+  const PartitionState& state_;
+  const PartitionStore& store_;
+  PublishFlow& publish_;
+};
+
+}  // namespace seen

@@ -1,0 +1,110 @@
+#pragma once
+// Records into the active tail: decoded some at a time, then appended. Thread: the partition's worker.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "flow/log_port.h"
+#include "flow/partition_journal.h"
+#include "flow/partition_state.h"
+#include "flow/publish_flow.h"
+#include "flow/record_block.h"
+#include "flow/reporter.h"
+#include "flow/republisher.h"
+#include "flow/tail.h"
+#include "flow/unexposed_flow.h"
+
+namespace seen {
+
+class PartitionIntake {
+ public:
+  /// What hears of changes, or has some to write. All outlive this.
+  struct Neighbors {
+    PublishFlow& publish;
+    const Republisher& republisher;
+    const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
+    PartitionJournal* journal = nullptr;       // nullptr: none is kept
+  };
+  /// `anchor`: of the stored position. All references outlive this.
+  PartitionIntake(PartitionState& state, const Neighbors& neighbors, const Anchor& anchor,
+                  const PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
+                  const Clock& clock);
+
+  /// Where reading must start: at the anchor where there is one, so that the log can be told from a recreated
+  /// one, otherwise at the next offset; never below `low_watermark`. Before the first Apply.
+  int64_t ReadFrom(int64_t low_watermark);
+
+  /// Takes `records` (ascending, all of this partition) in order and returns how many it took: fewer than all
+  /// while the tail is full or the dead-letter queue is; call again with the rest once Freeze or time has
+  /// made room. Records below the next offset are skipped. kRefused: the log isn't the one that was read.
+  Result<size_t> Apply(std::span<const Record> records);
+  /// The log's end is at `end_offset`, everything before it was delivered.
+  void ReachedEnd(int64_t end_offset);
+  /// Retention deleted [next offset, low): go on from `low`; the range is kept, counted and shown.
+  void SkipLost(int64_t low);
+
+  /// There is something to write, it is time (or the tail is full), and the store can take it.
+  bool CheckpointDue() const;
+  /// A checkpoint would write something, due or not.
+  bool HasChanges() const;
+  /// Why records can't be taken now; empty: they can.
+  std::string_view HeldBy() const;
+  /// Makes the tail the frozen one and opens a new one. Only while nothing is frozen (checked).
+  void Freeze();
+
+ private:
+  using Exposure = RecordBlock::Exposure;
+
+  Status CheckAnchor(const Record& record);
+  bool IsBehind(const Record& newest) const;
+  size_t AppendBlock(std::span<const Record> records, size_t read, BatchReport& report);
+  void Append(const Exposure& exposure, const Record& record, BatchReport& report);
+  void AppendByCreation(const Exposure& exposure, const Record& record);
+  void AppendOther(const Exposure& exposure, uint32_t second, BatchReport& report);
+  void AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item, ChangeKind kind,
+                     FilterMask filters);
+  void NoteUnexposed(const Exposure& exposure, const Record& record);
+  bool TailIsFull() const;
+  void NoteTaken(const Record& record, BatchReport& report);
+  void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
+  void PassOnDirty(Instant visible_at);
+  void NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report);
+  bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
+
+  PartitionState& state_;
+  const PartitionOptions& options_;
+  const FilterMasks& filters_;
+  const Neighbors neighbors_;
+  const PartitionStore& store_;
+  DeadLetterSink& dead_letters_;
+  Reporter& reporter_;
+  const Clock& clock_;
+
+  // All below: the worker's.
+  RecordBlock block_;             // under way
+  std::vector<DirtyUser> dirty_;  // of the batch
+  std::vector<Tail::UserSlot*> dirty_slots_;
+  std::vector<TimeMs> exposed_;
+  uint32_t batch_number_ = 0;
+  bool dead_letters_full_ = false;
+  bool defer_ = true;       // the batch's publication is left to marks
+  Anchor anchor_;           // last record read
+  bool anchor_is_checked_;  // the log is known to be the one that was read
+  std::deque<Anchor> rejected_;
+  Instant last_freeze_;
+  const std::shared_ptr<TailMemory> tail_memory_;
+  std::shared_ptr<Tail> tail_;  // the active one, which `state_` shows to readers
+  TimeMs tail_since_;           // it was begun
+  bool tail_has_served_ = false;
+  bool tail_has_erased_ = false;
+  std::unique_ptr<UnexposedLog> unexposed_log_;  // the active tail's, where unexposed items are published
+};
+
+}  // namespace seen

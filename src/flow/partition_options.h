@@ -1,0 +1,56 @@
+#pragma once
+// What a partition's flow is made with.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "decode/event_decoder.h"
+#include "flow/filter_policy.h"
+#include "flow/item_groups_port.h"
+#include "flow/journal_budget.h"
+#include "flow/unexposed_log.h"
+#include "model/partitioner.h"
+
+namespace seen {
+
+struct PartitionOptions {
+  int32_t partition = 0;
+  int32_t partition_count = 1;
+  Partitioner partitioner = Partitioner::kMurmur2;
+  std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
+  std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
+  uint64_t event_bytes_max = 1 << 20;
+  std::chrono::milliseconds future_skew_max{300'000};
+  uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails, with the journal's rows
+  std::optional<JournalPolicy> journal;
+  std::chrono::milliseconds checkpoint_interval{10'000};
+  uint32_t level0_files_max = 12;
+  // Beyond both, publication is left to marks: a second of a fast topic is many messages, and a topic of old
+  // records that is read up to its end isn't behind.
+  int64_t behind_lag_messages = 10'000;
+  std::chrono::milliseconds behind_age{2'000};  // of the newest record at hand
+  size_t publish_entries_max = 500'000;
+  std::optional<UnexposedPolicy> unexposed;
+  // The store's number of each declared kind, by the configuration's (minus kDeclaredKindFirst).
+  std::array<uint8_t, kDeclaredKindsMax> kinds{};
+  /// Which items are like which, for filters with `similar` on. nullptr: nobody knows. Outlives the flow.
+  const ItemGroups* groups = nullptr;
+  double sweep_users_per_second = 2'000;  // published at most by the daily sweep
+};
+
+/// Filters of a partition, by what the flow does with them.
+struct FilterMasks {
+  explicit FilterMasks(const PartitionOptions& options);
+
+  FilterMask all = 0;
+  FilterMask published = 0;
+  FilterMask by_creation = 0;  // their windows go by the item's time of creation
+  FilterMask similar = 0;      // they record what is similar to what was exposed
+  std::vector<size_t> by_id;   // indices into options.filters, ascending by id: the store's order
+};
+
+}  // namespace seen

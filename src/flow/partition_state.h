@@ -1,0 +1,134 @@
+#pragma once
+// What the worker, the checkpoint thread and the readers of one partition share: tails, offsets, times.
+//
+// Invariants:
+// - Each change by a record below next_offset is in the active tail, in the frozen tail or in the store. The
+//   worker stores next_offset after its changes: a reader may find more than the offset says, never less.
+// - A reader takes the tails before it looks into the store. What leaves a tail for the store meanwhile is
+//   then seen twice, which is harmless, and never missed.
+// - At most one tail is frozen. The worker freezes it, and owns it no more. The checkpoint thread takes it
+//   away once the store has it all.
+// - checkpoint_offset <= next_offset, CheckpointTime <= partition_time: both are the store's.
+// - Nothing that isn't in the store yet was read before TailsSince, by the wall clock.
+// - next_offset never goes back. partition_time never goes back while the process runs.
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "flow/partition_options.h"
+#include "flow/status.h"
+#include "flow/store_port.h"
+#include "flow/tail.h"
+#include "flow/unexposed_log.h"
+
+namespace seen {
+
+/// A tail that takes nothing more, with what a checkpoint needs beside it.
+struct FrozenTail {
+  std::shared_ptr<Tail> tail;
+  Position position;
+  std::deque<Anchor> rejected;  // dead letters below position.next_offset that may be unacknowledged
+  Instant at{};
+  TimeMs next_since;  // the tail after it was begun
+  bool has_served = false;
+  bool has_erased = false;
+  std::unique_ptr<UnexposedLog> unexposed;  // nullptr: unexposed items aren't published
+};
+
+class PartitionState {
+ public:
+  struct Tails {
+    std::shared_ptr<Tail> active;
+    std::shared_ptr<Tail> frozen;  // nullptr: none is
+  };
+
+  /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the
+  /// end of the log now; the partition is caught up once it has read up to there.
+  PartitionState(PartitionOptions options, const std::optional<Position>& position, int64_t start_offset,
+                 int64_t high_watermark, TimeMs wall_now);
+
+  const PartitionOptions& options() const { return options_; }
+  const FilterMasks& filters() const { return filters_; }
+
+  // Any thread.
+  Tails GetTails() const;
+  bool HasFrozen() const { return has_frozen_.load(std::memory_order_acquire); }
+  int64_t next_offset() const { return next_offset_.load(std::memory_order_acquire); }
+  int64_t checkpoint_offset() const { return checkpoint_offset_.load(std::memory_order_acquire); }
+  TimeMs partition_time() const { return {partition_time_ms_.load(std::memory_order_acquire)}; }
+  TimeMs CheckpointTime() const { return {checkpoint_time_ms_.load(std::memory_order_acquire)}; }
+  TimeMs TailsSince() const { return {tails_since_ms_.load(std::memory_order_acquire)}; }
+  bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
+  int64_t LagMessages() const;
+  AsOf GetAsOf() const { return {partition_time(), LagMessages()}; }
+  void SetWatermarks(int64_t low, int64_t high);
+  void AcknowledgeLostRanges();
+  bool LostRangesChanged() const { return lost_ranges_changed_.load(std::memory_order_acquire); }
+  /// What this knows of it.
+  void FillStatus(PartitionStatus& status) const;
+
+  // Worker.
+  void SetNextOffset(int64_t offset) { next_offset_.store(offset, std::memory_order_release); }
+  void RaisePartitionTime(TimeMs time) {
+    if (time.value > partition_time_ms_.load(std::memory_order_relaxed)) {
+      partition_time_ms_.store(time.value, std::memory_order_release);
+    }
+  }
+  void NoteCaughtUp();
+  /// Retention deleted the range before it was read.
+  void Lose(const LostRange& range);
+  /// As the checkpoint of the tail that is about to be frozen must write them.
+  std::vector<LostRange> TakeLostRanges();
+  void NoteMisrouted(const MisroutedExample& example);
+  /// The first tail, before any reader comes.
+  void ShowFirst(std::shared_ptr<Tail> tail);
+  /// While nothing is frozen (checked). `fresh` is the active tail from here on.
+  void Freeze(std::unique_ptr<FrozenTail> frozen, std::shared_ptr<Tail> fresh);
+
+  // Checkpoint thread, while a tail is frozen.
+  FrozenTail& frozen() { return *frozen_; }
+  const FrozenTail& frozen() const { return *frozen_; }
+  /// The store has all of the frozen tail, and `position` beside it.
+  void DropFrozen(const Position& position);
+  void NoteCheckpoint(const CheckpointReport& report, TimeMs wall_now);
+  void NoteCheckpointProblem(std::string problem);
+
+ private:
+  const PartitionOptions options_;
+  const FilterMasks filters_;
+  const int64_t caught_up_at_;
+
+  std::atomic<int64_t> next_offset_;            // worker writes
+  std::atomic<int64_t> partition_time_ms_;      // worker writes
+  std::atomic<bool> caught_up_{false};          // worker writes, once
+  std::atomic<int64_t> checkpoint_offset_;      // checkpoint thread writes; -1: none yet
+  std::atomic<int64_t> checkpoint_time_ms_{0};  // checkpoint thread writes
+  std::atomic<int64_t> tails_since_ms_;         // checkpoint thread writes
+  std::atomic<int64_t> low_watermark_{-1};      // any thread writes
+  std::atomic<int64_t> high_watermark_;         // any thread writes
+  std::atomic<bool> lost_ranges_changed_{false};
+
+  // Handed from the worker to the checkpoint thread by has_frozen_ = true, and back by false.
+  std::unique_ptr<FrozenTail> frozen_;
+  std::atomic<bool> has_frozen_{false};
+
+  mutable std::mutex tails_mutex_;
+  Tails tails_;  // tails_mutex_
+
+  mutable std::mutex notes_mutex_;  // all below
+  std::vector<LostRange> lost_ranges_;
+  uint64_t misrouted_ = 0;
+  MisroutedExample misrouted_last_;
+  std::optional<TimeMs> last_checkpoint_at_;
+  CheckpointReport last_checkpoint_;
+  std::string checkpoint_problem_;  // empty: the last one was written
+};
+
+}  // namespace seen

@@ -1,0 +1,139 @@
+#include "flow/record_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "flow/event_checks.h"
+#include "flow/unexposed_log.h"
+
+namespace seen {
+namespace {
+constexpr size_t kRecordsAhead = 4;
+constexpr size_t kCacheLine = 64;
+
+// Another core has just written it. The hardware follows once a few lines have been read.
+void PrefetchValue(std::string_view value) {
+  for (size_t at = 0; at < std::min(value.size(), 4 * kCacheLine); at += kCacheLine) {
+    __builtin_prefetch(value.data() + at);
+  }
+}
+}  // namespace
+
+RecordBlock::RecordBlock(const PartitionOptions& options, const FilterMasks& filters,
+                         PartitionJournal* journal)
+    : options_(options),
+      filters_(filters),
+      rules_(options, filters),
+      journal_(journal),
+      decoder_(options.event_bytes_max, options.plan),
+      ids_(std::make_unique<char[]>(kRecordsMax * kIdBytesMax)) {}
+
+size_t RecordBlock::Read(std::span<const Record> records, int64_t next_offset, const Tail& tail) {
+  exposures_.clear();
+  items_.clear();
+  created_.clear();
+  served_.clear();
+  id_bytes_ = 0;
+  if (journal_) journal_->BeginBlock();
+  rejection_.reset();
+  size_t read = 0;
+  for (; read < records.size() && exposures_.size() < kRecordsMax; ++read) {
+    const Record& record = records[read];
+    if (read + kRecordsAhead < records.size()) PrefetchValue(records[read + kRecordsAhead].value);
+    if (record.offset < next_offset) continue;
+    rejection_ = ReadRecord(record, static_cast<uint32_t>(read), tail);
+    if (rejection_) [[unlikely]]
+      break;
+  }
+  return read;
+}
+
+void RecordBlock::Skip(SkipReason reason, uint32_t record) {
+  Exposure& skipped = exposures_.emplace_back();
+  skipped.skip = reason;
+  skipped.record = record;
+}
+
+std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t number, const Tail& tail) {
+  if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
+  auto decoded = decoder_.Decode(record.value);
+  if (!decoded) return std::move(decoded.error());
+  const Event& event = *decoded;
+  if (event.skip != SkipReason::kNone) [[unlikely]] {
+    Skip(event.skip, number);
+    return std::nullopt;
+  }
+  if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]]
+    return rejection;
+  const auto covering = static_cast<FilterMask>(filters_.all & event.filters);
+  if (covering == 0 && !options_.unexposed) [[unlikely]] {
+    Skip(SkipReason::kNoFilter, number);
+    return std::nullopt;
+  }
+  const FilterMask filters = rules_.FiltersOf(event, covering, record.timestamp);
+  // The event's views last only until the next one is decoded.
+  char* const user_id = ids_.get() + id_bytes_;
+  std::memcpy(user_id, event.user_id.data(), event.user_id.size());
+  id_bytes_ += event.user_id.size();
+  const auto items_from = static_cast<uint32_t>(items_.size());
+  for (const ExposedItem& item : event.items) items_.push_back(item.fingerprint);
+  exposures_.push_back({UserKeyOf(event.user_id), user_id, static_cast<uint16_t>(event.user_id.size()),
+                        filters, PartitionHash(options_.partitioner, event.user_id), items_from,
+                        static_cast<uint32_t>(items_.size()), event.exposed_at, number,
+                        rules_.ChangeOf(event.kind),
+                        covering == 0 ? SkipReason::kNoFilter : SkipReason::kNone, nullptr});
+  tail.PrefetchIndex(exposures_.back().user);
+  if ((filters & filters_.similar) != 0) [[unlikely]] {
+    for (const ExposedItem& item : event.items) options_.groups->Prefetch(item.fingerprint);
+  }
+  if (event.kind != EventKind::kErased && (options_.unexposed || filters_.by_creation != 0)) [[unlikely]]
+    ReadDetails(event);
+  if (journal_) [[unlikely]]
+    journal_->Note(number, event, filters, record, exposures_.back().user);
+  return std::nullopt;
+}
+
+// Of the event just decoded, which is the last of the block.
+void RecordBlock::ReadDetails(const Event& event) {
+  const ItemDetails none;
+  for (size_t i = 0; i < event.items.size(); ++i) {
+    const ItemDetails& details = event.details.empty() ? none : event.details[i];
+    if (filters_.by_creation != 0) {
+      // Without a time of creation, or with one from the future, it goes by the exposure's.
+      const TimeMs created =
+          details.created_at ? std::min(*details.created_at, event.exposed_at) : event.exposed_at;
+      created_.resize(items_.size() - event.items.size() + i, DayOf(event.exposed_at));
+      created_.push_back(DayOf(created));
+    }
+    if (options_.unexposed && event.kind == EventKind::kServed) {
+      served_.push_back({exposures_.back().record, static_cast<uint16_t>(i),
+                         UnexposedText(event.user_id, event.items[i].item_id, event.exposed_at, event.scene,
+                                       details, event.request_id)});
+    }
+  }
+}
+
+void RecordBlock::FindSimilar(BatchReport& report) {
+  similar_.clear();
+  similar_ends_.clear();
+  for (const Exposure& exposure : exposures_) {
+    const bool joins = exposure.kind == ChangeKind::kExposed || exposure.kind == ChangeKind::kRemoved;
+    if (!joins || (exposure.filters & filters_.similar) == 0) continue;
+    similar_ends_.resize(exposure.items_from, static_cast<uint32_t>(similar_.size()));
+    for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
+      const size_t before = similar_.size();
+      options_.groups->AppendSimilar(items_[i], similar_);
+      report.joined += similar_.size() > before ? 1u : 0u;
+      similar_ends_.push_back(static_cast<uint32_t>(similar_.size()));
+    }
+    report.looked_up += exposure.items_to - exposure.items_from;
+  }
+}
+
+std::span<const Fingerprint> RecordBlock::SimilarTo(uint32_t first, uint32_t end) const {
+  if (first == end || similar_ends_.size() < end) return {};
+  const uint32_t from = first == 0 ? 0 : similar_ends_[first - 1];
+  return std::span(similar_).subspan(from, similar_ends_[end - 1] - from);
+}
+
+}  // namespace seen

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+
+namespace seen {
+
+/// The id of a user whom no tail knows: by the mark, else by the state. Empty: neither has it.
+Result<std::string> StoredUserId(const PartitionStore& store, const UserRef& user);
+
+}  // namespace seen

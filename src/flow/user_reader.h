@@ -1,0 +1,58 @@
+#pragma once
+// What is known of a partition's users: the store, the frozen tail and the active tail together. Any thread;
+// the worker never waits for a reader.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "filter/snapshot.h"
+#include "flow/heavy_users.h"
+#include "flow/partition_state.h"
+#include "flow/publish_flow.h"
+#include "flow/store_port.h"
+#include "model/delta.h"
+#include "model/delta_seen.h"
+
+namespace seen {
+
+class UserReader {
+ public:
+  /// All references outlive this.
+  UserReader(const PartitionState& state, const PartitionStore& store, const Clock& clock)
+      : state_(state), store_(store), clock_(clock) {}
+
+  /// All that is known of the user.
+  Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
+  /// The same, as an answer needs it: what counts by `limits`, the filter's. `reader`: the thread's.
+  Status ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
+                  SeenReader& reader) const;
+  /// Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
+  Status RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
+                    std::string& user_id, std::string& bytes) const;
+  /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
+  /// `bytes` is empty: a tombstone.
+  Status RenderUsers(std::span<PublishFlow::Rendering> group) const;
+
+  /// Of those read since the start.
+  void FillHeaviestUsers(PartitionStatus& status) const;
+
+ private:
+  using Tails = PartitionState::Tails;
+  static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
+                                    std::vector<Change>& changes);
+  void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
+  SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
+  static Status Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
+                       SeenReader& reader, std::string& bytes);
+
+  const PartitionState& state_;
+  const PartitionStore& store_;
+  const Clock& clock_;
+  mutable HeavyUsers heavy_users_;  // thread-safe: a by-product of reading
+};
+
+}  // namespace seen

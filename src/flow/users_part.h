@@ -1,0 +1,31 @@
+#pragma once
+// The part of a checkpoint that writes what the frozen tail holds of its users: their deltas, in each filter,
+// and what resolves served items.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flow/checkpoint_part.h"
+#include "model/change.h"
+
+namespace seen {
+
+class UsersPart final : public CheckpointPart {
+ public:
+  /// `state` outlives this.
+  explicit UsersPart(const PartitionState& state) : state_(state) {}
+
+  Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
+
+ private:
+  Status WriteFilter(size_t filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
+  static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);
+  static void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,
+                          std::vector<Ending>& endings);
+
+  const PartitionState& state_;
+  ChangeEncoder encoder_;  // checkpoint thread
+};
+
+}  // namespace seen
