@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Holds the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
 
-The rooms stand in LEVELS, from the ground up. Rooms of one level don't include each other. Usage: include_rule.py [--self-test] [SRC]
+The rooms stand in LEVELS, from the ground up. Rooms of one level don't include each other.
+
+    include_rule.py [--self-test] [SRC]
+    include_rule.py --transitive [SRC]     how many project headers each header includes, itself or by others: the most first
 """
 
 import pathlib
@@ -87,6 +90,25 @@ def check(src):
     return files, complaints
 
 
+def transitive(src):
+    """(number of other project headers, header) of each header, the most first."""
+    includes = {}
+    for path in src.rglob("*.h"):
+        text = path.read_text(encoding="utf-8")
+        names = [match[2] for match in INCLUDE.finditer(text) if match[1] == '"']
+        includes[path.relative_to(src).as_posix()] = [name for name in names if (src / name).is_file()]
+
+    def reached(header):
+        seen, left = set(), [header]
+        while left:
+            new = [name for name in includes[left.pop()] if name not in seen and name != header]
+            seen.update(new)
+            left += new
+        return seen
+
+    return sorted(((len(reached(header)), header) for header in includes), key=lambda row: (-row[0], row[1]))
+
+
 GOOD = {
     "base/log.cc": '#include "base/log.h"\n#include <spdlog/spdlog.h>\n#include <sys/stat.h>\n#include <vector>\n',
     "flow/flow.h": '#include "decode/event_decoder.h"\n#include "filter/snapshot.h"\n#include "flow/log_port.h"\n',
@@ -117,16 +139,25 @@ def self_test():
             _, complaints = check(src)
             if len(complaints) != (1 if extra else 0):
                 missed.append(f"{name}: {complaints}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("a.h", '#include "b.h"\n'), ("b.h", '#include "c.h"\n#include "a.h"\n#include <map>\n'), ("c.h", "")):
+            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
+        counts = transitive(pathlib.Path(folder))
+        if counts != [(2, "a.h"), (2, "b.h"), (0, "c.h")]:
+            missed.append(f"transitive: {counts}")
     return missed
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--self-test"]
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     if "--self-test" in sys.argv:
         missed = self_test()
         print("\n".join(missed) or f"{len(BAD) + 1} trees judged as they should be")
         return 1 if missed else 0
     src = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent / "src"
+    if "--transitive" in sys.argv:
+        print("\n".join(f"{count:3} {header}" for count, header in transitive(src)))
+        return 0
     files, complaints = check(src)
     print("\n".join(complaints) or f"{files} files keep the order of the rooms")
     return 1 if complaints or files == 0 else 0

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/log_budget.h"
+#include "config/config_items.h"
 #include "group/segmenter.h"
 
 namespace seen {
@@ -136,14 +137,7 @@ Result<std::shared_ptr<ItemPartition::Opened>> ItemPartition::OpenIndex(const Wa
   if (!groups) return Fail(groups.error());
   opened->groups = std::move(*groups);
 
-  GroupOptions group;
-  group.by_simhash = config.method != SimilarMethod::kMinHash;
-  group.by_minhash = config.method != SimilarMethod::kSimHash;
-  group.verify = config.verify;
-  group.distance_max = config.distance_max;
-  group.similarity_min = config.similarity_min;
-  group.window_days = config.window_days;
-  auto flow = GroupFlow::Open(group, *opened->index, *opened->groups);
+  auto flow = GroupFlow::Open(GroupOptionsOf(config), *opened->index, *opened->groups);
   if (!flow) return Fail(flow.error());
   opened->flow = std::move(*flow);
   return opened;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "items/item_reading.h"
 #include "config/config.h"
 #include "item_store/rocks_item_index.h"
 #include "items/group_flow.h"
+#include "items/item_reading.h"
 #include "kafka/dead_letter_producer.h"
 #include "kafka/group_producer.h"
 #include "run/group_log.h"

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kAsk{2000};
 constexpr uint64_t kKeyOverhead = 1024;
-constexpr uint64_t kIdfBytesMax = 512 << 20;
 
 tl::unexpected<Error> Broken(const std::string& path, const std::error_code& error) {
   return Fail(error == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
@@ -107,28 +106,6 @@ Status CheckItemsDirectory(const std::string& store_directory, const std::string
   fs::rename(incomplete, path, failed);
   if (failed) return Broken(path, failed);
   return {};
-}
-
-Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {
-  if (!path) return IdfSource{IdfTable::Bundled(), std::string(IdfTable::BundledText())};
-  const auto refuse = [&](const std::string& what) {
-    return Fail(Code::kInvalidArgument,
-                "items.idf_file: " + *path + ": " + what +
-                    "; make one with `seenctl idf`, or give null for the bundled table");
-  };
-  std::error_code failed;
-  const uint64_t bytes = fs::file_size(*path, failed);
-  if (failed) return refuse(failed.message());
-  if (bytes > kIdfBytesMax)
-    return refuse(std::to_string(bytes) + " bytes, more than " + std::to_string(kIdfBytesMax));
-  std::ifstream file(*path, std::ios::binary);
-  IdfSource source;
-  source.text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file && !file.eof()) return refuse(std::strerror(errno));
-  auto table = IdfTable::Parse(source.text);
-  if (!table) return refuse(table.error().message);
-  source.table = std::move(*table);
-  return source;
 }
 
 }  // namespace seen

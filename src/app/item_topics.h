@@ -1,12 +1,9 @@
 #pragma once
 // What the stream of items is begun with: its topics, its directory, its table of words.
 
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "config/config.h"
-#include "group/idf_table.h"
 #include "kafka/admin.h"
 
 namespace seen {
@@ -27,12 +24,5 @@ std::string ItemsDirectory(const std::string& store_directory);
 /// of partitions; with `rebuild` they are removed.
 Status CheckItemsDirectory(const std::string& store_directory, const std::string& topic, int32_t partitions,
                            bool rebuild);
-
-struct IdfSource {
-  std::shared_ptr<const IdfTable> table;
-  std::string text;  // it was read from
-};
-/// nullopt: the bundled one. kInvalidArgument names key, file, line and remedy.
-Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path);
 
 }  // namespace seen

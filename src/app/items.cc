@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "base/threads.h"
+#include "config/config_items.h"
 #include "group/language_key.h"
 
 namespace seen {

@@ -13,6 +13,7 @@
 #include "config/config_check.h"
 #include "config/config_event_format.h"
 #include "config/config_fields.h"
+#include "config/config_items_reading.h"
 #include "config/config_kinds.h"
 #include "config/config_override.h"
 #include "config/config_text.h"
@@ -60,41 +61,11 @@ FilterConfig ToFilter(const ConfigJson& json) {
   return filter;
 }
 
-/// A string of the checked document; empty where it is missing or, being wrong, something else.
-std::string TextAt(const ConfigJson& json, const char* pointer) {
-  const ConfigJson::json_pointer at(pointer);
-  return json.contains(at) && json.at(at).is_string() ? json.at(at).get<std::string>() : std::string();
-}
-
 /// Where events that aren't keyed by user go. Empty if the keys it is made of are wrong.
 std::string KeyedTopic(const ConfigJson& json) {
   const std::string given = TextAt(json, "/input/keyed_topic");
   const std::string source = TextAt(json, "/input/topic");
   return !given.empty() || source.empty() ? given : source + "-by-user";
-}
-
-/// Where items of several partitions are put in order.
-std::string OrderedTopic(const ConfigJson& json) {
-  const std::string given = TextAt(json, "/items/ordered_topic");
-  const std::string source = TextAt(json, "/items/topic");
-  return !given.empty() || source.empty() ? given : source + "-in-order";
-}
-
-ItemsConfig ToItems(const ConfigJson& json, std::string ordered_topic) {
-  ItemsConfig items;
-  items.topic = json.at("topic").get<std::string>();
-  items.groups_topic = json.at("groups_topic").get<std::string>();
-  items.ordered_topic = std::move(ordered_topic);
-  items.window_days = json.at("window_days").get<int32_t>();
-  const auto method = json.at("method").get<std::string>();
-  if (method == "simhash") items.method = SimilarMethod::kSimHash;
-  if (method == "minhash") items.method = SimilarMethod::kMinHash;
-  items.distance_max = json.at("distance_max").get<int>();
-  items.verify = json.at("verify") == "sketch";
-  items.similarity_min = json.at("similarity_min").get<double>();
-  items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
-  if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
-  return items;
 }
 
 /// `json` has passed CheckConfig: every key is there and of its type.
@@ -123,7 +94,7 @@ Config ToConfig(const ConfigJson& json) {
 
   for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
 
-  if (!json.at("items").is_null()) config.items = ToItems(json.at("items"), OrderedTopic(json));
+  if (!json.at("items").is_null()) config.items = ToItems(json);
 
   const ConfigJson& unexposed = json.at("unexposed");
   if (!unexposed.at("topic").is_null()) {
@@ -288,17 +259,15 @@ tl::expected<Config, Errors> LoadConfig(std::string_view text, std::span<const s
   CheckedConfig checked = CheckConfig(*document);
   std::move(checked.errors.begin(), checked.errors.end(), std::back_inserter(errors));
   EventFormat format;
-  ItemFormat item_format;
   if (document->is_object()) {
     CheckTogether(checked.resolved, options, errors);
     CheckClient(checked, errors);
     format = ReadEventFormat(checked.resolved, ReadDeclaredKinds(checked.resolved, errors), errors);
-    item_format = ReadItemFormat(checked.resolved, errors);
+    CheckItemFields(checked.resolved, errors);
   }
   if (errors.empty()) {
     Config config = ToConfig(checked.resolved);
     config.input.format = std::move(format);
-    if (config.items) config.items->format = std::move(item_format);
     Wanted& wanted = config.input.format.wanted;
     for (const FilterConfig& filter : config.filters) {
       wanted.item_created_at |= filter.window_by == WindowBy::kItemCreatedAt;

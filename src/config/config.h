@@ -16,7 +16,7 @@
 #include "decode/event_format.h"
 #include "decode/item_format.h"
 #include "filter/snapshot_format.h"
-#include "flow/filter_policy.h"
+#include "flow/filter_choices.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -116,8 +116,8 @@ struct Config {
   InputConfig input;
   std::vector<FilterConfig> filters;           // at least one
   std::optional<ItemsConfig> items;            // nullopt: nothing is grouped
-  std::optional<UnexposedConfig> unexposed;    // nullopt: nobody is told
-  std::optional<WatermarksConfig> watermarks;  // nullopt: readers aren't told how far the stream has come
+  std::optional<UnexposedConfig> unexposed;    // nullopt: nothing is published
+  std::optional<WatermarksConfig> watermarks;  // nullopt: none are written
   StoreConfig store;
   HttpConfig http;
   LogConfig log;
@@ -142,7 +142,7 @@ tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});
 
-/// Whether there is anything to tell readers of snapshots, and a topic for it.
+/// Whether watermarks are written: there are snapshots that readers follow, and a topic for watermarks.
 bool WritesWatermarks(const Config& config);
 
 /// The consumer group over input.source_topic.

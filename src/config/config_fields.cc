@@ -74,18 +74,4 @@ TimeUnit ConfigFieldReader::ReadUnit(const ConfigJson& rule, const std::string& 
   return unit.value_or(TimeUnit::kMilliseconds);
 }
 
-ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& errors) {
-  ConfigFieldReader reader(errors);
-  ItemFormat format;
-  const ConfigJson& fields = ConfigMember(ConfigMember(document, "items"), "fields");
-  for (size_t i = 0; i < kItemFields; ++i) {
-    const auto field = static_cast<ItemField>(i);
-    const std::string name(ItemFieldName(field));
-    auto rule =
-        reader.ReadField(ConfigMember(fields, name), field == ItemField::kCreatedAt, "items.fields." + name);
-    if (rule) format.fields[i] = ItemFieldRule{std::move(rule->at), rule->unit};
-  }
-  return format;
-}
-
 }  // namespace seen

@@ -11,7 +11,6 @@
 #include "config/config_shapes.h"
 #include "config/config_text.h"
 #include "decode/event_time.h"
-#include "decode/item_format.h"
 #include "decode/json_pointer.h"
 
 namespace seen {
@@ -44,8 +43,5 @@ class ConfigFieldReader {
 
   std::vector<ConfigError>& errors_;
 };
-
-/// items.fields of a document as CheckConfig resolved it.
-ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& errors);
 
 }  // namespace seen

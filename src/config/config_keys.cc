@@ -183,7 +183,7 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning = "Topic to tell of them on, keyed by user id. null: nobody is told."},
+     .meaning = "Topic that they are published on, keyed by user id. null: they aren't published."},
     {.path = "unexposed.grace_s",
      .type = kInteger,
      .unit = "seconds",
@@ -201,7 +201,7 @@ constexpr ConfigKey kKeys[] = {
      .nullable = true,
      .rule = &kTopicName,
      .meaning =
-         "Topic with a record a second of each partition, compacted; by it a reader tells a stale topic from "
+         "Topic with a record a second of each partition, compacted: readers can then tell a stale topic from "
          "a quiet one. null: none is written. Nothing is written where no filter publishes."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},

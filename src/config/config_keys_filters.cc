@@ -120,7 +120,7 @@ constexpr ConfigKey kKeys[] = {
      .choices = kSnapshotFormatNames,
      .meaning =
          "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
-         "each user the one of the fewest bytes. A change makes all users' filters anew, a day's sweep "
+         "each user the one of the fewest bytes. A change re-renders all users' filters, a day's sweep "
          "long; `seenctl publish --all` at once."},
     {.path = "filters[].snapshot.size",
      .type = kChoice,

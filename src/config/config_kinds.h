@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// All that the filters of `document` declare, each once, in the order they are met, numbered from
+/// All that the filters of `document` declare, each once, in their order, numbered from
 /// kDeclaredKindFirst on. Appends what is wrong with filters[].kinds; what is right is returned all the same.
 std::vector<DeclaredKind> ReadDeclaredKinds(const ConfigJson& document, std::vector<ConfigError>& errors);
 

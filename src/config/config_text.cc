@@ -142,4 +142,10 @@ std::string ShowValue(const ConfigJson& value) {
   return text.substr(0, end) + "...";
 }
 
+std::string TextAt(const ConfigJson& document, const char* pointer) {
+  const ConfigJson::json_pointer at(pointer);
+  return document.contains(at) && document.at(at).is_string() ? document.at(at).get<std::string>()
+                                                              : std::string();
+}
+
 }  // namespace seen

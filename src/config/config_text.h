@@ -21,6 +21,9 @@ tl::expected<ConfigJson, std::vector<ConfigError>> ParseConfigText(std::string_v
 std::string JoinPath(std::string_view path, std::string_view key);
 std::string JoinPath(std::string_view path, size_t index);
 
+/// The text at a JSON pointer; empty where there is none.
+std::string TextAt(const ConfigJson& document, const char* pointer);
+
 /// A value on one line, shortened.
 std::string ShowValue(const ConfigJson& value);
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "filter/snapshot_format.h"
+#include "flow/filter_choices.h"
 #include "flow/store_port.h"
 #include "model/day.h"
 #include "model/delta.h"
@@ -33,18 +34,6 @@ struct KindPolicy {
   std::string name;
   uint8_t number = kDeclaredKindFirst;  // as the store has it
   int32_t window_days = 30;
-};
-
-enum class WindowBy : uint8_t {
-  kExposedAt,
-  kItemCreatedAt,  // recall takes young items only: an old one needn't be remembered
-};
-
-/// What becomes of a candidate that is like a seen item.
-enum class Similar : uint8_t {
-  kOff,
-  kDemote,  // it comes last
-  kDrop,
 };
 
 struct FilterPolicy {

@@ -195,7 +195,7 @@ def test_publish_all_and_changed_settings(topics, running):
     said = subprocess.run([str(SEENCTL), "publish", "--all", "--http", f"http://{seend.address}"],
                           capture_output=True, text=True, timeout=60)
     assert said.returncode == 0, said.stderr
-    assert "300 snapshots made anew" in said.stdout
+    assert "300 snapshots re-rendered" in said.stdout
     assert len(topics.read_all(filters)) == before + 300
     seend.stop()
     seend.config["filters"][0]["snapshot"]["false_positive_rate"] = 0.001

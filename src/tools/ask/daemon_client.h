@@ -49,7 +49,7 @@ class DaemonClient {
                                           std::span<const std::string> items,
                                           std::span<const std::string> also_seen = {},
                                           std::optional<TimeMs> created_at = {});
-  /// The same as the daemon's JSON, as it is: also what is similar, where it tells.
+  /// The same as the daemon's JSON, as it is: also what is similar, where it reports that.
   Result<nlohmann::json> UnseenAnswer(std::string_view filter, std::string_view user_id,
                                       std::span<const std::string> items,
                                       std::span<const std::string> also_seen = {},
@@ -72,7 +72,7 @@ class DaemonClient {
 
   Result<DaemonSummary> Status();
   Result<std::string> MetricsPage();
-  /// How many partitions will make all their snapshots anew.
+  /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();
 
  private:

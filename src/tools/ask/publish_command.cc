@@ -1,4 +1,4 @@
-// seenctl publish: all snapshots anew.
+// seenctl publish: re-renders all snapshots.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ int RunPublish(const PublishOptions& options) {
   if (!before) return ExitWith(before.error());
   const auto partitions = daemon->PublishAll();
   if (!partitions) return ExitWith(partitions.error());
-  fmt::print("publishing everybody's snapshots anew in {} partitions of this daemon\n", *partitions);
+  fmt::print("re-rendering all users' snapshots in {} partitions of this daemon\n", *partitions);
   if (options.no_wait) return kExitOk;
   CatchInterrupts();
   const auto until = std::chrono::steady_clock::now() + seconds(options.timeout_s);
@@ -36,7 +36,7 @@ int RunPublish(const PublishOptions& options) {
     const auto now = daemon->Status();
     if (!now) return ExitWith(now.error());
     if (now->partitions_sweeping == 0 && now->marks_outstanding == 0) {
-      fmt::print("{} snapshots made anew, all acknowledged\n", now->users_swept - before->users_swept);
+      fmt::print("{} snapshots re-rendered, all acknowledged\n", now->users_swept - before->users_swept);
       return kExitOk;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -50,7 +50,7 @@ int RunPublish(const PublishOptions& options) {
 Subcommand AddPublish(CLI::App& root) {
   auto options = std::make_shared<PublishOptions>();
   CLI::App* app =
-      root.add_subcommand("publish", "make all users' snapshots anew, and wait until they are acknowledged");
+      root.add_subcommand("publish", "re-render all users' snapshots, and wait until they are acknowledged");
   app->add_option("--http", options->daemon.http, "the daemon's address")->capture_default_str();
   app->add_flag("--all", options->all, "of all users and filters")->required();
   app->add_flag("--no-wait", options->no_wait, "return at once");

@@ -94,7 +94,7 @@ Result<std::array<PairItem, 2>> FindPair(const SimilarOptions& options,
   uint64_t items = 0;
   if (!ids.empty()) {
     const auto counts = ReadItems(
-        read.places, read.settings.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
+        read.places, read.items.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
         "similar", [&](const ItemEvent& event, TimeMs timestamp) { last.Take(event, timestamp); });
     if (!counts) return Fail(counts.error());
     items = counts->items;
@@ -102,7 +102,7 @@ Result<std::array<PairItem, 2>> FindPair(const SimilarOptions& options,
   std::array<PairItem, 2> pair;
   for (size_t i = 0; i < 2; ++i) {
     const std::string& name = options.pair[i];
-    auto item = name.starts_with('@') ? ReadItemFile(name.substr(1), read.settings.format)
+    auto item = name.starts_with('@') ? ReadItemFile(name.substr(1), read.items.format)
                                       : last.Find(name, read.places.topic, items);
     if (!item) return Fail(item.error());
     pair[i] = std::move(*item);
@@ -113,15 +113,15 @@ Result<std::array<PairItem, 2>> FindPair(const SimilarOptions& options,
 int RunPair(const SimilarOptions& options) {
   const auto read = options.items.Read();
   if (!read) return ExitWith(read.error());
-  auto idf = LoadIdfTable(read->settings);
+  const auto idf = ReadIdfFile(read->items.idf_file);
   if (!idf) return ExitWith(idf.error());
   CatchInterrupts();
   const auto pair = FindPair(options, *read);
   if (!pair) return ExitWith(pair.error());
-  FeatureReader reader({.idf = std::move(*idf),
-                        .similarity_min = read->settings.group.similarity_min,
-                        .text_bytes_max = read->settings.text_bytes_max});
-  const auto compared = ComparePair((*pair)[0], (*pair)[1], read->settings.group, reader);
+  FeatureReader reader({.idf = idf->table,
+                        .similarity_min = read->items.similarity_min,
+                        .text_bytes_max = read->items.text_bytes_max});
+  const auto compared = ComparePair((*pair)[0], (*pair)[1], GroupOptionsOf(read->items), reader);
   fmt::print("{}", options.json
                        ? compared.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                        : PairText(compared, options.tokens));

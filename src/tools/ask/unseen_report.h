@@ -11,7 +11,7 @@ namespace seen {
 
 /// A line an item.
 std::string UnseenText(const nlohmann::json& answer);
-/// A line an item that is like what was seen, or like another of the answer; empty where the daemon tells of
+/// A line an item that is like what was seen, or like another of the answer; empty where the daemon reports
 /// none.
 std::string SimilarText(const nlohmann::json& answer);
 

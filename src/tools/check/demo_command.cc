@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <thread>
 
 #include "kafka/bulk_producer.h"
-#include "kafka/reader.h"
 #include "tools/ask/wait_for_daemon.h"
 #include "tools/check/demo_checks.h"
 #include "tools/check/demo_metrics.h"
@@ -21,6 +19,7 @@
 #include "tools/load/line_reader.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/load/time_shift.h"
+#include "tools/whole_topic.h"
 
 namespace seen {
 namespace {
@@ -93,7 +92,7 @@ class Demo {
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
     // The daemon may not have heard of the last records yet: their offsets, not its lag, say when it has
     // them.
-    const auto ends = EndsOf(settings);
+    const auto ends = EndsOf(options_.kafka.brokers, settings, options_.kafka.topic);
     if (!ends) return Fail(ends.error());
     if (auto caught_up = WaitUntilCaughtUp(daemon_, *ends, /*published=*/true, kCatchUpMax, /*quiet=*/true);
         !caught_up) {
@@ -149,20 +148,6 @@ class Demo {
       if (auto sent = Send(std::string(event->user_id), *shifted); !sent) return sent;
     }
     return {};
-  }
-
-  Result<std::map<int32_t, int64_t>> EndsOf(const ClientSettings& settings) const {
-    const auto reader = PartitionReader::Open({.brokers = options_.kafka.brokers,
-                                               .client = settings,
-                                               .topic = options_.kafka.topic,
-                                               .from_time = {},
-                                               .to_time = {},
-                                               .from_offsets = {}},
-                                              std::chrono::seconds(15));
-    if (!reader) return Fail(reader.error());
-    std::map<int32_t, int64_t> ends;
-    for (const auto& range : (*reader)->ranges()) ends[range.partition] = range.to;
-    return ends;
   }
 
   Status SendLive() {

@@ -1,5 +1,5 @@
 #pragma once
-// A snapshot's bytes told to people and scripts.
+// A snapshot's bytes as a report for people and scripts.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>

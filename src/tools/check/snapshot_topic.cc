@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kafka/reader.h"
+#include "tools/whole_topic.h"
 
 namespace seen {
 
@@ -20,13 +20,7 @@ Status SnapshotTopic::CatchUp(std::string_view only_user, Progress* progress) {
 }
 
 Status SnapshotTopic::ReadToEnd(std::string_view only_user, Progress* progress) {
-  auto reader = PartitionReader::Open({.brokers = options_.brokers,
-                                       .client = options_.client,
-                                       .topic = options_.topic,
-                                       .from_time = {},
-                                       .to_time = {},
-                                       .from_offsets = next_offsets_},
-                                      std::chrono::seconds(15));
+  const auto reader = OpenWholeTopic(options_.brokers, options_.client, options_.topic, next_offsets_);
   if (!reader) return Fail(reader.error());
   while (true) {
     const auto more = (*reader)->Poll(std::chrono::milliseconds(200),

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "kafka/reader.h"
 #include "tools/ask/wait_for_daemon.h"
 #include "tools/check/oracle.h"
 #include "tools/check/snapshot_topic.h"
@@ -20,6 +19,7 @@
 #include "tools/common_options.h"
 #include "tools/load/random.h"
 #include "tools/progress.h"
+#include "tools/whole_topic.h"
 
 namespace seen {
 namespace {
@@ -47,13 +47,7 @@ struct TopicRead {
 };
 
 Result<TopicRead> ReadInput(const VerifyOptions& options, const ClientSettings& settings, Oracle& oracle) {
-  auto reader = PartitionReader::Open({.brokers = options.kafka.brokers,
-                                       .client = settings,
-                                       .topic = options.kafka.topic,
-                                       .from_time = {},
-                                       .to_time = {},
-                                       .from_offsets = {}},
-                                      std::chrono::seconds(15));
+  const auto reader = OpenWholeTopic(options.kafka.brokers, settings, options.kafka.topic);
   if (!reader) return Fail(reader.error());
   TopicRead read;
   for (const auto& range : (*reader)->ranges()) {
@@ -84,16 +78,9 @@ Status WaitForDaemon(const VerifyOptions& options, const ClientSettings& setting
   if (!status) return Fail(status.error());
   if (status->source_topic == options.kafka.topic) {
     if (auto rekeyed = WaitUntilRekeyed(daemon, ends, timeout, options.quiet); !rekeyed) return rekeyed;
-    const auto keyed = PartitionReader::Open({.brokers = options.kafka.brokers,
-                                              .client = settings,
-                                              .topic = status->topic,
-                                              .from_time = {},
-                                              .to_time = {},
-                                              .from_offsets = {}},
-                                             std::chrono::seconds(15));
+    auto keyed = EndsOf(options.kafka.brokers, settings, status->topic);
     if (!keyed) return Fail(keyed.error());
-    ends.clear();
-    for (const auto& range : (*keyed)->ranges()) ends[range.partition] = range.to;
+    ends = std::move(*keyed);
   } else if (status->topic != options.kafka.topic) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("--topic: {}: the daemon reads {}", options.kafka.topic,

@@ -80,11 +80,11 @@ int RunIdf(const IdfOptions& options) {
   places.files = options.files;
   CatchInterrupts();
 
-  FeatureReader reader({.idf = IdfTable::Bundled(), .text_bytes_max = read->settings.text_bytes_max});
+  FeatureReader reader({.idf = IdfTable::Bundled(), .text_bytes_max = read->items.text_bytes_max});
   WordCounts words(std::max(kWordsKeptMin, 4 * options.words_max));
   uint64_t deleted = 0;
   const auto counts =
-      ReadItems(places, read->settings.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
+      ReadItems(places, read->items.format, options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto,
                 "idf", [&](const ItemEvent& item, TimeMs) {
                   if (item.deleted) {
                     ++deleted;

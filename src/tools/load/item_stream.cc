@@ -5,9 +5,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "kafka/reader.h"
 #include "tools/common_options.h"
 #include "tools/load/line_reader.h"
+#include "tools/whole_topic.h"
 
 namespace seen {
 namespace {
@@ -112,13 +112,7 @@ Result<ItemCounts> ReadItems(const ItemPlaces& places, const ItemFormat& format,
     progress.Finish(reading.Note());
     return reading.counts();
   }
-  const auto reader = PartitionReader::Open({.brokers = places.brokers,
-                                             .client = places.client,
-                                             .topic = places.topic,
-                                             .from_time = {},
-                                             .to_time = {},
-                                             .from_offsets = {}},
-                                            std::chrono::seconds(15));
+  const auto reader = OpenWholeTopic(places.brokers, places.client, places.topic);
   if (!reader) return Fail(reader.error());
   Progress progress(label, (*reader)->records_remaining(), "records", mode);
   if (auto read = ReadTopic(places, **reader, reading, progress); !read) return Fail(read.error());

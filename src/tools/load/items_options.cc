@@ -1,12 +1,39 @@
 #include "tools/load/items_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
+#include "tools/whole_file.h"
+
 namespace seen {
+namespace {
+
+constexpr std::string_view kDefaults = R"({"items": {}})";
+
+/// An empty `path`: the defaults.
+Result<ItemsSections> ReadConfig(const std::string& path) {
+  std::string text(kDefaults);
+  if (!path.empty()) {
+    auto whole = ReadWhole(path);
+    if (!whole) return Fail(whole.error().code, "--config: " + whole.error().message);
+    text = std::move(*whole);
+  }
+  auto sections = LoadItems(text);
+  if (sections) return std::move(*sections);
+  std::string mistakes;
+  for (const ConfigError& error : sections.error()) {
+    mistakes += mistakes.empty() ? "" : "; ";
+    mistakes += error.path.empty() ? error.message : error.path + ": " + error.message;
+  }
+  return Fail(Code::kInvalidArgument, fmt::format("--config: {}: {}", path, mistakes));
+}
+
+}  // namespace
 
 void ItemsTopicOptions::AddTo(CLI::App& app) {
   app_ = &app;
-  kafka_.topic = ItemsSettings().topic;
+  kafka_.topic = LoadItems(kDefaults)->items.topic;
   AddKafkaOptions(app, kafka_);
   app.get_option("--topic")->description("the topic of items");
   app.add_option("--config", config_,
@@ -16,15 +43,15 @@ void ItemsTopicOptions::AddTo(CLI::App& app) {
 bool ItemsTopicOptions::TopicIsGiven() const { return app_->count("--topic") > 0; }
 
 Result<ItemsTopicOptions::Outcome> ItemsTopicOptions::Read() const {
-  auto settings = ReadItemsSettings(config_);
-  if (!settings) return Fail(settings.error());
+  auto sections = ReadConfig(config_);
+  if (!sections) return Fail(sections.error());
   auto client = kafka_.Settings();
   if (!client) return Fail(client.error());
-  const bool own_brokers = settings->brokers.empty() || app_->count("--brokers") > 0;
-  Outcome outcome{std::move(*settings), {}};
-  outcome.places.brokers = own_brokers ? kafka_.brokers : outcome.settings.brokers;
+  const bool own_brokers = sections->brokers.empty() || app_->count("--brokers") > 0;
+  Outcome outcome{std::move(sections->items), {}};
+  outcome.places.brokers = own_brokers ? kafka_.brokers : sections->brokers;
   outcome.places.client = std::move(*client);
-  outcome.places.topic = config_.empty() || TopicIsGiven() ? kafka_.topic : outcome.settings.topic;
+  outcome.places.topic = config_.empty() || TopicIsGiven() ? kafka_.topic : outcome.items.topic;
   return outcome;
 }
 

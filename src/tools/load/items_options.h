@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "config/config_items.h"
 #include "tools/common_options.h"
 #include "tools/load/item_stream.h"
-#include "tools/load/items_settings.h"
 
 namespace seen {
 
@@ -16,7 +16,7 @@ class ItemsTopicOptions {
   void AddTo(CLI::App& app);
 
   struct Outcome {
-    ItemsSettings settings;
+    ItemsConfig items;
     ItemPlaces places;  // no files
   };
   /// After parsing.

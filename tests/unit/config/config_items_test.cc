@@ -1,4 +1,6 @@
 // The section "items": off unless it is there, all of it by default, and what is said of mistakes in it.
+#include "config/config_items.h"
+
 #include <gtest/gtest.h>
 
 #include "config/config.h"
@@ -115,6 +117,58 @@ TEST(ItemsConfig, SaysWhatIsWrongAndWhatToWriteInstead) {
   const std::string too_long = ErrorsOf({"items.topic=" + std::string(249, 't')});
   EXPECT_TRUE(too_long.starts_with("items.ordered_topic: \"ttt")) << too_long;
   EXPECT_TRUE(too_long.ends_with("longer than 249 characters; name it\n")) << too_long;
+}
+
+std::string ErrorsOfText(std::string_view text) {
+  const auto sections = LoadItems(text);
+  std::string lines;
+  if (sections) return lines;
+  for (const ConfigError& error : sections.error()) lines += error.path + ": " + error.message + "\n";
+  return lines;
+}
+
+// A secret of another section isn't there: whoever reads items needs none.
+TEST(LoadItems, LooksAtItemsAndBrokersOnly) {
+  const auto sections = LoadItems(R"({
+    // comments too
+    "kafka": {"brokers": "k:9092", "client": {"sasl.password": {"env": "SEEN_NO_SUCH_VARIABLE"}}},
+    "filters": [{"name": 7}],
+    "items": {"topic": "articles", "method": "minhash", "verify": "off", "window_days": 7,
+              "fields": {"item_id": "/data/id", "created_at": {"at": "/ts", "unit": "s"}}}})");
+  ASSERT_TRUE(sections);
+  EXPECT_EQ(sections->brokers, "k:9092");
+  EXPECT_EQ(sections->items.topic, "articles");
+  EXPECT_EQ(sections->items.ordered_topic, "articles-in-order");
+  const auto at = [&](ItemField field) { return sections->items.format.fields[static_cast<size_t>(field)]; };
+  EXPECT_EQ(at(ItemField::kItemId)->at.text, "/data/id");
+  EXPECT_EQ(at(ItemField::kCreatedAt)->unit, TimeUnit::kSeconds);
+  EXPECT_FALSE(at(ItemField::kTitle));
+  const GroupOptions group = GroupOptionsOf(sections->items);
+  EXPECT_FALSE(group.by_simhash);
+  EXPECT_TRUE(group.by_minhash);
+  EXPECT_FALSE(group.verify);
+  EXPECT_EQ(group.window_days, 7);
+  EXPECT_EQ(LoadItems(R"({"items": {}})")->brokers, "");
+}
+
+TEST(LoadItems, NamesWhatIsWrongAsTheDaemonDoes) {
+  EXPECT_TRUE(ErrorsOfText(R"({"kafka": {}})").starts_with("items: missing: nothing is grouped"));
+  EXPECT_EQ(ErrorsOfText(R"({"items": []})"), "items: []: must be an object, or null\n");
+  EXPECT_EQ(ErrorsOfText(R"({"items": {"method": "md5", "windowdays": 3}})"),
+            "items.windowdays: unknown key; did you mean \"window_days\"?\n"
+            "items.method: \"md5\": must be one of \"simhash\", \"minhash\", \"both\"\n");
+  EXPECT_TRUE(
+      ErrorsOfText(R"({"items": {"fields": {"text": 3}}})").starts_with("items.fields.text: 3: must"));
+  EXPECT_FALSE(ErrorsOfText("{").empty());
+}
+
+TEST(ReadIdfFile, NamesKeyFileAndRemedy) {
+  EXPECT_EQ(ReadIdfFile(std::nullopt)->table->version(), IdfTable::Bundled()->version());
+  const auto missing = ReadIdfFile("/no/such/file");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Code::kInvalidArgument);
+  EXPECT_TRUE(missing.error().message.starts_with("items.idf_file: /no/such/file: "))
+      << missing.error().message;
 }
 
 }  // namespace

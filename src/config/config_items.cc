@@ -1,0 +1,117 @@
+#include "config/config_items.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "config/config_check.h"
+#include "config/config_fields.h"
+#include "config/config_items_reading.h"
+
+namespace seen {
+namespace {
+
+constexpr uint64_t kIdfBytesMax = 512 << 20;
+
+ItemFormat ReadItemFormat(const ConfigJson& document, std::vector<ConfigError>& errors) {
+  ConfigFieldReader reader(errors);
+  ItemFormat format;
+  const ConfigJson& fields = ConfigMember(ConfigMember(document, "items"), "fields");
+  for (size_t i = 0; i < kItemFields; ++i) {
+    const auto field = static_cast<ItemField>(i);
+    const std::string name(ItemFieldName(field));
+    auto rule =
+        reader.ReadField(ConfigMember(fields, name), field == ItemField::kCreatedAt, "items.fields." + name);
+    if (rule) format.fields[i] = ItemFieldRule{std::move(rule->at), rule->unit};
+  }
+  return format;
+}
+
+}  // namespace
+
+std::string OrderedTopic(const ConfigJson& document) {
+  const std::string given = TextAt(document, "/items/ordered_topic");
+  const std::string source = TextAt(document, "/items/topic");
+  return !given.empty() || source.empty() ? given : source + "-in-order";
+}
+
+void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& errors) {
+  static_cast<void>(ReadItemFormat(document, errors));
+}
+
+ItemsConfig ToItems(const ConfigJson& document) {
+  const ConfigJson& json = document.at("items");
+  ItemsConfig items;
+  items.topic = json.at("topic").get<std::string>();
+  items.groups_topic = json.at("groups_topic").get<std::string>();
+  items.ordered_topic = OrderedTopic(document);
+  items.window_days = json.at("window_days").get<int32_t>();
+  const auto method = json.at("method").get<std::string>();
+  if (method == "simhash") items.method = SimilarMethod::kSimHash;
+  if (method == "minhash") items.method = SimilarMethod::kMinHash;
+  items.distance_max = json.at("distance_max").get<int>();
+  items.verify = json.at("verify") == "sketch";
+  items.similarity_min = json.at("similarity_min").get<double>();
+  items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
+  if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
+  std::vector<ConfigError> errors;  // none: CheckItemFields
+  items.format = ReadItemFormat(document, errors);
+  return items;
+}
+
+tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view text) {
+  const auto document = ParseConfigText(text);
+  if (!document) return tl::unexpected(document.error());
+  ConfigJson wanted = ConfigJson::object();
+  if (const ConfigJson& brokers = ConfigMember(ConfigMember(*document, "kafka"), "brokers");
+      !brokers.is_null())
+    wanted["kafka"]["brokers"] = brokers;
+  wanted["items"] = ConfigMember(*document, "items");
+  if (wanted["items"].is_null()) {
+    return tl::unexpected(std::vector<ConfigError>{
+        {"items",
+         "missing: nothing is grouped with this configuration; \"items\": {} has defaults for all"}});
+  }
+  CheckedConfig checked = CheckConfig(wanted);
+  CheckItemFields(checked.resolved, checked.errors);
+  if (!checked.errors.empty()) return tl::unexpected(std::move(checked.errors));
+  return ItemsSections{TextAt(checked.resolved, "/kafka/brokers"), ToItems(checked.resolved)};
+}
+
+GroupOptions GroupOptionsOf(const ItemsConfig& items) {
+  GroupOptions group;
+  group.by_simhash = items.method != SimilarMethod::kMinHash;
+  group.by_minhash = items.method != SimilarMethod::kSimHash;
+  group.verify = items.verify;
+  group.distance_max = items.distance_max;
+  group.similarity_min = items.similarity_min;
+  group.window_days = items.window_days;
+  return group;
+}
+
+Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path) {
+  if (!path) return IdfSource{IdfTable::Bundled(), std::string(IdfTable::BundledText())};
+  const auto refuse = [&](const std::string& what) {
+    return Fail(Code::kInvalidArgument,
+                "items.idf_file: " + *path + ": " + what +
+                    "; make one with `seenctl idf`, or give null for the bundled table");
+  };
+  std::error_code failed;
+  const uint64_t bytes = std::filesystem::file_size(*path, failed);
+  if (failed) return refuse(failed.message());
+  if (bytes > kIdfBytesMax)
+    return refuse(std::to_string(bytes) + " bytes, more than " + std::to_string(kIdfBytesMax));
+  std::ifstream file(*path, std::ios::binary);
+  IdfSource source;
+  source.text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file && !file.eof()) return refuse(std::strerror(errno));
+  auto table = IdfTable::Parse(source.text);
+  if (!table) return refuse(table.error().message);
+  source.table = std::move(*table);
+  return source;
+}
+
+}  // namespace seen

@@ -1,0 +1,25 @@
+#pragma once
+// A topic that is read to its end as it is now.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "kafka/client_settings.h"
+#include "kafka/reader.h"
+
+namespace seen {
+
+/// All records, or those from `from_offsets` (partition -> offset) on. Errors: as PartitionReader::Open.
+Result<std::unique_ptr<PartitionReader>> OpenWholeTopic(const std::string& brokers,
+                                                        const ClientSettings& client,
+                                                        const std::string& topic,
+                                                        std::map<int32_t, int64_t> from_offsets = {});
+
+/// Partition -> where its records end. Errors: as above.
+Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,
+                                          const std::string& topic);
+
+}  // namespace seen
