@@ -311,6 +311,8 @@ Status Daemon::FollowGroups() {
                           .window_days = config_.items->window_days,
                           .memory_bytes = budget_.GroupCacheBytes(),
                           .resources = resources_,
+                          .clock = &clock_,
+                          .future_skew_max = config_.input.future_skew_max,
                           .file_system = nullptr};
   std::string dropped;
   auto opened = RocksGroupTable::Open(std::move(table), &dropped);

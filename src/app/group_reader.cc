@@ -42,6 +42,7 @@ ItemGroupsStatus GroupReader::GetStatus() const {
   status.cache_bytes = figures.memory_bytes;
   status.disk_reads = figures.disk_reads_total;
   status.errors = figures.errors_total;
+  status.too_far_ahead = figures.too_far_ahead_total;
   return status;
 }
 

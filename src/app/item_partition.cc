@@ -130,6 +130,7 @@ Result<std::shared_ptr<ItemPartition::Opened>> ItemPartition::OpenIndex(const Wa
   reading.format = config.format;
   reading.record_bytes_max = ItemRecordBytesMax(config);
   reading.future_skew_max = options_.config->input.future_skew_max;
+  reading.clock = &clock_;
   reading.features = {opened->index->idf(), config.similarity_min, config.text_bytes_max};
   reading.threads = options_.threads;
   opened->reading = std::make_unique<ItemReading>(reading);
@@ -137,9 +138,21 @@ Result<std::shared_ptr<ItemPartition::Opened>> ItemPartition::OpenIndex(const Wa
   if (!groups) return Fail(groups.error());
   opened->groups = std::move(*groups);
 
-  auto flow = GroupFlow::Open(GroupOptionsOf(config), *opened->index, *opened->groups);
+  GroupOptions group = GroupOptionsOf(config);
+  group.stored_time_max = StoredTimeMax(clock_.WallNow(), options_.config->input.future_skew_max);
+  auto flow = GroupFlow::Open(group, *opened->index, *opened->groups);
   if (!flow) return Fail(flow.error());
   opened->flow = std::move(*flow);
+  if (opened->flow->Figures().times_corrected_total > 0) {
+    log::Error("the index of items had a time ahead of this machine's clock: it was corrected",
+               {{"partition", options_.partition},
+                {"index_time_ms", (*position)->index_time.value},
+                {"remedy",
+                 "correct the clock if it is slow; else items are missing from the index: stop seend, "
+                 "remove " +
+                     RocksItemIndex::PathOf(options_.directory, options_.partition) +
+                     " and start it, which reads them again as far as the topic has them"}});
+  }
   return opened;
 }
 

@@ -83,9 +83,14 @@ std::optional<Position> DecodePosition(std::string_view value) {
   return position;
 }
 
-std::string RecordValue(const ItemGroup& group, std::string_view json) {
+std::string MemberValue(TimeMs time) {
   std::string value;
-  PutLittleEndian(group.created_at.value, value);
+  PutLittleEndian(time.value, value);
+  return value;
+}
+
+std::string RecordValue(TimeMs time, const ItemGroup& group, std::string_view json) {
+  std::string value = MemberValue(time);
   PutText(group.group_id, value);
   return value.append(json);
 }
@@ -95,7 +100,7 @@ std::optional<RecordView> ParseRecord(std::string_view value) {
   if (value.size() < kFixed) return std::nullopt;
   FieldReader reader(value);
   RecordView view;
-  view.created_at.value = reader.Get<int64_t>();
+  view.time.value = reader.Get<int64_t>();
   const size_t length = reader.Get<uint16_t>();
   if (value.size() < kFixed + length) return std::nullopt;
   view.group_id = value.substr(kFixed, length);
@@ -103,9 +108,8 @@ std::optional<RecordView> ParseRecord(std::string_view value) {
   return view;
 }
 
-std::string LikesValue(const ItemGroup& group) {
-  std::string value;
-  PutLittleEndian(group.created_at.value, value);
+std::string LikesValue(TimeMs time, const ItemGroup& group) {
+  std::string value = MemberValue(time);
   PutLittleEndian(CheckOf(group.item_id), value);
   PutLittleEndian(FingerprintOf(group.group_id).value, value);
   for (size_t i = 0; i < std::min(group.near.size(), kNearItemsMax); ++i) {

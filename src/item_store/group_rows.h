@@ -37,28 +37,31 @@ std::string MemberPrefix(std::string_view group_id);
 bool LeavesWithWindow(std::string_view key);
 std::optional<TimeMs> TimeOf(std::string_view value);
 
+inline constexpr TimeMs kNoTime{INT64_MIN};
+
 /// How far a partition of the topic is in here.
 struct Position {
   int64_t next_offset = 0;
   int64_t anchor_offset = -1;  // the last record read; -1: none
   TimeMs anchor_timestamp;
   uint64_t anchor_hash = 0;  // RecordHash
-  TimeMs newest;             // the greatest item time met, in any partition
+  TimeMs newest = kNoTime;   // the greatest time of an item that is in here, of any partition
 };
 std::string EncodePosition(const Position& position);
 std::optional<Position> DecodePosition(std::string_view value);
 
-/// `json`: the topic's record as it came.
-std::string RecordValue(const ItemGroup& group, std::string_view json);
+/// `time`: by which the row leaves. `json`: the topic's record as it came.
+std::string RecordValue(TimeMs time, const ItemGroup& group, std::string_view json);
+std::string MemberValue(TimeMs time);
 struct RecordView {
-  TimeMs created_at;
+  TimeMs time;
   std::string_view group_id;
   std::string_view json;
 };
 std::optional<RecordView> ParseRecord(std::string_view value);
 
 /// Of two items with one fingerprint the one that was written last has the row: `check` tells whose it is.
-std::string LikesValue(const ItemGroup& group);
+std::string LikesValue(TimeMs time, const ItemGroup& group);
 struct LikesView {
   uint32_t check = 0;
   std::string_view fingerprints;  // of four bytes: its group's first item, then the near ones

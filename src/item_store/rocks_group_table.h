@@ -7,17 +7,18 @@
 // again.
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/log_budget.h"
 #include "flow/item_groups_port.h"
+#include "item_store/group_memory.h"
 #include "item_store/group_rows.h"
-#include "item_store/like_cache.h"
-#include "item_store/presence_bits.h"
 #include "rocks/resources.h"
 
 namespace rocksdb {
@@ -31,6 +32,8 @@ struct GroupTableOptions {
   int32_t window_days = 30;
   uint64_t memory_bytes = 16 << 20;  // of cache and presence; the block cache is the resources'
   StoreResources resources;
+  const Clock* clock = nullptr;  // outlives the table
+  std::chrono::milliseconds future_skew_max{300'000};
   std::shared_ptr<rocksdb::FileSystem> file_system;  // nullptr: the default one
 };
 
@@ -47,12 +50,16 @@ struct GroupTableFigures {
   uint64_t bytes = 0;
   uint64_t disk_reads_total = 0;  // of what the cache hadn't
   uint64_t errors_total = 0;
-  uint64_t memory_bytes = 0;  // of cache and presence
+  uint64_t too_far_ahead_total = 0;  // records whose item's time was ahead of the clock: it moved no window
+  uint64_t memory_bytes = 0;         // of cache and presence
 };
+
+class GroupDatabase;
 
 class RocksGroupTable final : public ItemGroups {
  public:
-  /// A table that can't be read is dropped: `dropped` says why, for people.
+  /// A table that can't be read, or whose stored time is ahead of the clock (StoredTimeMax), is dropped:
+  /// `dropped` says why, for people. Its topic has it all.
   static Result<std::unique_ptr<RocksGroupTable>> Open(GroupTableOptions options, std::string* dropped);
   ~RocksGroupTable() override;
 
@@ -79,11 +86,22 @@ class RocksGroupTable final : public ItemGroups {
   GroupTableFigures Figures() const;
 
  private:
-  struct Impl;
-  explicit RocksGroupTable(std::unique_ptr<Impl> impl);
+  explicit RocksGroupTable(GroupTableOptions options);
+  Status Load();
+  /// What the row of an item in the record stands under, which leaves the table by it.
+  TimeMs TimeOf(const GroupRecord& record);
+  Status BuildPresence();
   size_t LikesOf(Fingerprint item, LikeCache::Likes& likes) const;
+  void NoteError(const Error& error) const;
 
-  const std::unique_ptr<Impl> impl_;
+  const GroupTableOptions options_;
+  mutable GroupMemory memory_;  // readers fill its cache
+  std::unique_ptr<GroupDatabase> database_;
+  std::atomic<uint64_t> too_far_ahead_total_{0};  // the writer adds
+  LogBudget too_far_ahead_budget_;                // the writer's
+  mutable std::atomic<uint64_t> disk_reads_total_{0};
+  mutable std::atomic<uint64_t> errors_total_{0};
+  mutable LogBudget error_budget_;
 };
 
 }  // namespace seen

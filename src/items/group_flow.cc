@@ -18,10 +18,24 @@ Status GroupFlow::Impl::Open() {
   const auto position = index_.ReadPosition();
   if (!position) return Fail(position.error());
   if (*position) position_ = **position;
+  if (position_.index_time > rules_.options().stored_time_max) CorrectIndexTime();
   next_offset_.store(position_.next_offset, std::memory_order_relaxed);
   index_time_.store(position_.index_time.value, std::memory_order_relaxed);
   PublishFigures();
   return {};
+}
+
+// To the newest bucket that has items and may be true: nothing that is in the window leaves it. Items ahead
+// of index time don't count any more (GroupRules::IsGone). What the wrong time has dropped is in the log at
+// best.
+void GroupFlow::Impl::CorrectIndexTime() {
+  const TimeMs time_max = rules_.options().stored_time_max;
+  const auto next = position_.items.upper_bound(rules_.BucketOf(time_max));
+  position_.index_time = {};
+  if (next != position_.items.begin()) {
+    position_.index_time = std::min(time_max, rules_.EndOf(std::prev(next)->first));
+  }
+  ++counts_.times_corrected_total;
 }
 
 Status GroupFlow::Impl::Apply(std::span<const PreparedItem> items) {

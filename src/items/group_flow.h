@@ -5,7 +5,6 @@
 // Threads. Writer (one): Apply, Checkpoint. Any thread: Similar, Group, Figures.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,21 +14,13 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "group/item_features.h"
+#include "items/group_figures.h"
+#include "items/group_options.h"
+#include "items/group_sink.h"
 #include "items/item_index_port.h"
 #include "model/item_group.h"
 
 namespace seen {
-
-struct GroupOptions {
-  bool by_simhash = true;
-  bool by_minhash = true;
-  bool verify = true;
-  int distance_max = 3;
-  double similarity_min = 0.8;
-  int32_t window_days = 30;
-  uint32_t list_max = 256;        // entries looked at of one list of candidates: the newest; at most kListMax
-  uint32_t candidates_max = 128;  // verified for one item
-};
 
 /// An item as the log has it, read. Views are valid while Apply runs.
 struct PreparedItem {
@@ -39,32 +30,6 @@ struct PreparedItem {
   TimeMs created_at;                       // the record's timestamp where the item says none
   bool deleted = false;                    // then nothing below counts
   const ItemFeatures* features = nullptr;  // of a deleted one nullptr
-};
-
-/// Groups that have changed, out. Queued until Flush of the topic says they have arrived.
-class GroupSink {
- public:
-  virtual ~GroupSink() = default;
-  /// False: the queue is full; the flow waits for it (bounded) and tries again.
-  virtual bool TrySend(std::string_view item_id, const ItemGroup* group) = 0;  // nullptr: a tombstone
-  /// Everything sent has been acknowledged. kUnavailable: not within `patience`.
-  virtual Status AwaitAll(std::chrono::milliseconds patience) = 0;
-};
-
-struct GroupFigures {
-  uint64_t items_total = 0;    // read, without the deleted
-  uint64_t copies_total = 0;   // verbatim ones: a look-up each
-  uint64_t grouped_total = 0;  // joined an older one's group, copies included
-  uint64_t deleted_total = 0;
-  uint64_t moved_total = 0;  // changed their group, for a new text or because its first item has gone
-  uint64_t no_text_total = 0;
-  uint64_t too_old_total = 0;     // beyond the window when they came: compared, not kept
-  uint64_t candidates_total = 0;  // verified
-  uint64_t compared_total = 0;    // SimHashes in lists looked at
-  uint64_t lists_cut_total = 0;   // entries of lists that list_max left out
-  uint64_t candidates_cut_total = 0;
-  uint64_t items = 0;  // in the index, some of them past the window
-  uint64_t bytes = 0;  // of the index on disk
 };
 
 /// An error of the index is final: the flow and the index are made anew, from the last checkpoint. After one

@@ -52,6 +52,7 @@ class GroupFlow::Impl {
   GroupFigures Figures() const;
 
  private:
+  void CorrectIndexTime();
   Status Take(const PreparedItem& item);
   Status TakeDeleted(const PreparedItem& item);
   /// What is stored of the id and in the window, with its row and group loaded; nullopt: nothing.

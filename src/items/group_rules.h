@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "items/group_flow.h"
+#include "items/group_options.h"
 #include "items/item_index_port.h"
 #include "model/day.h"
 
@@ -26,11 +26,15 @@ class GroupRules {
   /// By how many bits a SimHash of the item's class may differ; -1: it is found by no list of SimHashes.
   int DistanceMax(const ItemFeatures& features) const;
 
-  /// An item has left the window.
+  /// An item has left the window, or is ahead of index time. The latter is so only where a stored index time
+  /// was corrected: index time is the greatest time of all items.
   bool IsGone(TimeMs created_at, TimeMs index_time) const {
-    return index_time.value - created_at.value > window_ms_;
+    const int64_t age_ms = index_time.value - created_at.value;
+    return age_ms > window_ms_ || age_ms < 0;
   }
   int32_t BucketOf(TimeMs created_at) const { return DayOf(created_at).since_epoch / width_days_; }
+  /// The last time that stands in the bucket.
+  TimeMs EndOf(int32_t bucket) const { return {(int64_t{bucket} + 1) * width_days_ * kMsPerDay - 1}; }
   /// All of earlier ones has left.
   int32_t FirstBucket(TimeMs index_time) const;
 

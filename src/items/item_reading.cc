@@ -11,6 +11,20 @@ constexpr size_t kTurn = 8;               // records a reader takes at a time
 constexpr size_t kWorthWaking = 16;       // records for which others are woken
 constexpr size_t kLongBytes = 256 << 10;  // a record
 constexpr int kAskedMax = 4;
+
+// What an item counts by must not be years ahead: index time would follow, and all else leave the window. Its
+// record's timestamp is a claim too, so the clock bounds both.
+std::optional<Rejection> TooFarAheadOfClock(const ItemEvent& item, TimeMs record_timestamp, TimeMs now,
+                                            std::chrono::milliseconds ahead_max) {
+  const int64_t ahead_ms = item.created_at.value_or(record_timestamp).value - now.value;
+  if (ahead_ms <= ahead_max.count()) return std::nullopt;
+  std::string message =
+      item.created_at ? "created_at: " : "created_at: missing, and the record's timestamp is ";
+  message += std::to_string(ahead_ms / 1000) + " s ahead of this machine's clock, more than " +
+             std::to_string(ahead_max.count() / 1000) +
+             ". Remedy: correct the clock that is wrong, then send the item again";
+  return Rejection{RejectReason::kTooFarAhead, "created_at", std::move(message)};
+}
 }  // namespace
 
 struct ItemReading::Reader {
@@ -98,9 +112,13 @@ void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
     out.rejection = item.error();
     return;
   }
-  if (auto rejection = TooFarAhead(*item, record.timestamp, options_.future_skew_max)) {
-    out.rejection = std::move(*rejection);
-    return;
+  if (!item->deleted) {  // a deletion has no time and moves none
+    out.rejection = TooFarAhead(*item, record.timestamp, options_.future_skew_max);
+    if (!out.rejection) {
+      out.rejection =
+          TooFarAheadOfClock(*item, record.timestamp, options_.clock->WallNow(), options_.future_skew_max);
+    }
+    if (out.rejection) return;
   }
   out.item_id = item->item_id;
   out.created_at = item->created_at.value_or(record.timestamp);

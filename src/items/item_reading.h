@@ -22,6 +22,7 @@ struct ItemReadingOptions {
   ItemFormat format;
   uint64_t record_bytes_max = 0;
   std::chrono::milliseconds future_skew_max{0};
+  const Clock* clock = nullptr;  // outlives the reading
   FeatureOptions features;
   int threads = 1;
 };

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "items/group_flow.h"
+#include "items/group_sink.h"
 #include "kafka/client_settings.h"
 
 namespace seen {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "items/group_flow.h"
+#include "items/group_figures.h"
 #include "model/event.h"
 
 namespace seen {
@@ -33,16 +33,17 @@ struct RekeyingStatus {
 
 /// The daemon's copy of the topic of groups.
 struct ItemGroupsStatus {
-  std::string topic;         // empty: not found yet
-  std::string problem;       // for people: why it isn't read; empty if it is
-  int64_t lag_messages = 0;  // not read yet
-  uint64_t records = 0;      // read since the start
-  uint64_t unreadable = 0;   // of those, left out
-  uint64_t rows = 0;         // in the copy, about
-  uint64_t bytes = 0;        // on disk
-  uint64_t cache_bytes = 0;  // in memory
-  uint64_t disk_reads = 0;   // of what the cache hadn't, since the start
-  uint64_t errors = 0;       // look-ups that the disk failed
+  std::string topic;           // empty: not found yet
+  std::string problem;         // for people: why it isn't read; empty if it is
+  int64_t lag_messages = 0;    // not read yet
+  uint64_t records = 0;        // read since the start
+  uint64_t unreadable = 0;     // of those, left out
+  uint64_t rows = 0;           // in the copy, about
+  uint64_t bytes = 0;          // on disk
+  uint64_t cache_bytes = 0;    // in memory
+  uint64_t disk_reads = 0;     // of what the cache hadn't, since the start
+  uint64_t errors = 0;         // look-ups that the disk failed
+  uint64_t too_far_ahead = 0;  // records of items ahead of the clock, since the start
 };
 
 /// One partition of the ordered topic of items that this daemon owns.

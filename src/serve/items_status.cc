@@ -40,6 +40,7 @@ Json PartitionJson(const ItemsPartitionStatus& partition) {
           {"no_text", figures.no_text_total},
           {"cut_texts", partition.cut_texts},
           {"too_old", figures.too_old_total},
+          {"times_corrected", figures.times_corrected_total},
           {"rejected", RejectedJson(partition.rejected)},
           {"compared", figures.compared_total},
           {"candidates", figures.candidates_total},
@@ -135,6 +136,9 @@ void AppendItemsMetrics(const ItemsStatus& status, std::vector<MetricFamily>& ou
                    [&](P p) { return number(p.cut_texts); });
   families.Counter("seen_items_too_old_total", "Items beyond items.window_days when they came: not kept.",
                    [&](P p) { return number(p.figures.too_old_total); });
+  families.Counter("seen_items_times_corrected_total",
+                   "Stored index times that were ahead of the clock, and were corrected at opening.",
+                   [&](P p) { return number(p.figures.times_corrected_total); });
   families.Rejected();
   families.Counter("seen_items_compared_total", "SimHashes compared in lists of candidates.",
                    [&](P p) { return number(p.figures.compared_total); });

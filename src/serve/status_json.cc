@@ -120,11 +120,17 @@ Json RekeyingJson(const RekeyingStatus& rekeying) {
 }
 
 Json ItemGroupsJson(const ItemGroupsStatus& groups) {
-  return {
-      {"topic", groups.topic},     {"problem", groups.problem},         {"lag_messages", groups.lag_messages},
-      {"records", groups.records}, {"unreadable", groups.unreadable},   {"rows", groups.rows},
-      {"bytes", groups.bytes},     {"cache_bytes", groups.cache_bytes}, {"disk_reads", groups.disk_reads},
-      {"errors", groups.errors}};
+  return {{"topic", groups.topic},
+          {"problem", groups.problem},
+          {"lag_messages", groups.lag_messages},
+          {"records", groups.records},
+          {"unreadable", groups.unreadable},
+          {"rows", groups.rows},
+          {"bytes", groups.bytes},
+          {"cache_bytes", groups.cache_bytes},
+          {"disk_reads", groups.disk_reads},
+          {"errors", groups.errors},
+          {"too_far_ahead", groups.too_far_ahead}};
 }
 
 }  // namespace

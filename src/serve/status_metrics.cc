@@ -155,6 +155,9 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
           groups.unreadable);
     total("seen_item_groups_disk_reads_total", "Look-ups of an item's group that the cache couldn't answer.",
           groups.disk_reads);
+    total("seen_item_groups_too_far_ahead_total",
+          "Records of it whose item's time is ahead of the clock: no window follows it.",
+          groups.too_far_ahead);
     total("seen_item_groups_errors_total", "Look-ups of an item's group that failed.", groups.errors);
   }
   if (status.items) AppendItemsMetrics(*status.items, families);

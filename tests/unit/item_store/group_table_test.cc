@@ -11,11 +11,13 @@
 #include "model/similar_fingerprint.h"
 #include "store_fixture.h"
 #include "support/effort.h"
+#include "support/fakes.h"
 
 namespace seen::test {
 namespace {
 
 constexpr int64_t kNow = 1'763'700'000'000;
+constexpr int64_t kYear2100 = 4'102'444'800'000;
 
 ItemGroup Group(std::string item, std::string group, std::vector<std::string> near, int64_t created = kNow) {
   ItemGroup made;
@@ -34,6 +36,8 @@ class GroupTable : public ::testing::Test {
                 .window_days = 8,
                 .memory_bytes = 1 << 20,
                 .resources = StoreResources(1 << 20, 1),
+                .clock = &clock,
+                .future_skew_max = std::chrono::seconds(300),
                 .file_system = nullptr} {
     Open();
   }
@@ -45,19 +49,19 @@ class GroupTable : public ::testing::Test {
     table = std::move(*opened);
     ASSERT_EQ(*table->Identify(cluster, topic, partitions), expect_foreign);
   }
-  void Put(const ItemGroup& group) {
+  void Put(const ItemGroup& group, int64_t timestamp = kNow) {
     std::string json;
     WriteItemGroup(group, json);
-    const GroupRecord record{group.item_id, &group, json, {kNow}};
+    const GroupRecord record{group.item_id, &group, json, {timestamp}};
     Apply({&record, 1});
   }
-  void Remove(std::string_view item) {
-    const GroupRecord record{item, nullptr, {}, {kNow}};
+  void Remove(std::string_view item, int64_t timestamp = kNow) {
+    const GroupRecord record{item, nullptr, {}, {timestamp}};
     Apply({&record, 1});
   }
   void Apply(std::span<const GroupRecord> records, int32_t partition = 0) {
     next += static_cast<int64_t>(records.size());
-    const Status applied = table->Apply(partition, {next, next - 1, {kNow}, 7, {}}, records);
+    const Status applied = table->Apply(partition, {next, next - 1, {kNow}, 7}, records);
     ASSERT_TRUE(applied.has_value()) << applied.error().message;
   }
   std::vector<uint32_t> Similar(std::string_view item) {
@@ -76,6 +80,7 @@ class GroupTable : public ::testing::Test {
   static uint32_t OfGroup(std::string_view group) { return GroupFingerprintOf(FingerprintOf(group)).value; }
 
   TemporaryFolder folder;
+  sim::VirtualClock clock;  // at kNow
   GroupTableOptions options;
   std::string cluster = "c1", topic = "item-groups";
   int32_t partitions = 2;
@@ -196,10 +201,61 @@ TEST_F(GroupTable, ItemsLeaveWithTheWindow) {
   EXPECT_FALSE(table->Find("older")->has_value());
   EXPECT_EQ(Similar("older"), Values{});
   EXPECT_EQ(Similar("old").size(), 2u);
-  // A time that nobody can have doesn't take the others.
-  Put(Group("future", "future", {}, kNow + 1'000 * kMsPerDay));
-  EXPECT_TRUE(table->Find("newest")->has_value());
-  EXPECT_FALSE(table->Find("old")->has_value()) << "a day is believed";
+}
+
+// Whatever the record's own timestamp says.
+TEST_F(GroupTable, AnItemAheadOfTheClockMovesNoWindowAndLeavesLikeANewOne) {
+  for (const int64_t timestamp : {kNow, kYear2100}) {
+    ASSERT_TRUE(table->Reset());
+    Put(Group("old", "g", {"g"}, kNow - 10 * kMsPerDay));
+    Put(Group("newest", "newest", {"old"}, kNow));
+    const uint64_t counted = table->Figures().too_far_ahead_total;
+    Put(Group("future", "g", {"g"}, kYear2100), timestamp);
+    EXPECT_EQ(table->Figures().too_far_ahead_total, counted + 1);
+    Remove("nobody", kYear2100);
+    EXPECT_TRUE(table->Find("old")->has_value());
+    EXPECT_EQ(Similar("old").size(), 2u) << "from the cache";
+    EXPECT_EQ(Members("g"), (Ids{"future", "old"}));
+    EXPECT_EQ((*table->Find("future"))->created_at.value, kYear2100) << "as it is in the topic";
+    EXPECT_EQ((*table->PositionOf(0))->newest.value, kNow);
+    clock.Advance(12 * kMsPerDay);
+    Put(Group("later", "later", {}, kNow + 12 * kMsPerDay));
+    EXPECT_FALSE(table->Find("future")->has_value());
+    EXPECT_EQ(Similar("future"), Values{});
+    EXPECT_EQ(Members("g"), Ids{});
+    clock.SetWall(kNow);
+  }
+}
+
+TEST_F(GroupTable, ASlowClockTakesNothingEither) {
+  Put(Group("a", "g", {"g"}));
+  clock.SetWall(0);
+  Put(Group("b", "g", {"g"}, kNow + 1));
+  EXPECT_EQ(Members("g"), (Ids{"a", "b"}));
+  EXPECT_EQ(Similar("b").size(), 2u);
+}
+
+struct StoredTimeCase {
+  const char* what;
+  int64_t behind_ms;  // the clock, when the table is opened again
+  bool dropped;
+};
+
+TEST_F(GroupTable, IsReadAgainFromItsTopicWhereItsStoredTimeIsAheadOfTheClock) {
+  for (const auto& c : {StoredTimeCase{"within a day", kMsPerDay, false},
+                        StoredTimeCase{"more than a day", kMsPerDay + 1, true}}) {
+    Put(Group("a", "g", {"g"}));
+    clock.SetWall(kNow - c.behind_ms);
+    expect_foreign = false;
+    table.reset();
+    auto opened = RocksGroupTable::Open(options, &dropped);
+    ASSERT_TRUE(opened) << c.what;
+    EXPECT_EQ(!dropped.empty(), c.dropped) << c.what;
+    EXPECT_EQ((*opened)->Find("a")->has_value(), !c.dropped) << c.what;
+    EXPECT_EQ((*opened)->PositionOf(0)->has_value(), !c.dropped) << c.what;
+    clock.SetWall(kNow);
+    table = std::move(*opened);
+  }
 }
 
 TEST_F(GroupTable, EqualsAMapWhateverComesAndThroughRestarts) {

@@ -178,14 +178,14 @@ inline DaemonStatus BusyStatus() {
   of.high_watermark = 100;
   of.lag_messages = 5;
   of.lost_messages = 6;
-  of.figures = {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113};
+  of.figures = {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 117, 112, 113};
   of.cut_texts = 114;
   of.groups_sent = 115;
   of.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;
   of.checkpoints = 116;
   of.checkpoint_seconds = 1.5;
   status.items = items;
-  status.item_groups = ItemGroupsStatus{"item-groups", "", 201, 202, 203, 204, 205, 206, 207, 208};
+  status.item_groups = ItemGroupsStatus{"item-groups", "", 201, 202, 203, 204, 205, 206, 207, 208, 209};
   return status;
 }
 
