@@ -1,67 +1,91 @@
 #pragma once
 // One partition of the ordered topic of items: which older items is each like, and which group is it of. A
-// function of the log alone: a replay, a crash and another machine decide the same.
+// function of the log alone: a replay, a crash and another machine decide the same. It takes items in order
+// and says when what; GroupDecision and GroupTakingOut do it, GroupLookup answers.
 //
-// Threads. Writer (one): Apply, Checkpoint. Any thread: Similar, Group, Figures.
+// Threads. Writer (one): Apply, Pass, Checkpoint. Any thread: the rest.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
-#include "group/item_features.h"
+#include "items/group_decision.h"
 #include "items/group_figures.h"
+#include "items/group_lookup.h"
 #include "items/group_options.h"
+#include "items/group_rules.h"
 #include "items/group_sink.h"
+#include "items/group_taking_out.h"
+#include "items/group_work.h"
 #include "items/item_index_port.h"
+#include "items/prepared_item.h"
 #include "model/item_group.h"
 
 namespace seen {
 
-/// An item as the log has it, read. Views are valid while Apply runs.
-struct PreparedItem {
-  int64_t offset = 0;
-  TimeMs record_timestamp;
-  std::string_view item_id;
-  TimeMs created_at;                       // the record's timestamp where the item says none
-  bool deleted = false;                    // then nothing below counts
-  const ItemFeatures* features = nullptr;  // of a deleted one nullptr
-};
-
-/// An error of the index is final: the flow and the index are made anew, from the last checkpoint. After one
-/// of the sink (kUnavailable) the same call may be made again.
+/// An error of the index is final: open the flow and the index again, at the last checkpoint. After one of
+/// the sink (kUnavailable) the same call may be made again.
 class GroupFlow {
  public:
   /// Goes on where the index's last checkpoint was.
   static Result<std::unique_ptr<GroupFlow>> Open(const GroupOptions& options, ItemIndex& index,
                                                  GroupSink& sink);
-  ~GroupFlow();
 
-  /// Takes `items` in the order of their offsets; those that were taken before a restart decide nothing anew.
-  /// Checkpoints by itself where much is unsaved.
+  /// Takes `items` in the order of their offsets; those that were taken before a restart decide nothing
+  /// again. Checkpoints by itself where much is unsaved.
   Status Apply(std::span<const PreparedItem> items);
   /// Of the records below `offset`, those that Apply wasn't given decide nothing (they couldn't be read).
   void Pass(int64_t offset);
   /// The log's offset up to which all is in the index (on disk once Checkpoint has returned).
-  int64_t next_offset() const;
+  int64_t next_offset() const { return next_offset_.load(std::memory_order_relaxed); }
   /// Waits until all that was sent has arrived, then makes the index durable with the offset.
   Status Checkpoint();
 
   /// What is stored that is like the text, nearest first; `except`: an id not to answer.
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,
-                                        std::string_view except = {}) const;
+                                        std::string_view except = {}) const {
+    return lookup_.Similar(features, limit, except);
+  }
   /// nullopt: not in the index.
-  Result<std::optional<ItemGroup>> Group(std::string_view item_id) const;
+  Result<std::optional<ItemGroup>> Group(std::string_view item_id) const { return lookup_.Group(item_id); }
   GroupFigures Figures() const;
 
  private:
-  class Impl;
-  explicit GroupFlow(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  GroupFlow(const GroupOptions& options, ItemIndex& index, GroupSink& sink)
+      : rules_(options),
+        index_(index),
+        lookup_(rules_, index),
+        work_(rules_, index, sink),
+        decision_(work_),
+        taking_out_(work_) {}
+  Status Resume();
+  void CorrectIndexTime();
+  Status Take(const PreparedItem& item);
+  Status TakeDeleted(const PreparedItem& item);
+  Result<std::optional<ItemRef>> FindStored(std::string_view item_id, std::optional<uint64_t> content_hash);
+  void PublishFigures();
+
+  const GroupRules rules_;
+  ItemIndex& index_;
+  GroupLookup lookup_;
+
+  // The writer's.
+  GroupWork work_;
+  GroupDecision decision_;
+  GroupTakingOut taking_out_;
+  KnownItem known_;  // of the item being taken
+  std::optional<Error> broken_;
+
+  std::atomic<int64_t> next_offset_{0};  // the writer sets it
+  mutable std::mutex figures_mutex_;
+  GroupFigures figures_;  // figures_mutex_
 };
 
 }  // namespace seen

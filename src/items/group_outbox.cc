@@ -1,4 +1,4 @@
-#include "items/group_flow_impl.h"
+#include "items/group_outbox.h"
 
 namespace seen {
 namespace {

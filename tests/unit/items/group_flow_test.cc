@@ -23,7 +23,7 @@ Status Take(GroupFlow& flow, const GivenItem& item, int64_t offset) {
   return flow.Apply({&prepared, 1});
 }
 
-std::string Said(const ItemGroup& group) {
+std::string TextOf(const ItemGroup& group) {
   std::string text = group.item_id + " of " + group.group_id + " by " + std::string(FoundByName(group.found));
   if (!group.moved_from.empty()) text += " from " + group.moved_from;
   for (const NearItem& near : group.near) {
@@ -32,9 +32,9 @@ std::string Said(const ItemGroup& group) {
   }
   return text;
 }
-std::map<std::string, std::string> Said(const std::map<std::string, ItemGroup>& topic) {
+std::map<std::string, std::string> TextOf(const std::map<std::string, ItemGroup>& topic) {
   std::map<std::string, std::string> all;
-  for (const auto& [id, group] : topic) all[id] = Said(group);
+  for (const auto& [id, group] : topic) all[id] = TextOf(group);
   return all;
 }
 
@@ -64,7 +64,7 @@ TEST(GroupFlow, DecidesAsTheRulesSayAfterEachItem) {
       if (seed % 3 == 1 && i % 7 == 0) {
         ASSERT_TRUE(flow->Checkpoint());
       }
-      ASSERT_EQ(Said(sink.topic), Said(oracle.topic())) << "seed " << seed << " item " << i;
+      ASSERT_EQ(TextOf(sink.topic), TextOf(oracle.topic())) << "seed " << seed << " item " << i;
       ASSERT_EQ(sink.topic, oracle.topic()) << "seed " << seed << " item " << i;
       for (const std::string& id : oracle.Live()) {
         const ItemGroup& group = sink.topic.at(id);
@@ -131,7 +131,7 @@ TEST_F(OnDisk, DecidesTheSameAsOverPlainMapsAndGoesOnWhereItWas) {
       ASSERT_TRUE(Take(*flow, history[i], static_cast<int64_t>(i)));
       const Status taken = Take(*on_disk, history[i], static_cast<int64_t>(i));
       ASSERT_TRUE(taken) << taken.error().message;
-      ASSERT_EQ(Said(actual.topic), Said(expected.topic)) << "seed " << seed << " item " << i;
+      ASSERT_EQ(TextOf(actual.topic), TextOf(expected.topic)) << "seed " << seed << " item " << i;
       if (i % 40 != 39) continue;
       ASSERT_TRUE(on_disk->Checkpoint());
       on_disk.reset();
@@ -176,7 +176,7 @@ TEST_F(OnDisk, ComesToTheSameTopicWhereverItIsKilled) {
         }
       }
     }
-    ASSERT_EQ(Said(actual.topic), Said(expected.topic)) << "seed " << seed;
+    ASSERT_EQ(TextOf(actual.topic), TextOf(expected.topic)) << "seed " << seed;
   }
 }
 
@@ -198,7 +198,7 @@ TEST(GroupFlow, DecidesNothingAnewOfWhatItHasTaken) {
   }
 }
 
-// Uniform SimHashes: a new item meets a 65,536th of the others in each of four tables.
+// Uniform SimHashes: a new item is compared with a 65,536th of the others in each of four tables.
 TEST(GroupFlow, ComparesFourTimesItemsOverBlocks) {
   GroupOptions options;
   options.by_minhash = false;
@@ -216,7 +216,7 @@ TEST(GroupFlow, ComparesFourTimesItemsOverBlocks) {
     item.features.words = 100;
     ASSERT_TRUE(Take(*flow, item, static_cast<int64_t>(i)));
   }
-  // Each met those before it: in the mean half of them. 4 x 2^32 / 65,536 is 262,144.
+  // Each is compared with those before it: in the mean half of them. 4 x 2^32 / 65,536 is 262,144.
   const double expected = 4.0 * (kItems / 2.0) * kItems / 65'536;
   EXPECT_NEAR(static_cast<double>(flow->Figures().compared_total), expected, expected * 0.05);
 }

@@ -1,0 +1,33 @@
+#pragma once
+// Groups on their way to the topic, in order. The writer's.
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "items/group_sink.h"
+#include "model/item_group.h"
+
+namespace seen {
+
+class GroupOutbox {
+ public:
+  explicit GroupOutbox(GroupSink& sink) : sink_(sink) {}
+  void Put(ItemGroup group) { waiting_.push_back({group.item_id, std::move(group)}); }
+  void PutTombstone(std::string item_id) { waiting_.push_back({std::move(item_id), std::nullopt}); }
+  /// Sends what waits. kUnavailable: the sink's queue stays full; the rest goes on waiting.
+  Status Send();
+  /// Sends, and waits until all has arrived.
+  Status AwaitAll();
+
+ private:
+  struct Record {
+    std::string item_id;
+    std::optional<ItemGroup> group;
+  };
+  GroupSink& sink_;
+  std::deque<Record> waiting_;
+};
+
+}  // namespace seen

@@ -1,0 +1,22 @@
+#pragma once
+// An item as the log has it, read: items/item_reading.h makes it.
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/clock.h"
+#include "group/item_features.h"
+
+namespace seen {
+
+/// Views are valid while GroupFlow::Apply runs.
+struct PreparedItem {
+  int64_t offset = 0;
+  TimeMs record_timestamp;
+  std::string_view item_id;
+  TimeMs created_at;                       // the record's timestamp where the item says none
+  bool deleted = false;                    // then nothing below counts
+  const ItemFeatures* features = nullptr;  // of a deleted one nullptr
+};
+
+}  // namespace seen
