@@ -41,8 +41,8 @@ struct Sketch {
 };
 inline constexpr size_t kSketchMax = 256;
 
-/// Estimate of the Jaccard similarity of the two sets, in [0, 1]: exact, but for hashes that meet by chance,
-/// where both levels are 0. 0 where either is empty.
+/// Estimate of the Jaccard similarity of the two sets, in [0, 1]: exact, but for hashes that collide by
+/// chance, where both levels are 0. 0 where either is empty.
 double SketchSimilarity(const Sketch& a, const Sketch& b);
 
 /// MinHash (Broder 1997) over the same shingles, in bands of rows (Leskovec, Rajaraman, Ullman, "Mining of

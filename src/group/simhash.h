@@ -20,7 +20,7 @@ class SimHasher {
 
   /// `weight` <= kWeightMax. A token that comes twice is added twice.
   void Add(uint64_t token_hash, uint32_t weight);
-  /// Bit i is set where tokens with bit i set weigh more than half. 0 of nothing. Begins anew.
+  /// Bit i is set where tokens with bit i set weigh more than half. 0 of nothing. Begins again.
   uint64_t Finish();
   uint64_t weight() const { return weight_; }
 

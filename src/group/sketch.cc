@@ -124,7 +124,7 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
     }
     return static_cast<double>(common) / static_cast<double>(a.values.size() + b.values.size() - common);
   }
-  // Then the sets' sizes differ by a factor of about 2^8, and few bits are left to tell hashes apart.
+  // Then the sets' sizes differ by a factor of about 2^8, and few bits are left to distinguish hashes.
   if (apart >= 8) return 0;
   // Of the finer sample those that the coarser one would have kept, on the bits that both have: those of `b`
   // that become equal count once.

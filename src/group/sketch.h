@@ -20,7 +20,7 @@ class SketchBuilder {
     if (kept_.size() == kBufferMax) Drain();
     AddToMinima(shingle);
   }
-  /// Bands of nothing are 0. Begins anew.
+  /// Bands of nothing are 0. Begins again.
   void Finish(Sketch& sketch, std::array<uint64_t, kBands>& bands);
 
  private:

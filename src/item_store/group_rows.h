@@ -60,7 +60,7 @@ struct RecordView {
 };
 std::optional<RecordView> ParseRecord(std::string_view value);
 
-/// Of two items with one fingerprint the one that was written last has the row: `check` tells whose it is.
+/// Of two items with one fingerprint the one that was written last has the row: `check` says whose it is.
 std::string LikesValue(TimeMs time, const ItemGroup& group);
 struct LikesView {
   uint32_t check = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kFirstLine = "seen index of items 1";
 constexpr std::string_view kFirstLinePrefix = "seen index of items ";
 constexpr std::string_view kRemedy =
-    "Remedy: set it back, or start with --rebuild, which makes the index anew from the log";
+    "Remedy: set it back, or start with --rebuild, which builds the index again from the log";
 
 // In the order of the file. `key`: as configured; empty: it isn't.
 struct Line {
@@ -112,7 +112,7 @@ Status CheckGeneration(const IndexGeneration& stored, const IndexGeneration& con
       return Fail(
           Code::kRefused,
           fmt::format("the index of items was built with texts read in version {} of this program's way, "
-                      "which is now {}. Remedy: start with --rebuild, which makes the index anew from "
+                      "which is now {}. Remedy: start with --rebuild, which builds the index again from "
                       "the log",
                       was[i].value, is[i].value));
     }

@@ -2,9 +2,9 @@
 // What an item is like, by its fingerprint, in a fixed amount of memory: up to 33 fingerprints an item.
 //
 // Any thread; no allocation after construction, and no reader waits. A slot is guarded by a version that is
-// odd while somebody writes it (a seqlock; source: Lameter 2005, Boehm 2012), so a reader that meets a writer
-// misses. Two threads of which one fills what it has read from disk while the other changes it: the fill
-// carries the slot's version from before the disk was read, and is dropped if that has moved on.
+// odd while somebody writes it (a seqlock; source: Lameter 2005, Boehm 2012), so a reader misses where
+// a writer is at work. Two threads of which one fills what it has read from disk while the other changes it:
+// the fill carries the slot's version from before the disk was read, and is dropped if that has moved on.
 
 #include <array>
 #include <atomic>

@@ -87,7 +87,7 @@ TEST(Normaliser, MakesRunsByScript) {
   EXPECT_EQ(runs, "myw|titlew|iphonew|手机d|😂s|okw|");
   EXPECT_EQ(out.text, "my title iphone手机😂ok");
   normaliser.Read("", "a", 1000, out);
-  EXPECT_EQ(out.runs.size(), 1u) << "begins anew";
+  EXPECT_EQ(out.runs.size(), 1u) << "begins again";
 }
 
 TEST(Normaliser, CutsAtACharacterAndSaysSo) {

@@ -129,21 +129,21 @@ TEST(Bands, MeetAsOftenAsTheFormulaSays) {
   std::mt19937_64 random(5);
   constexpr int kPairs = 600;
   for (const double similarity : {0.5, 0.7, 0.8}) {
-    int met = 0, bands_met = 0;
+    int in_common = 0, bands_in_common = 0;
     double exact = 0;
     for (int i = 0; i < kPairs; ++i) {
       const Pair pair = RandomPair(random, 60, static_cast<size_t>(2 * similarity / (1 + similarity) * 60));
       const Made a = MadeOf(pair.a), b = MadeOf(pair.b);
       int same = 0;
       for (size_t band = 0; band < kBands; ++band) same += a.bands[band] == b.bands[band];
-      met += same > 0;
-      bands_met += same;
+      in_common += same > 0;
+      bands_in_common += same;
       exact = pair.similarity;
     }
     const double of_a_band = std::pow(exact, 4), of_any = 1 - std::pow(1 - of_a_band, kBands);
     const auto error = [](double p, double n) { return 4 * std::sqrt(p * (1 - p) / n); };
-    EXPECT_NEAR(static_cast<double>(met) / kPairs, of_any, error(of_any, kPairs)) << similarity;
-    EXPECT_NEAR(bands_met / static_cast<double>(kPairs * kBands), of_a_band,
+    EXPECT_NEAR(static_cast<double>(in_common) / kPairs, of_any, error(of_any, kPairs)) << similarity;
+    EXPECT_NEAR(bands_in_common / static_cast<double>(kPairs * kBands), of_a_band,
                 error(of_a_band, kPairs * kBands))
         << similarity;
   }

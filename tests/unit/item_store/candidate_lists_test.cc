@@ -8,7 +8,7 @@
 #include "../items/map_index.h"
 #include "item_store/item_index_keys.h"
 #include "item_store/rocks_item_index.h"
-#include "store_fixture.h"
+#include "unit/store/store_fixture.h"
 
 namespace seen::test {
 namespace {

@@ -9,9 +9,9 @@
 #include "item_store/rocks_group_table.h"
 #include "model/day.h"
 #include "model/similar_fingerprint.h"
-#include "store_fixture.h"
 #include "support/effort.h"
 #include "support/fakes.h"
+#include "unit/store/store_fixture.h"
 
 namespace seen::test {
 namespace {
@@ -93,7 +93,7 @@ class GroupTable : public ::testing::Test {
 using Values = std::vector<uint32_t>;
 using Ids = std::vector<std::string>;
 
-TEST_F(GroupTable, TellsWhatAnItemIsLikeUntilItsRecordSaysOtherwise) {
+TEST_F(GroupTable, KnowsWhatAnItemIsLikeUntilItsRecordChanges) {
   EXPECT_EQ(Similar("a"), Values{});
   Put(Group("a", "a", {}));
   EXPECT_EQ(Similar("a"), Values{}) << "alone";
@@ -155,7 +155,7 @@ TEST_F(GroupTable, RowsAndPositionsComeBackTogether) {
   Open();
   EXPECT_EQ(dropped, "");
   EXPECT_EQ((*table->PositionOf(0))->next_offset, 1);
-  EXPECT_EQ(Similar("b"), (Values{Near("a"), OfGroup("a")})) << "presence is built anew";
+  EXPECT_EQ(Similar("b"), (Values{Near("a"), OfGroup("a")})) << "presence is built again";
   EXPECT_EQ(Members("a"), (Ids{"b"}));
 }
 

@@ -7,8 +7,8 @@
 #include "item_store/item_index_rows.h"
 #include "item_store/item_list_merge.h"
 #include "item_store/rocks_item_index.h"
-#include "store_fixture.h"
 #include "support/lossy_file_system.h"
+#include "unit/store/store_fixture.h"
 
 namespace seen::test {
 namespace {
@@ -97,7 +97,7 @@ TEST_F(ItemIndexTest, NamesTheSettingThatItWasBuiltWithOtherwise) {
   EXPECT_EQ(
       refused.error().message,
       "index of items 0: items.window_days: the index of items was built with 30, configured is 14. Remedy: "
-      "set it back, or start with --rebuild, which makes the index anew from the log");
+      "set it back, or start with --rebuild, which builds the index again from the log");
   ASSERT_TRUE(RocksItemIndex::Remove(folder_.path(), 0));
   EXPECT_TRUE(RocksItemIndex::Open(options));
 }

@@ -14,7 +14,7 @@
 namespace seen {
 namespace {
 
-// What an item is like in its n-th version: all of it tells item and version.
+// What an item is like in its n-th version: all of it names item and version.
 std::vector<Fingerprint> LikesOf(uint32_t item, uint32_t version, size_t count) {
   std::vector<Fingerprint> likes;
   for (size_t i = 0; i < count; ++i) {
@@ -69,7 +69,7 @@ TEST(LikeCache, IsBoundedAndKeepsTheLatest) {
   }
 }
 
-// One thread changes items, others read and fill: nobody is told what is older than what the change had made
+// One thread changes items, others read and fill: nobody gets what is older than the change
 // known before the question, nor halves of two.
 TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
   constexpr uint32_t kItems = 64;

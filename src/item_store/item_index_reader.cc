@@ -1,3 +1,5 @@
+#include "item_store/item_index_reader.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 
 #include "item_store/item_index_rows.h"
 #include "item_store/item_list_merge.h"
-#include "item_store/rocks_item_index.h"
 #include "rocks/status.h"
 
 namespace seen {
@@ -15,20 +16,16 @@ namespace {
 
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-}  // namespace
-
-Error RocksItemIndex::Corrupt(std::string_view what) const {
-  return {Code::kCorrupt,
-          fmt::format("{} can't be read. Remedy: check the disk, then start with --rebuild", What(what))};
-}
-
-ItemPointReads& RocksItemIndex::Reads() {
+// Its buffers are kept.
+ItemPointReads& ReadsOfThread() {
   thread_local ItemPointReads reads;
   return reads;
 }
 
+}  // namespace
+
 // The tail first, then the files for what it doesn't say. A list of both is put together.
-rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads& reads) const {
+rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads& reads) const {
   using Kind = ItemIndexTail::Kind;
   const size_t count = reads.keys.size();
   reads.LetGo();  // one that is pinned can't be moved
@@ -38,7 +35,7 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads&
   reads.asked.clear();
   reads.slices.clear();
   for (const uint32_t i : reads.wanted) {
-    const auto found = tail_.Find(family.bucket(), reads.keys[i]);
+    const auto found = tail_.tail.Find(family.bucket(), reads.keys[i]);
     reads.kinds[i] = found.kind;
     if (found.kind == Kind::kPut || found.kind == Kind::kMerged) reads.unsaved[i].assign(found.value);
     if (found.kind == Kind::kNone || found.kind == Kind::kMerged) {
@@ -51,8 +48,8 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads&
   if (reads.asked.empty()) return rocksdb::Status::OK();
   if (reads.pinned.size() < reads.asked.size()) reads.pinned.resize(reads.asked.size());
   reads.read.resize(reads.asked.size());
-  db_->MultiGet(rocksdb::ReadOptions(), family.handle(), reads.asked.size(), reads.slices.data(),
-                reads.pinned.data(), reads.read.data(), /*sorted_input=*/true);
+  database_.db().MultiGet(rocksdb::ReadOptions(), family.handle(), reads.asked.size(), reads.slices.data(),
+                          reads.pinned.data(), reads.read.data(), /*sorted_input=*/true);
   for (size_t j = 0; j < reads.asked.size(); ++j) {
     const uint32_t i = reads.asked[j];
     const rocksdb::Status& read = reads.read[j];
@@ -72,7 +69,7 @@ rocksdb::Status RocksItemIndex::Read(const BucketFamily& family, ItemPointReads&
 }
 
 // Those of the keys that the bucket may have.
-void RocksItemIndex::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
+void ItemIndexReader::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
   const ItemPresence& presence = family.presence();
   reads.hashes.clear();
   for (const std::string& key : reads.keys) {
@@ -85,35 +82,35 @@ void RocksItemIndex::WantPresent(const BucketFamily& family, ItemPointReads& rea
   }
 }
 
-Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
-                            int32_t first_bucket, KnownItem& out) const {
+Status ItemIndexReader::Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
+                             int32_t first_bucket, KnownItem& out) const {
   out.item.reset();
   out.copies.clear();
-  ItemPointReads& reads = Reads();
+  ItemPointReads& reads = ReadsOfThread();
   const ItemPointReads::Use use(reads);
   reads.Clear();
   if (item_id) reads.keys.push_back(IdKey(*item_id));
   if (content_hash) reads.keys.push_back(ContentKey(*content_hash));
-  const auto families = families_.All();
+  const auto families = database_.families().All();
   for (const auto& family : *families) {
     if (family->bucket() < first_bucket) break;
-    const std::shared_lock lock(mutex_);
+    const std::shared_lock lock(tail_.mutex);
     WantPresent(*family, reads);
     if (reads.wanted.empty()) continue;
     if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
-      return Fail(ToError(read, What("can't read")));
+      return Fail(ToError(read, database_.What("can't read")));
     }
     for (size_t i = 0; i < reads.keys.size(); ++i) {
       if (!reads.values[i]) continue;
       const std::string_view value = *reads.values[i];
       if (item_id && i == 0) {
-        if (value.size() != kNumberBytes) return Fail(Corrupt("an item's number"));
+        if (value.size() != kNumberBytes) return Fail(database_.Corrupt("an item's number"));
         const ItemRef item{family->bucket(), GetNumber(value.data())};
         if (!out.item || item.number > out.item->number) out.item = item;
         continue;
       }
       const auto list = ListView::Of(value, *ListShapeOf(reads.keys[i]));
-      if (!list) return Fail(Corrupt("a list of copies"));
+      if (!list) return Fail(database_.Corrupt("a list of copies"));
       for (size_t entry = 0; entry < list->size(); ++entry) {
         out.copies.push_back(
             {{family->bucket(), list->number(entry)}, TimeMs{static_cast<int64_t>(list->value(entry))}});
@@ -124,9 +121,9 @@ Status RocksItemIndex::Find(std::optional<std::string_view> item_id, std::option
 }
 
 template <typename Decoded>
-Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
-                                std::optional<Decoded> (*decode)(std::string_view),
-                                std::vector<std::optional<Decoded>>& out) const {
+Status ItemIndexReader::ReadRows(ItemTable table, std::span<const ItemRef> items,
+                                 std::optional<Decoded> (*decode)(std::string_view),
+                                 std::vector<std::optional<Decoded>>& out) const {
   out.clear();
   out.resize(items.size());
   // By bucket and number, as the files have them.
@@ -136,59 +133,59 @@ Status RocksItemIndex::ReadRows(ItemTable table, std::span<const ItemRef> items,
     if (items[a].bucket != items[b].bucket) return items[a].bucket < items[b].bucket;
     return items[a].number < items[b].number;
   });
-  ItemPointReads& reads = Reads();
+  ItemPointReads& reads = ReadsOfThread();
   const ItemPointReads::Use use(reads);
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const int32_t bucket = items[order[begin]].bucket;
     while (end < order.size() && items[order[end]].bucket == bucket) ++end;
-    const auto family = families_.Find(bucket);
+    const auto family = database_.families().Find(bucket);
     if (!family) continue;
     reads.Clear();
     for (size_t i = begin; i < end; ++i) reads.keys.push_back(NumberKey(table, items[order[i]].number));
-    const std::shared_lock lock(mutex_);
+    const std::shared_lock lock(tail_.mutex);
     if (table == ItemTable::kGroups) {
       WantPresent(*family, reads);
     } else {
       reads.WantAll();
     }
     if (const rocksdb::Status read = Read(*family, reads); !read.ok()) {
-      return Fail(ToError(read, What("can't read")));
+      return Fail(ToError(read, database_.What("can't read")));
     }
     for (size_t i = begin; i < end; ++i) {
       const auto& value = reads.values[i - begin];
       if (!value) continue;
       out[order[i]] = decode(*value);
-      if (!out[order[i]]) return Fail(Corrupt(fmt::format("row {}", items[order[i]].number)));
+      if (!out[order[i]]) return Fail(database_.Corrupt(fmt::format("row {}", items[order[i]].number)));
     }
   }
   return {};
 }
 
-Status RocksItemIndex::Items(std::span<const ItemRef> items,
-                             std::vector<std::optional<StoredItem>>& out) const {
+Status ItemIndexReader::Items(std::span<const ItemRef> items,
+                              std::vector<std::optional<StoredItem>>& out) const {
   return ReadRows(ItemTable::kItems, items, &DecodeStoredItem, out);
 }
 
-Status RocksItemIndex::Groups(std::span<const ItemRef> items,
-                              std::vector<std::optional<StoredGroup>>& out) const {
+Status ItemIndexReader::Groups(std::span<const ItemRef> items,
+                               std::vector<std::optional<StoredGroup>>& out) const {
   return ReadRows(ItemTable::kGroups, items, &DecodeStoredGroup, out);
 }
 
-Status RocksItemIndex::Members(ItemRef first, std::vector<ItemRef>& out) const {
+Status ItemIndexReader::Members(ItemRef first, std::vector<ItemRef>& out) const {
   out.clear();
-  const auto family = families_.Find(first.bucket);
+  const auto family = database_.families().Find(first.bucket);
   if (!family) return {};
   const std::string from = MembersKey(first.number);
   const std::string to = MembersKey(first.number + 1);
   const rocksdb::Slice end(to);
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
-  const std::shared_lock lock(mutex_);
+  const std::shared_lock lock(tail_.mutex);
   std::set<std::string, std::less<>> keys;
-  const std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, family->handle()));
+  const std::unique_ptr<rocksdb::Iterator> rows(database_.db().NewIterator(options, family->handle()));
   for (rows->Seek(from); rows->Valid(); rows->Next()) keys.emplace_hint(keys.end(), ViewOf(rows->key()));
-  if (!rows->status().ok()) return ToStatus(rows->status(), What("can't read a group's members"));
-  if (const auto* unsaved = tail_.MembersOf(first.bucket)) {
+  if (!rows->status().ok()) return ToStatus(rows->status(), database_.What("can't read a group's members"));
+  if (const auto* unsaved = tail_.tail.MembersOf(first.bucket)) {
     for (auto at = unsaved->lower_bound(from); at != unsaved->end() && at->first < to; ++at) {
       if (at->second->kind == ItemIndexTail::Kind::kPut) {
         keys.emplace(at->first);
@@ -199,7 +196,7 @@ Status RocksItemIndex::Members(ItemRef first, std::vector<ItemRef>& out) const {
   }
   for (const std::string& key : keys) {
     const auto member = MemberOf(key);
-    if (!member) return Fail(Corrupt("a member of a group"));
+    if (!member) return Fail(database_.Corrupt("a member of a group"));
     out.push_back(*member);
   }
   return {};

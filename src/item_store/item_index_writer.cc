@@ -1,11 +1,11 @@
-#include <algorithm>
+#include "item_store/item_index_writer.h"
+
 #include <mutex>
+#include <utility>
 
 #include "base/log.h"
 #include "item_store/item_index_rows.h"
 #include "item_store/item_list_merge.h"
-#include "item_store/rocks_item_index.h"
-#include "rocks/status.h"
 
 namespace seen {
 namespace {
@@ -16,29 +16,25 @@ rocksdb::Status NoList() { return rocksdb::Status::Corruption("a list of the ind
 
 }  // namespace
 
-rocksdb::Status RocksItemIndex::MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family) {
-  return families_.Make(*db_, bucket_options_, bucket, PresenceBytesMax(), family);
-}
-
-rocksdb::Status RocksItemIndex::WriteTaken(const IndexChange::Taken& taken) {
+rocksdb::Status ItemIndexWriter::WriteTaken(const IndexChange::Taken& taken) {
   const int32_t bucket = taken.item.bucket;
-  const auto family = families_.Find(bucket);
+  const auto family = database_.families().Find(bucket);
   if (!family) return rocksdb::Status::OK();
-  tail_.Delete(bucket, IdKey(taken.stored.item_id));
-  tail_.Delete(bucket, NumberKey(ItemTable::kItems, taken.item.number));
-  tail_.Delete(bucket, NumberKey(ItemTable::kGroups, taken.item.number));
+  tail_.tail.Delete(bucket, IdKey(taken.stored.item_id));
+  tail_.tail.Delete(bucket, NumberKey(ItemTable::kItems, taken.item.number));
+  tail_.tail.Delete(bucket, NumberKey(ItemTable::kGroups, taken.item.number));
   StoredItem gone = taken.stored;
   gone.features.sketch = {};
   std::string row;
   EncodeStoredItem(gone, row);
-  tail_.Put(bucket, NumberKey(ItemTable::kGone, taken.item.number), row);
+  tail_.tail.Put(bucket, NumberKey(ItemTable::kGone, taken.item.number), row);
   const std::string key = ContentKey(gone.features.content_hash);
-  const auto unsaved = tail_.Find(bucket, key);
+  const auto unsaved = tail_.tail.Find(bucket, key);
   if (unsaved.kind == ItemIndexTail::Kind::kDeleted) return rocksdb::Status::OK();
   std::string whole(unsaved.value);
   if (unsaved.kind != ItemIndexTail::Kind::kPut) {
     rocksdb::PinnableSlice stored;
-    const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), family->handle(), key, &stored);
+    const rocksdb::Status read = database_.db().Get(rocksdb::ReadOptions(), family->handle(), key, &stored);
     if (!read.ok() && !read.IsNotFound()) return read;
     std::vector<std::string_view> parts;
     if (read.ok()) parts.push_back(ViewOf(stored));
@@ -53,96 +49,92 @@ rocksdb::Status RocksItemIndex::WriteTaken(const IndexChange::Taken& taken) {
     if (list->number(i) != taken.item.number) kept.append(list->entry(i));
   }
   if (kept.size() == kListHeadBytes) {
-    tail_.Delete(bucket, key);
+    tail_.tail.Delete(bucket, key);
   } else {
-    tail_.Put(bucket, key, kept);
+    tail_.tail.Put(bucket, key, kept);
   }
   return rocksdb::Status::OK();
 }
 
-rocksdb::Status RocksItemIndex::WriteAdded(const IndexChange::Added& added) {
+rocksdb::Status ItemIndexWriter::WriteAdded(const IndexChange::Added& added) {
   const int32_t bucket = added.item.bucket;
   ItemIndexFamilies::Pointer family;
-  if (rocksdb::Status made = MakeFamily(bucket, family); !made.ok()) return made;
+  if (rocksdb::Status made = database_.MakeFamily(bucket, family); !made.ok()) return made;
   std::string value;
   PutNumber(added.item.number, value);
   family->presence().Add(IdKey(added.stored.item_id));
-  tail_.Put(bucket, IdKey(added.stored.item_id), value);
+  tail_.tail.Put(bucket, IdKey(added.stored.item_id), value);
   EncodeStoredItem(added.stored, value);
-  tail_.Put(bucket, NumberKey(ItemTable::kItems, added.item.number), value);
+  tail_.tail.Put(bucket, NumberKey(ItemTable::kItems, added.item.number), value);
   if (!added.has_content) return rocksdb::Status::OK();
   const auto time = static_cast<uint64_t>(added.stored.created_at.value);
   const std::string key = ContentKey(added.stored.features.content_hash);
   family->presence().Add(key);
-  const bool merged = tail_.Merge(bucket, key, ListOperand(time, added.item.number));
+  const bool merged = tail_.tail.Merge(bucket, key, ListOperand(time, added.item.number));
   return merged ? rocksdb::Status::OK() : NoList();
 }
 
-rocksdb::Status RocksItemIndex::WriteListed(const IndexChange::Listed& listed) {
+rocksdb::Status ItemIndexWriter::WriteListed(const IndexChange::Listed& listed) {
   const int32_t bucket = listed.item.bucket;
   ItemIndexFamilies::Pointer family;
-  if (rocksdb::Status made = MakeFamily(bucket, family); !made.ok()) return made;
+  if (rocksdb::Status made = database_.MakeFamily(bucket, family); !made.ok()) return made;
   const ItemFeatures& features = listed.features;
   bool merged = true;
-  if (family->presence().full() && !std::exchange(told_full_, true)) {
+  if (family->presence().full() && !std::exchange(warned_full_, true)) {
     log::Warning("more items than what is held in memory of them has room for: look-ups take longer",
-                 {{"partition", options_.partition}, {"remedy", "raise store.memory_mib"}});
+                 {{"partition", database_.partition()}, {"remedy", "raise store.memory_mib"}});
   }
-  family->presence().AddListed(features, ListsSimHashes(), ListsBands());
-  for (size_t table = 0; table < kSimHashTables && ListsSimHashes(); ++table) {
-    merged &= tail_.Merge(bucket, SimHashKey(features, table),
-                          ListOperand(RestOf(features.simhash, table), listed.item.number));
+  family->presence().AddListed(features, database_.lists_simhashes(), database_.lists_bands());
+  for (size_t table = 0; table < kSimHashTables && database_.lists_simhashes(); ++table) {
+    merged &= tail_.tail.Merge(bucket, SimHashKey(features, table),
+                               ListOperand(RestOf(features.simhash, table), listed.item.number));
   }
   const std::string operand = ListOperand(std::nullopt, listed.item.number);
-  for (size_t band = 0; band < kBands && ListsBands(); ++band) {
-    merged &= tail_.Merge(bucket, BandKey(features.bands[band], band), operand);
+  for (size_t band = 0; band < kBands && database_.lists_bands(); ++band) {
+    merged &= tail_.tail.Merge(bucket, BandKey(features.bands[band], band), operand);
   }
   return merged ? rocksdb::Status::OK() : NoList();
 }
 
-void RocksItemIndex::WriteGroups(const IndexChange& change) {
+void ItemIndexWriter::WriteGroups(const IndexChange& change) {
   std::string value;
   for (const auto& [item, group] : change.groups) {
-    const auto family = families_.Find(item.bucket);
+    const auto family = database_.families().Find(item.bucket);
     if (!family) continue;
     const std::string key = NumberKey(ItemTable::kGroups, item.number);
     if (group) {
       family->presence().Add(key);
       EncodeStoredGroup(*group, value);
-      tail_.Put(item.bucket, key, value);
+      tail_.tail.Put(item.bucket, key, value);
     } else {
-      tail_.Delete(item.bucket, key);
+      tail_.tail.Delete(item.bucket, key);
     }
   }
   for (const auto& [first, member, joins] : change.memberships) {
-    if (!families_.Find(first.bucket)) continue;
+    if (!database_.families().Find(first.bucket)) continue;
     const std::string key = MemberKey(first, member);
     if (joins) {
-      tail_.Put(first.bucket, key, {});
+      tail_.tail.Put(first.bucket, key, {});
     } else {
-      tail_.Delete(first.bucket, key);
+      tail_.tail.Delete(first.bucket, key);
     }
   }
 }
 
-Status RocksItemIndex::Write(const IndexChange& change) {
-  if (stopped_) return Fail(*stopped_);
+rocksdb::Status ItemIndexWriter::Write(const IndexChange& change) {
   rocksdb::Status done;
-  {
-    const std::unique_lock lock(mutex_);
-    for (const auto& taken : change.taken) {
-      if (done.ok()) done = WriteTaken(taken);
-    }
-    for (const auto& added : change.added) {
-      if (done.ok()) done = WriteAdded(added);
-    }
-    for (const auto& listed : change.listed) {
-      if (done.ok()) done = WriteListed(listed);
-    }
-    if (done.ok()) WriteGroups(change);
-    unsaved_bytes_.store(tail_.bytes(), std::memory_order_relaxed);
+  const std::unique_lock lock(tail_.mutex);
+  for (const auto& taken : change.taken) {
+    if (done.ok()) done = WriteTaken(taken);
   }
-  return Stop(done, "can't write");
+  for (const auto& added : change.added) {
+    if (done.ok()) done = WriteAdded(added);
+  }
+  for (const auto& listed : change.listed) {
+    if (done.ok()) done = WriteListed(listed);
+  }
+  if (done.ok()) WriteGroups(change);
+  return done;
 }
 
 }  // namespace seen

@@ -1,12 +1,12 @@
+#include "item_store/item_index_checkpoint.h"
+
 #include <fmt/format.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include <mutex>
 
 #include "item_store/item_index_rows.h"
-#include "item_store/rocks_item_index.h"
 #include "rocks/deferred_deletes.h"
-#include "rocks/status.h"
 
 namespace seen {
 namespace {
@@ -15,28 +15,33 @@ constexpr std::string_view kFilePrefix = "incoming-";
 
 }  // namespace
 
-struct RocksItemIndex::File {
+struct ItemIndexCheckpoint::File {
   std::string path;
   ItemIndexFamilies::Pointer family;  // nullptr: the default one
 };
 
-std::string RocksItemIndex::FilePath(std::string_view family) const {
-  return fmt::format("{}/{}{}.sst", path_, kFilePrefix, family);
+std::string ItemIndexCheckpoint::FilePath(std::string_view family) const {
+  return fmt::format("{}/{}{}.sst", database_.path(), kFilePrefix, family);
 }
 
-void RocksItemIndex::RemoveFiles() const {
+void ItemIndexCheckpoint::RemoveUnfinished() const {
   std::vector<std::string> names;
-  file_system_->GetChildren(path_, rocksdb::IOOptions(), &names, nullptr).PermitUncheckedError();
+  database_.file_system()
+      .GetChildren(database_.path(), rocksdb::IOOptions(), &names, nullptr)
+      .PermitUncheckedError();
   for (const std::string& name : names) {
     if (!name.starts_with(kFilePrefix)) continue;
     // Where it can't be removed, the next checkpoint truncates it.
-    file_system_->DeleteFile(path_ + "/" + name, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
+    database_.file_system()
+        .DeleteFile(database_.path() + "/" + name, rocksdb::IOOptions(), nullptr)
+        .PermitUncheckedError();
   }
 }
 
 // A file a bucket, and one for the position.
-rocksdb::Status RocksItemIndex::WriteFiles(const IndexPosition& position, std::vector<File>& files) const {
-  const rocksdb::Options options(rocks_options_, bucket_options_);
+rocksdb::Status ItemIndexCheckpoint::WriteFiles(const IndexPosition& position,
+                                                std::vector<File>& files) const {
+  const rocksdb::Options options = database_.FileOptions();
   std::string encoded;
   EncodeIndexPosition(position, encoded);
   {
@@ -47,9 +52,9 @@ rocksdb::Status RocksItemIndex::WriteFiles(const IndexPosition& position, std::v
     if (done.ok()) done = file.Finish();
     if (!done.ok()) return done;
   }
-  for (const int32_t bucket : tail_.Buckets()) {
-    const auto family = families_.Find(bucket);
-    const auto sorted = tail_.Sorted(bucket);
+  for (const int32_t bucket : tail_.tail.Buckets()) {
+    const auto family = database_.families().Find(bucket);
+    const auto sorted = tail_.tail.Sorted(bucket);
     if (!family || sorted.empty()) continue;
     rocksdb::SstFileWriter file{rocksdb::EnvOptions(options), options};
     files.push_back({FilePath(BucketFamilyName(bucket)), family});
@@ -76,7 +81,7 @@ rocksdb::Status RocksItemIndex::WriteFiles(const IndexPosition& position, std::v
   return rocksdb::Status::OK();
 }
 
-rocksdb::Status RocksItemIndex::Ingest(std::span<const File> files) {
+rocksdb::Status ItemIndexCheckpoint::Ingest(std::span<const File> files) {
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
   ingest.allow_global_seqno = true;
@@ -84,29 +89,24 @@ rocksdb::Status RocksItemIndex::Ingest(std::span<const File> files) {
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
   std::vector<rocksdb::IngestExternalFileArg> arguments(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
-    arguments[i].column_family = files[i].family ? files[i].family->handle() : db_->DefaultColumnFamily();
+    arguments[i].column_family =
+        files[i].family ? files[i].family->handle() : database_.db().DefaultColumnFamily();
     arguments[i].external_files = {files[i].path};
     arguments[i].options = ingest;
   }
   DeferredDeletes deletes;
-  const rocksdb::Status ingested = db_->IngestExternalFiles(arguments);
-  if (errors_->Stopped().ok()) deletes.Perform(*file_system_);
+  const rocksdb::Status ingested = database_.db().IngestExternalFiles(arguments);
+  if (!database_.HasStopped()) deletes.Perform(database_.file_system());
   return ingested;
 }
 
-Status RocksItemIndex::Checkpoint(const IndexPosition& position, int32_t first_bucket) {
-  if (stopped_) return Fail(*stopped_);
+rocksdb::Status ItemIndexCheckpoint::Write(const IndexPosition& position) {
   std::vector<File> files;
-  rocksdb::Status done = WriteFiles(position, files);
-  if (done.ok()) {
-    const std::unique_lock lock(mutex_);  // a list would be read twice, from the file and from the tail
-    done = Ingest(files);
-    if (done.ok()) tail_.Clear();
-    unsaved_bytes_.store(tail_.bytes(), std::memory_order_relaxed);
-  }
-  // Only now: from the last checkpoint on, a replay needed them.
-  if (done.ok()) done = families_.Drop(*db_, first_bucket);
-  return Stop(done, "checkpoint");
+  if (rocksdb::Status written = WriteFiles(position, files); !written.ok()) return written;
+  const std::unique_lock lock(tail_.mutex);  // a list would be read twice, from the file and from the tail
+  const rocksdb::Status ingested = Ingest(files);
+  if (ingested.ok()) tail_.tail.Clear();
+  return ingested;
 }
 
 }  // namespace seen

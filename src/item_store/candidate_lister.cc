@@ -1,18 +1,14 @@
-// Which items stand in the lists of a text. Lists lie scattered over the files, a read each; so a list isn't
-// read where all items that stand in it are known from another one: what an item stands in is told by its
-// row, which is needed anyway.
+#include "item_store/candidate_lister.h"
+
 #include <algorithm>
 #include <mutex>
 
 #include "item_store/item_index_rows.h"
-#include "item_store/rocks_item_index.h"
 #include "rocks/status.h"
 
 namespace seen {
 namespace {
 
-using ListHashes = ItemPresence::ListHashes;
-constexpr size_t kHashes = std::tuple_size_v<ListHashes>;
 constexpr unsigned kMany = ItemPresence::kCountMax;
 
 bool IsOfSimHash(size_t list) { return list < kSimHashTables; }
@@ -35,63 +31,22 @@ void SortFrom(size_t begin, List& list, Number number_of) {
 
 }  // namespace
 
-// One look-up, bucket by bucket. One a thread: it keeps its buffers.
-class RocksItemIndex::Lister {
- public:
-  Status List(const RocksItemIndex& index, const CandidateQuery& query, uint32_t entries_max,
-              CandidateLists& out);
-
- private:
-  struct Known {
-    ItemRef item;
-    uint64_t simhash = 0;
-    ListHashes hashes;
-  };
-  void Begin(const CandidateQuery& query);
-  Status ListBucket(const RocksItemIndex& index, const BucketFamily& family);
-  void Count(const ItemPresence& presence);
-  bool IsNeeded(size_t list) const;
-  bool HasMany(size_t list) const;
-  void Want();
-  std::optional<size_t> WantOneOfFew();
-  Status ReadWanted(const RocksItemIndex& index, const BucketFamily& family);
-  bool Append(size_t list, const ListView& view);
-  Status Meet(const RocksItemIndex& index, const BucketFamily& family, size_t list);
-  void AppendKnown(size_t list);
-  size_t SizeOf(size_t list) const {
-    return IsOfSimHash(list) ? out_->simhash[list].size() : out_->bands[list - kSimHashTables].size();
-  }
-
-  CandidateLists* out_ = nullptr;
-  size_t entries_max_ = 0;
-  uint64_t simhash_ = 0;
-  ListHashes hashes_{};
-  size_t begin_ = 0, end_ = 0;  // the lists that are asked for
-  ItemPointReads lists_, rows_;
-
-  // Of the bucket:
-  int32_t bucket_ = 0;
-  std::array<unsigned, kHashes> unknown_{};  // items of a hash that aren't known; kMany: any number
-  std::array<bool, kCandidateLists> done_{};
-  std::vector<Known> known_;
-};
-
-Status RocksItemIndex::Lister::List(const RocksItemIndex& index, const CandidateQuery& query,
-                                    uint32_t entries_max, CandidateLists& out) {
+Status CandidateLister::List(const ItemIndexReader& reader, const CandidateQuery& query, uint32_t entries_max,
+                             CandidateLists& out) {
   out_ = &out;
   entries_max_ = entries_max;
   out.Clear();
   Begin(query);
   const ItemPointReads::Use lists(lists_), rows(rows_);
-  const auto families = index.families_.All();
+  const auto families = reader.database().families().All();
   for (const auto& family : *families) {
     if (family->bucket() < query.first_bucket) break;
-    if (Status listed = ListBucket(index, *family); !listed) return listed;
+    if (Status listed = ListBucket(reader, *family); !listed) return listed;
   }
   return {};
 }
 
-void RocksItemIndex::Lister::Begin(const CandidateQuery& query) {
+void CandidateLister::Begin(const CandidateQuery& query) {
   const ItemFeatures& features = *query.features;
   begin_ = query.by_simhash ? 0 : kSimHashTables;
   end_ = query.by_minhash ? kCandidateLists : kSimHashTables;
@@ -102,22 +57,22 @@ void RocksItemIndex::Lister::Begin(const CandidateQuery& query) {
   for (size_t band = 0; band < kBands; ++band) lists_.keys.push_back(BandKey(features.bands[band], band));
 }
 
-Status RocksItemIndex::Lister::ListBucket(const RocksItemIndex& index, const BucketFamily& family) {
+Status CandidateLister::ListBucket(const ItemIndexReader& reader, const BucketFamily& family) {
   bucket_ = family.bucket();
   known_.clear();
-  const std::shared_lock lock(index.mutex_);
+  const std::shared_lock lock(reader.mutex());
   Count(family.presence());
   for (bool pays = true;;) {
     Want();
     const size_t needed = lists_.wanted.size();
     if (needed == 0) break;
     const auto few = pays ? WantOneOfFew() : std::nullopt;
-    if (Status read = ReadWanted(index, family); !read) return read;
+    if (Status read = ReadWanted(reader, family); !read) return read;
     if (!few) break;
-    if (Status met = Meet(index, family, *few); !met) return met;
-    const size_t read = lists_.wanted.size();
+    if (Status read = ReadItemsOf(reader, family, *few); !read) return read;
+    const size_t lists_read = lists_.wanted.size();
     Want();
-    pays = lists_.wanted.size() < needed - read;
+    pays = lists_.wanted.size() < needed - lists_read;
   }
   for (size_t list = begin_; list < end_; ++list) {
     if (!done_[list]) AppendKnown(list);
@@ -125,7 +80,7 @@ Status RocksItemIndex::Lister::ListBucket(const RocksItemIndex& index, const Buc
   return {};
 }
 
-void RocksItemIndex::Lister::Count(const ItemPresence& presence) {
+void CandidateLister::Count(const ItemPresence& presence) {
   const size_t begin = begin_ == 0 ? 0 : ItemPresence::kNearHashes;
   const size_t end = end_ == kCandidateLists ? kHashes : ItemPresence::kNearHashes;
   for (size_t hash = begin; hash < end; ++hash) presence.Prefetch(hashes_[hash]);
@@ -141,18 +96,18 @@ void RocksItemIndex::Lister::Count(const ItemPresence& presence) {
   }
 }
 
-bool RocksItemIndex::Lister::IsNeeded(size_t list) const {
+bool CandidateLister::IsNeeded(size_t list) const {
   const auto hashes = ItemPresence::HashesOfList(list);
   return !done_[list] &&
          std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return unknown_[hash] > 0; });
 }
 
-bool RocksItemIndex::Lister::HasMany(size_t list) const {
+bool CandidateLister::HasMany(size_t list) const {
   const auto hashes = ItemPresence::HashesOfList(list);
   return std::any_of(hashes.begin(), hashes.end(), [&](uint8_t hash) { return unknown_[hash] == kMany; });
 }
 
-void RocksItemIndex::Lister::Want() {
+void CandidateLister::Want() {
   lists_.wanted.clear();
   for (size_t list = begin_; list < end_; ++list) {
     if (IsNeeded(list)) lists_.wanted.push_back(static_cast<uint32_t>(list));
@@ -161,7 +116,7 @@ void RocksItemIndex::Lister::Want() {
 
 // Of those that are needed: the ones that no known items can spare, and of the others the one band that makes
 // most items known. nullopt: there is none, and all are wanted.
-std::optional<size_t> RocksItemIndex::Lister::WantOneOfFew() {
+std::optional<size_t> CandidateLister::WantOneOfFew() {
   std::optional<size_t> few;
   unsigned most = 0;
   for (const uint32_t list : lists_.wanted) {
@@ -174,15 +129,15 @@ std::optional<size_t> RocksItemIndex::Lister::WantOneOfFew() {
   return few;
 }
 
-Status RocksItemIndex::Lister::ReadWanted(const RocksItemIndex& index, const BucketFamily& family) {
-  if (const rocksdb::Status read = index.Read(family, lists_); !read.ok()) {
-    return Fail(ToError(read, index.What("can't read")));
+Status CandidateLister::ReadWanted(const ItemIndexReader& reader, const BucketFamily& family) {
+  if (const rocksdb::Status read = reader.Read(family, lists_); !read.ok()) {
+    return Fail(ToError(read, reader.database().What("can't read")));
   }
   for (const uint32_t list : lists_.wanted) {
     done_[list] = true;
     if (!lists_.values[list]) continue;
     const auto view = ListView::Of(*lists_.values[list], *ListShapeOf(lists_.keys[list]));
-    if (!view) return Fail(index.Corrupt("a list of candidates"));
+    if (!view) return Fail(reader.database().Corrupt("a list of candidates"));
     out_->cut += view->ever() - view->size();
     if (!Append(list, *view)) ++out_->cut;
   }
@@ -190,7 +145,7 @@ Status RocksItemIndex::Lister::ReadWanted(const RocksItemIndex& index, const Buc
 }
 
 // False: not all had room.
-bool RocksItemIndex::Lister::Append(size_t list, const ListView& view) {
+bool CandidateLister::Append(size_t list, const ListView& view) {
   const size_t has = SizeOf(list);
   bool in_order = true;
   uint64_t last = UINT64_MAX;
@@ -223,7 +178,7 @@ bool RocksItemIndex::Lister::Append(size_t list, const ListView& view) {
 }
 
 // The items of a list that was read, and with them all they stand in.
-Status RocksItemIndex::Lister::Meet(const RocksItemIndex& index, const BucketFamily& family, size_t list) {
+Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketFamily& family, size_t list) {
   rows_.Clear();
   const auto& listed = out_->bands[list - kSimHashTables];
   const auto is_known = [&](const ItemRef& item) {
@@ -237,14 +192,14 @@ Status RocksItemIndex::Lister::Meet(const RocksItemIndex& index, const BucketFam
     out_->items.push_back({item, std::nullopt});
   }
   rows_.WantAll();
-  if (const rocksdb::Status read = index.Read(family, rows_); !read.ok()) {
-    return Fail(ToError(read, index.What("can't read")));
+  if (const rocksdb::Status read = reader.Read(family, rows_); !read.ok()) {
+    return Fail(ToError(read, reader.database().What("can't read")));
   }
   for (const auto& value : rows_.values) {
     auto& [item, stored] = out_->items[first_row++];
     if (!value) continue;  // it was taken out
     stored = DecodeStoredItem(*value);
-    if (!stored) return Fail(index.Corrupt("an item's row"));
+    if (!stored) return Fail(reader.database().Corrupt("an item's row"));
     const ItemFeatures& features = stored->features;
     const Known& known = known_.emplace_back(Known{item, features.simhash, ItemPresence::HashesOf(features)});
     for (size_t i = 0; i < kHashes; ++i) {
@@ -255,7 +210,7 @@ Status RocksItemIndex::Lister::Meet(const RocksItemIndex& index, const BucketFam
 }
 
 // As if the list had been read.
-void RocksItemIndex::Lister::AppendKnown(size_t list) {
+void CandidateLister::AppendKnown(size_t list) {
   const size_t has = SizeOf(list);
   const auto hashes = ItemPresence::HashesOfList(list);
   for (const Known& known : known_) {
@@ -273,12 +228,6 @@ void RocksItemIndex::Lister::AppendKnown(size_t list) {
   } else {
     SortFrom(has, out_->bands[list - kSimHashTables], NumberOf);
   }
-}
-
-Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_max,
-                                  CandidateLists& out) const {
-  thread_local Lister lister;
-  return lister.List(*this, query, entries_max, out);
 }
 
 }  // namespace seen

@@ -1,0 +1,35 @@
+#pragma once
+// The tail of an index of items to disk: one sorted file a bucket, and one of the position, ingested
+// together. The writer's.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "item_store/item_index_database.h"
+#include "item_store/item_index_reader.h"
+#include "items/item_index_port.h"
+
+namespace seen {
+
+class ItemIndexCheckpoint {
+ public:
+  ItemIndexCheckpoint(const ItemIndexDatabase& database, SharedItemTail& tail)
+      : database_(database), tail_(tail) {}
+  /// All is durable and the tail empty, or nothing has changed.
+  rocksdb::Status Write(const IndexPosition& position);
+  /// Files of a checkpoint that a crash has cut short.
+  void RemoveUnfinished() const;
+
+ private:
+  struct File;
+  std::string FilePath(std::string_view family) const;
+  rocksdb::Status WriteFiles(const IndexPosition& position, std::vector<File>& files) const;
+  rocksdb::Status Ingest(std::span<const File> files);
+
+  const ItemIndexDatabase& database_;
+  SharedItemTail& tail_;
+};
+
+}  // namespace seen

@@ -1,0 +1,200 @@
+#include "item_store/item_index_database.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "item_store/item_index_options.h"
+#include "item_store/item_index_rows.h"
+#include "rocks/deferred_deletes.h"
+#include "rocks/status.h"
+
+namespace seen {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+std::string ItemIndexDatabase::PathOf(const std::string& directory, int32_t partition) {
+  return fmt::format("{}/item-index-{}", directory, partition);
+}
+
+ItemIndexDatabase::ItemIndexDatabase(ItemIndexOptions options)
+    : options_(std::move(options)),
+      path_(PathOf(options_.directory, options_.partition)),
+      errors_(std::make_shared<BackgroundErrors>(options_.partition)),
+      file_system_(std::make_shared<FileSystemWithDeferredDeletes>(
+          options_.file_system ? options_.file_system : rocksdb::FileSystem::Default())),
+      env_(rocksdb::NewCompositeEnv(file_system_)),
+      rocks_options_(ItemIndexRocksOptions(options_.resources, env_.get(), errors_, options_.partition)),
+      bucket_options_(BucketFamilyOptions(options_.resources)) {
+  options_.generation.idf_version = options_.idf->version();
+}
+
+ItemIndexDatabase::~ItemIndexDatabase() { families_.Clear(); }
+
+std::string ItemIndexDatabase::What(std::string_view action) const {
+  return fmt::format("index of items {}: {}", options_.partition, action);
+}
+
+Error ItemIndexDatabase::Corrupt(std::string_view what) const {
+  return {Code::kCorrupt,
+          fmt::format("{} can't be read. Remedy: check the disk, then start with --rebuild", What(what))};
+}
+
+Status ItemIndexDatabase::Open() {
+  if (Status prepared = Prepare(); !prepared) return prepared;
+  return OpenRocks();
+}
+
+Status ItemIndexDatabase::Prepare() {
+  const rocksdb::IOOptions io;
+  rocksdb::IOStatus made = file_system_->CreateDirIfMissing(path_, io, nullptr);
+  if (made.ok()) made = file_system_->CreateDirIfMissing(path_ + "/rocks", io, nullptr);
+  std::unique_ptr<rocksdb::FSDirectory> parent;
+  if (made.ok()) made = file_system_->NewDirectory(options_.directory, io, &parent, nullptr);
+  if (made.ok()) made = parent->Fsync(io, nullptr);
+  if (!made.ok()) return Fail(ToError(made, What("can't create " + path_)));
+  const auto stored = ReadGeneration(*file_system_, path_);
+  if (!stored) return Fail(stored.error().code, What(stored.error().message));
+  if (!*stored) {
+    return ToStatus(WriteGeneration(*file_system_, path_, options_.generation, options_.idf_text),
+                    What("can't write what it is built with"));
+  }
+  if (Status fits = CheckGeneration(**stored, options_.generation); !fits) {
+    return Fail(fits.error().code, What(fits.error().message));
+  }
+  return (*stored)->idf_version == options_.generation.idf_version ? Status() : TakeOwnIdf(**stored);
+}
+
+Status ItemIndexDatabase::TakeOwnIdf(const IndexGeneration& stored) {
+  const auto text = ReadIdfText(*file_system_, path_);
+  if (!text) return Fail(text.error());
+  auto own = IdfTable::Parse(*text);
+  if (!own || (*own)->version() != stored.idf_version) {
+    return Fail(Code::kCorrupt,
+                What(fmt::format("{}/idf.txt isn't the table it was built with. Remedy: check the "
+                                 "disk, then start with --rebuild",
+                                 path_)));
+  }
+  log::Warning(
+      "items.idf_file: the index goes on with its own copy of the table that it was built with; start with "
+      "--rebuild to build it again from the log with the configured one",
+      {{"partition", options_.partition}, {"copy", path_ + "/idf.txt"}});
+  options_.idf = std::move(*own);
+  options_.generation = stored;
+  return {};
+}
+
+Status ItemIndexDatabase::OpenRocks() {
+  const std::string rocks = path_ + "/rocks";
+  std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
+  rocksdb::Status opened;
+  if (file_system_->FileExists(rocks + "/CURRENT", rocksdb::IOOptions(), nullptr).ok()) {
+    opened = rocksdb::DB::ListColumnFamilies(rocks_options_, rocks, &names);
+  }
+  std::vector<rocksdb::ColumnFamilyDescriptor> described;
+  for (const std::string& name : names) described.emplace_back(name, bucket_options_);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  if (opened.ok()) opened = rocksdb::DB::Open(rocks_options_, rocks, described, &handles, &db);
+  if (!opened.ok()) return ToStatus(opened, What("can't open " + rocks));
+  db_.reset(db);
+  ItemIndexFamilies::List families;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (const auto bucket = BucketOfFamily(names[i])) {
+      uint64_t keys = 0;  // a SimHash list is one of them, and has four hashes and more an item
+      db_->GetIntProperty(handles[i], rocksdb::DB::Properties::kEstimateNumKeys, &keys);
+      families.push_back(std::make_shared<BucketFamily>(*db_, handles[i], *bucket,
+                                                        ItemPresence(2 * keys, PresenceBytesMax())));
+    } else {
+      db_->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
+    }
+  }
+  for (const auto& family : families) {
+    if (Status found = FindPresent(*family); !found) return found;
+  }
+  families_.Adopt(std::move(families));
+  return {};
+}
+
+// What lists name an item stands in is known from the item, also from one that was taken out: reading all
+// lists would take ten times as long.
+Status ItemIndexDatabase::FindPresent(const BucketFamily& family) const {
+  ItemPresence& presence = family.presence();
+  const std::string from = NumberKey(ItemTable::kItems, 0);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.readahead_size = 1 << 20;
+  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
+  for (row->Seek(from); row->Valid(); row->Next()) {
+    const std::string_view key = row->key().ToStringView();
+    const auto table = static_cast<ItemTable>(key[0]);
+    if (table > ItemTable::kGone) break;
+    if (table == ItemTable::kGroups) presence.Add(key);
+    if (table != ItemTable::kItems && table != ItemTable::kGone) continue;
+    const auto item = DecodeStoredItem(row->value().ToStringView());
+    if (!item) return Fail(Code::kCorrupt, What("a row can't be read. Remedy: start with --rebuild"));
+    presence.Add(IdKey(item->item_id));
+    presence.Add(ContentKey(item->features.content_hash));
+    if (item->features.length == LengthClass::kEmpty) continue;
+    presence.AddListed(item->features, lists_simhashes(), lists_bands());
+  }
+  return ToStatus(row->status(), What("can't read its items"));
+}
+
+Status ItemIndexDatabase::Remove(const std::string& directory, int32_t partition) {
+  const fs::path from = PathOf(directory, partition);
+  // The store's directory removes such leftovers of a crash when it is opened.
+  const fs::path removed = fmt::format("{}/removed-item-index-{}", directory, partition);
+  std::error_code code;
+  fs::remove_all(removed, code);
+  if (!code) fs::rename(from, removed, code);
+  if (code == std::errc::no_such_file_or_directory) return {};
+  if (!code) {
+    std::unique_ptr<rocksdb::FSDirectory> parent;
+    const auto files = rocksdb::FileSystem::Default();
+    rocksdb::IOStatus synced = files->NewDirectory(directory, rocksdb::IOOptions(), &parent, nullptr);
+    if (synced.ok()) synced = parent->Fsync(rocksdb::IOOptions(), nullptr);
+    if (!synced.ok()) return Fail(ToError(synced, "can't sync " + directory));
+    fs::remove_all(removed, code);
+  }
+  if (code)
+    return Fail(Code::kUnavailable, fmt::format("can't remove {}: {}", from.string(), code.message()));
+  return {};
+}
+
+Result<std::optional<IndexPosition>> ItemIndexDatabase::ReadPosition() const {
+  std::string encoded;
+  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(kIndexPositionKey), &encoded);
+  if (read.IsNotFound()) return std::optional<IndexPosition>{};
+  if (!read.ok()) return Fail(ToError(read, What("can't read its position")));
+  const auto position = DecodeIndexPosition(encoded);
+  if (!position) {
+    return Fail(Code::kCorrupt, What("its position can't be read. Remedy: start with --rebuild"));
+  }
+  return std::optional(*position);
+}
+
+rocksdb::Status ItemIndexDatabase::MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family) {
+  return families_.Make(*db_, bucket_options_, bucket, PresenceBytesMax(), family);
+}
+
+uint64_t ItemIndexDatabase::bytes() const {
+  uint64_t bytes = 0;
+  db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
+  return bytes;
+}
+
+Status ItemIndexDatabase::CompactAll() {
+  for (const auto& family : *families_.All()) {
+    const rocksdb::Status done =
+        db_->CompactRange(rocksdb::CompactRangeOptions(), family->handle(), nullptr, nullptr);
+    if (!done.ok()) return Fail(ToError(done, What("compaction")));
+  }
+  return {};
+}
+
+}  // namespace seen

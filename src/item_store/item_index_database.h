@@ -1,0 +1,88 @@
+#pragma once
+// The files of an index of items: its folder, what it was built with, and a RocksDB of its own with a column
+// family a bucket. schemas/store.md, "The index of items".
+//
+// Threads. Writer (one): Open, MakeFamily, Drop, CompactAll. Any thread: the rest.
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "group/idf_table.h"
+#include "item_store/item_index_families.h"
+#include "item_store/item_index_generation.h"
+#include "items/item_index_port.h"
+#include "items/item_window.h"
+#include "rocks/listener.h"
+#include "rocks/resources.h"
+
+namespace seen {
+
+struct ItemIndexOptions {
+  std::string directory;  // of the store
+  int32_t partition = 0;  // of the ordered topic
+  IndexGeneration generation;
+  std::shared_ptr<const IdfTable> idf;  // as configured; sets generation.idf_version
+  std::string idf_text;                 // its text form
+  StoreResources resources;
+  uint64_t presence_bytes_max = 256 << 20;  // of what is held in memory of all items: item_presence.h
+  std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // for tests; nullptr: the disk
+};
+
+class ItemIndexDatabase {
+ public:
+  explicit ItemIndexDatabase(ItemIndexOptions options);
+  ~ItemIndexDatabase();
+  /// As RocksItemIndex::Open says.
+  Status Open();
+  static Status Remove(const std::string& directory, int32_t partition);
+  static std::string PathOf(const std::string& directory, int32_t partition);
+
+  rocksdb::DB& db() const { return *db_; }
+  const ItemIndexFamilies& families() const { return families_; }
+  /// Found, or made.
+  rocksdb::Status MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family);
+  rocksdb::Status Drop(int32_t first_bucket) { return families_.Drop(*db_, first_bucket); }
+  Result<std::optional<IndexPosition>> ReadPosition() const;
+  uint64_t bytes() const;
+  Status CompactAll();
+
+  int32_t partition() const { return options_.partition; }
+  const std::shared_ptr<const IdfTable>& idf() const { return options_.idf; }
+  // What the method doesn't ask for isn't listed.
+  bool lists_simhashes() const { return options_.generation.method != "minhash"; }
+  bool lists_bands() const { return options_.generation.method != "simhash"; }
+
+  // For what is written.
+  const std::string& path() const { return path_; }
+  rocksdb::FileSystem& file_system() const { return *file_system_; }
+  rocksdb::Options FileOptions() const { return {rocks_options_, bucket_options_}; }
+  /// A background error has stopped the database: what it had asked to be deleted may still be needed.
+  bool HasStopped() const { return !errors_->Stopped().ok(); }
+
+  std::string What(std::string_view action) const;  // for messages
+  Error Corrupt(std::string_view what) const;
+
+ private:
+  uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsKept; }
+  Status Prepare();  // the folder, and what it is built with
+  Status TakeOwnIdf(const IndexGeneration& stored);
+  Status OpenRocks();
+  Status FindPresent(const BucketFamily& family) const;
+
+  ItemIndexOptions options_;  // Open sets `idf` and `generation`
+  const std::string path_;
+  const std::shared_ptr<BackgroundErrors> errors_;
+  const std::shared_ptr<rocksdb::FileSystem> file_system_;
+  const std::unique_ptr<rocksdb::Env> env_;
+  const rocksdb::Options rocks_options_;
+  const rocksdb::ColumnFamilyOptions bucket_options_;
+  std::unique_ptr<rocksdb::DB> db_;
+  ItemIndexFamilies families_;  // let go of before the database
+};
+
+}  // namespace seen
