@@ -10,6 +10,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   // A peer that goes away is an error of its write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
@@ -26,6 +27,11 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
       const timespec slice{0, 100'000'000};
       const int number = sigtimedwait(&signals_, nullptr, &slice);
       if (number <= 0) continue;
+      if (number == SIGHUP) {
+        log::Warning("SIGHUP ignored: there is nothing to load again",
+                     {{"remedy", "restart the daemon to change its configuration; stop it with SIGTERM"}});
+        continue;
+      }
       if (++signals_seen > 1) std::_Exit(128 + number);
       log::Info("stopping", {{"signal", number == SIGTERM ? "SIGTERM" : "SIGINT"}});
       Request();

@@ -9,8 +9,8 @@
 
 namespace seen {
 
-/// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. Make it
-/// before any other thread: they inherit the blocked signals.
+/// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. SIGHUP
+/// is logged, and changes nothing. Make it before any other thread: they inherit the blocked signals.
 class StopSignal {
  public:
   /// Once a stop is requested the process ends within `patience`, with `exit_status` as it then is, whatever

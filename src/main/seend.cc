@@ -1,4 +1,5 @@
 // seend: reads exposures from Kafka, keeps what each user has seen, publishes and serves filters.
+#include <csignal>
 #include <cstdio>
 #include <variant>
 
@@ -14,6 +15,7 @@ extern "C" const char* malloc_conf;
 const char* malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000";
 
 int main(int argc, char** argv) {
+  std::signal(SIGHUP, SIG_IGN);  // until StopSignal logs it
   const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(),
                                        seen::RocksVersion()};
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);

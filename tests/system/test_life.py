@@ -65,6 +65,31 @@ def test_sigterm_before_it_is_ready_exits_in_time(topics, daemon, topic_name):
     seend.stop(timeout_s=10)
 
 
+def test_sighup_changes_nothing_and_is_logged(topics, daemon, topic_name, chance):
+    seend = daemon(topic_name, {"store": {"checkpoint_interval_s": 600}}).start(ready=False)  # no topic yet
+    seend.wait_not_ready()
+
+    def hang_up(times):
+        seend.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: seend.log().count("SIGHUP ignored") == times, f"SIGHUP is logged {times} times")
+        assert seend.alive()
+    hang_up(1)
+    topics.create(topic_name)
+    load = Load(chance, users=50)
+    load.send(topics, topic_name, 1_000)
+    seend.wait_ready(60)
+    ends = seend.wait_caught_up()
+    hang_up(2)
+    load.oracle.check_http(seend)
+    seend.sigterm()
+    for _ in range(20):
+        if seend.alive():
+            seend.process.send_signal(signal.SIGHUP)
+        time.sleep(0.02)
+    assert seend.wait_exit(10) == 0
+    assert topics.committed(seend.group, topic_name) == ends, "the last checkpoint was written"
+
+
 def test_a_second_sigterm_exits_at_once(kafka, topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=2_000)
