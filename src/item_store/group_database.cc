@@ -8,6 +8,7 @@
 #include <rocksdb/table.h>
 
 #include "rocks/listener.h"
+#include "rocks/options.h"
 #include "rocks/status.h"
 
 namespace seen {
@@ -46,8 +47,8 @@ GroupDatabase::~GroupDatabase() {
 rocksdb::Options GroupDatabase::RocksOptions() const {
   constexpr size_t kMiB = 1024 * 1024;
   rocksdb::Options rocks;
+  SetDatabase(rocks, resources_, kGroupTable);
   if (env_) rocks.env = env_.get();
-  rocks.create_if_missing = true;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources_.block_cache();
   // Some bytes an item, in memory: in the cache they are blocks of megabytes, of which a small one reads
@@ -64,11 +65,7 @@ rocksdb::Options GroupDatabase::RocksOptions() const {
   rocks.periodic_compaction_seconds = 86'400;
   rocks.write_buffer_size = 8 * kMiB;
   rocks.max_write_buffer_number = 2;
-  rocks.max_background_jobs = resources_.background_threads() + 1;
   rocks.max_open_files = 128;
-  rocks.stats_dump_period_sec = 0;
-  rocks.stats_persist_period_sec = 0;
-  rocks.info_log = MakeRocksLogger(kGroupTable);
   return rocks;
 }
 

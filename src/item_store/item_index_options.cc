@@ -5,39 +5,26 @@
 #include <rocksdb/table.h>
 
 #include "item_store/item_list_merge.h"
-#include "rocks/levels.h"
+#include "rocks/options.h"
 
 namespace seen {
 namespace {
 
 constexpr size_t kKiB = 1024;
-constexpr size_t kMiB = 1024 * kKiB;
 
 }  // namespace
 
 rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
                                        std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
   rocksdb::Options options(rocksdb::DBOptions(), BucketFamilyOptions(resources));
+  SetDatabase(options, resources, partition);
   options.env = env;
-  options.create_if_missing = true;
-  options.paranoid_checks = true;
   // Nothing is ever in a memtable: a checkpoint's files are ingested together, with the position.
   options.avoid_flush_during_shutdown = true;
   options.avoid_flush_during_recovery = true;
   options.allow_concurrent_memtable_write = false;
   options.max_open_files = 512;
-  options.compaction_readahead_size = 1 * kMiB;
-  options.writable_file_max_buffer_size = 1 * kMiB;
-  options.bytes_per_sync = 1 * kMiB;
-  options.max_background_jobs = resources.background_threads() + 1;
-  options.max_subcompactions = 1;
-  options.info_log = MakeRocksLogger(partition);
   options.listeners.push_back(std::move(errors));
-  options.listeners.push_back(MakeCompactionYielder());
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.skip_stats_update_on_db_open = true;
-  options.max_manifest_file_size = 16 * kMiB;
   return options;
 }
 

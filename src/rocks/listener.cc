@@ -13,6 +13,12 @@
 namespace seen {
 namespace {
 
+// RocksDB warns of these for every file that is ingested, and there is nothing to act on or to set: before
+// ingestion a file has no unique ID, and the size of its tail isn't known before it is opened.
+bool IsAboutIngestion(const char* format) {
+  return std::strstr(format, "without unique ID") || std::strstr(format, "Tail prefetch size");
+}
+
 class RocksLogger final : public rocksdb::Logger {
  public:
   explicit RocksLogger(int32_t partition)
@@ -25,11 +31,9 @@ class RocksLogger final : public rocksdb::Logger {
   void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     // HEADER_LEVEL is above the errors: it lists the options at every open.
     if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    if (IsAboutIngestion(format) || !budget_.Allow()) return;
     char text[512];
     std::vsnprintf(text, sizeof text, format, arguments);
-    // Said of every file that is ingested, and nothing to act on.
-    if (std::strstr(text, "without unique ID") || std::strstr(text, "TailPrefetchStats")) return;
-    if (!budget_.Allow()) return;
     const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;
     if (partition_ == kGroupTable) {
       log::Write(write, "rocksdb", {{"of", "groups"}, {"message", static_cast<const char*>(text)}});

@@ -13,6 +13,9 @@ namespace seen {
 /// wrong: kUnavailable. `what` says what was tried, e.g. "partition 3: checkpoint".
 Error ToError(const rocksdb::Status& status, std::string_view what);
 
+/// What an operator does about kCorrupt, added where `error` doesn't say it yet.
+Error WithRemedy(Error error);
+
 inline Status ToStatus(const rocksdb::Status& status, std::string_view what) {
   if (status.ok()) return {};
   return Fail(ToError(status, what));

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "rocks/deferred_deletes.h"
+#include "rocks/folder.h"
 #include "rocks/status.h"
 #include "store/journal_keys.h"
 #include "store/keys.h"
@@ -47,15 +48,20 @@ std::string RocksPartitionStore::Database::What(std::string_view action) const {
   return fmt::format("partition {}: {}", options_.identity.partition, action);
 }
 
+Error RocksPartitionStore::Database::About(Error error, std::string_view action) const {
+  if (!action.empty()) error.message = fmt::format("{}: {}", action, error.message);
+  return WithRemedy({error.code, What(error.message)});
+}
+
 Status RocksPartitionStore::Database::Open() {
   if (Status made = MakeFolders(); !made) return made;
   RemoveIncomingFile();
   if (Status opened = OpenRocks(); !opened) return opened;
   auto stored = ReadDescriptor();
-  if (!stored) return Fail(Error{stored.error().code, What(stored.error().message)});
+  if (!stored) return Fail(About(stored.error()));
   if (*stored) {
     if (Status fits = CheckIdentity((*stored)->identity, options_.identity); !fits) {
-      return Fail(Error{fits.error().code, What(fits.error().message)});
+      return Fail(About(fits.error()));
     }
   }
   StoreDescriptor descriptor = *stored ? **stored : StoreDescriptor{options_.identity, {}};
@@ -90,6 +96,7 @@ Status RocksPartitionStore::Database::OpenRocks() {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   if (opened.ok()) opened = rocksdb::DB::Open(rocks_options_, path_, families, &handles, &db);
+  if (opened.IsPathNotFound()) opened = rocksdb::Status::Corruption("a file is missing", opened.ToString());
   if (!opened.ok()) return ToStatus(opened, What("can't open " + path_));
   std::vector<JournalFamilies::Pointer> journal;
   for (size_t i = 0; i < handles.size(); ++i) {
@@ -112,7 +119,9 @@ Status RocksPartitionStore::Database::OpenRocks() {
 rocksdb::Status RocksPartitionStore::Database::ListFamilies(
     std::vector<rocksdb::ColumnFamilyDescriptor>& families) const {
   std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
-  if (file_system_->FileExists(path_ + "/CURRENT", rocksdb::IOOptions(), nullptr).ok()) {
+  const rocksdb::Status exists = HasDatabase(*file_system_, path_);
+  if (!exists.ok() && !exists.IsNotFound()) return exists;
+  if (exists.ok()) {
     rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(rocks_options_, path_, &names);
     if (!listed.ok()) return listed;
   }
@@ -166,8 +175,7 @@ Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescri
   // The descriptor goes in first: without it there can be nothing else.
   const std::unique_ptr<rocksdb::Iterator> first(db_->NewIterator(rocksdb::ReadOptions()));
   first->SeekToFirst();
-  if (first->Valid())
-    return Fail(Code::kCorrupt, "the state has no descriptor. Remedy: start with --rebuild");
+  if (first->Valid()) return Fail(Code::kCorrupt, "the state has no descriptor");
   if (!first->status().ok()) return Fail(ToError(first->status(), "can't read"));
   return std::optional<StoreDescriptor>();
 }

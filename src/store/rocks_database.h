@@ -45,6 +45,8 @@ class RocksPartitionStore::Database {
 
   /// "partition 3: <action>", for messages.
   std::string What(std::string_view action) const;
+  /// `error` of what is stored, with the partition's name and the remedy.
+  Error About(Error error, std::string_view action = {}) const;
   /// Keeps the database open while held: briefly. nullptr where it can't be opened again after an error.
   /// Waits while it is being opened again.
   std::shared_ptr<rocksdb::DB> Use() const;

@@ -15,7 +15,7 @@ Result<std::optional<Day>> RocksPartitionStore::ReadJournalStart() const {
   if (read.IsNotFound()) return std::optional<Day>();
   if (!read.ok()) return Fail(ToError(read, database_->What("can't read the journal's start")));
   const auto day = DecodeJournalStart(value);
-  if (!day) return Fail(Error{day.error().code, database_->What(day.error().message)});
+  if (!day) return Fail(database_->About(day.error()));
   return std::optional(*day);
 }
 
@@ -41,7 +41,9 @@ Status RocksPartitionStore::ReadRows(const UserKey& user, Day from, const std::o
     }
     for (; at->Valid(); at->Next()) {
       const auto place = JournalPlaceOf(day, {at->key().data(), at->key().size()});
-      if (!place) return Fail(Code::kCorrupt, database_->What("the journal has a key that isn't a row's"));
+      if (!place) {
+        return Fail(database_->About({Code::kCorrupt, "the journal has a key that isn't a row's"}));
+      }
       if (!visit(*place, {at->value().data(), at->value().size()})) return {};
     }
     if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read the journal")));

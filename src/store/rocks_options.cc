@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "rocks/levels.h"
+#include "rocks/options.h"
 #include "store/delta_merge.h"
 #include "store/journal_keys.h"
 
@@ -62,9 +62,6 @@ void SetMemory(rocksdb::Options& options) {
   options.avoid_flush_during_shutdown = true;
   options.avoid_flush_during_recovery = true;
   options.max_open_files = 512;
-  options.compaction_readahead_size = 1 * kMiB;
-  options.writable_file_max_buffer_size = 1 * kMiB;
-  options.bytes_per_sync = 1 * kMiB;
 }
 
 }  // namespace
@@ -74,8 +71,7 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
                               std::shared_ptr<BackgroundErrors> errors, int32_t partition) {
   rocksdb::Options options;
   options.env = env;
-  options.create_if_missing = true;
-  options.paranoid_checks = true;
+  SetDatabase(options, resources, partition);
   options.merge_operator = MakeDeltaMergeOperator(rules);
   options.compaction_filter_factory = MakeExpiryFilterFactory(std::move(rules));
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(resources)));
@@ -84,20 +80,9 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
   // come back stay on disk.
   options.periodic_compaction_seconds = kDaySeconds;
   SetMemory(options);
-  // The environment's threads are shared by all databases of the process: this bounds all of them together.
-  options.max_background_jobs = resources.background_threads() + 1;
-  options.max_subcompactions = 1;
-
-  options.info_log = MakeRocksLogger(partition);
   options.listeners.push_back(std::move(errors));
-  options.listeners.push_back(MakeCompactionYielder());
   options.statistics = rocksdb::CreateDBStatistics();
   options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.skip_stats_update_on_db_open = true;  // opening must take well under a second
-  // A checkpoint is one record; a short manifest is soon read at the next open.
-  options.max_manifest_file_size = 16 * kMiB;
   return options;
 }
 
@@ -117,10 +102,7 @@ rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources) {
   options.compaction_options_universal.min_merge_width = 4;
   options.compaction_options_universal.max_size_amplification_percent = 1'000'000;
   options.level0_file_num_compaction_trigger = 8;
-  options.level0_slowdown_writes_trigger = 1'000'000;
-  options.level0_stop_writes_trigger = 1'000'000;
-  options.soft_pending_compaction_bytes_limit = 0;
-  options.hard_pending_compaction_bytes_limit = 0;
+  NeverSlowIngestion(options);
   options.periodic_compaction_seconds = kDaySeconds;
   return options;
 }

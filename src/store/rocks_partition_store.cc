@@ -49,7 +49,7 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   if (read.IsNotFound()) return std::optional<Position>();
   if (!read.ok()) return Fail(ToError(read, database_->What("can't read the position")));
   auto position = DecodePosition(value);
-  if (!position) return Fail(Error{position.error().code, database_->What(position.error().message)});
+  if (!position) return Fail(database_->About(position.error()));
   return std::optional(std::move(*position));
 }
 

@@ -40,7 +40,7 @@ Result<std::vector<Mark>> RocksPartitionStore::ScanMarks(const std::optional<Use
   Scan at(**db, Table::kMarks, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
     const auto user = UserOf(Table::kMarks, ViewOf(at->key()));
-    if (!user) return Fail(Error{user.error().code, database_->What("marks: " + user.error().message)});
+    if (!user) return Fail(database_->About(user.error(), "marks"));
     page.push_back({*user, at->value().ToString()});
   }
   if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read marks")));
@@ -56,8 +56,7 @@ Result<std::vector<Ending>> RocksPartitionStore::ScanEndings(const std::optional
   Scan at(**db, Table::kEndings, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
     const auto ending = EndingOf(ViewOf(at->key()));
-    if (!ending)
-      return Fail(Error{ending.error().code, database_->What("endings: " + ending.error().message)});
+    if (!ending) return Fail(database_->About(ending.error(), "endings"));
     if (ending->at_s > until_s) break;
     page.push_back(*ending);
   }
@@ -74,7 +73,7 @@ Result<std::optional<UserRef>> RocksPartitionStore::ScanUsers(const std::optiona
   Scan at(**db, Table::kDeltas, View(from), after.has_value());
   for (size_t visited = 0; at->Valid() && visited < limit; at->Next(), ++visited) {
     const auto user = UserOf(Table::kDeltas, ViewOf(at->key()));
-    if (!user) return Fail(Error{user.error().code, database_->What("users: " + user.error().message)});
+    if (!user) return Fail(database_->About(user.error(), "users"));
     visit(*user, ViewOf(at->value()));
     last = *user;
   }
@@ -91,7 +90,7 @@ Result<PartitionStore::ServedPage> RocksPartitionStore::ScanServed(const std::op
   Scan at(**db, Table::kServed, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
     const auto row = ServedRowOf(ViewOf(at->key()));
-    if (!row) return Fail(Error{row.error().code, database_->What("served items: " + row.error().message)});
+    if (!row) return Fail(database_->About(row.error(), "served items"));
     if (row->due_s >= due_s) break;
     page.emplace_back(*row, at->value().ToString());
   }

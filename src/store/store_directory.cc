@@ -13,6 +13,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/log.h"
+#include "rocks/folder.h"
+
 namespace seen {
 namespace {
 
@@ -23,7 +26,7 @@ constexpr std::string_view kPartitionPrefix = "partition-";
 constexpr std::string_view kRemovedPrefix = "removed-";
 
 tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what, const fs::path& path) {
-  const bool full = code == std::errc::no_space_on_device;
+  const bool full = code == std::errc::no_space_on_device || code.value() == EDQUOT;
   return Fail(full ? Code::kNoSpace : Code::kUnavailable,
               fmt::format("store.directory: {} {}: {}", what, path.string(), code.message()));
 }
@@ -103,10 +106,11 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& 
                             "directory of its own",
                             path, HolderOf(lock)));
   }
-  // For the message above only: the lock is what counts.
+  // For the message above only: the lock is what counts, so a full disk may leave the text out.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
-    return FailOf(LastError(), "can't write", lock_path);
+    log::Warning("the lock of the store's directory doesn't name this process",
+                 {{"path", lock_path}, {"error", LastError().message()}});
   }
   if (const std::error_code code = RemoveLeftovers(path)) return FailOf(code, "can't clear", path);
   return directory;
@@ -118,8 +122,13 @@ Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {
   std::vector<int32_t> partitions;
   std::error_code code;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, code)) {
-    if (const auto partition = PartitionNamed(entry.path().filename().string()))
+    const auto partition = PartitionNamed(entry.path().filename().string());
+    if (!partition) continue;
+    // A folder without a database is what a lost disk leaves, or a start that was cut short. One whose
+    // database can't be read counts: opening it says what is wrong.
+    if (!HasDatabase(*rocksdb::FileSystem::Default(), entry.path().string()).IsNotFound()) {
       partitions.push_back(*partition);
+    }
   }
   if (code) return FailOf(code, "can't list", path_);
   std::sort(partitions.begin(), partitions.end());

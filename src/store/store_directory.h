@@ -26,7 +26,7 @@ class StoreDirectory {
   StoreDirectory& operator=(const StoreDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Ascending. Partitions that have a folder, whatever is in it.
+  /// Ascending. Those whose folder holds a database, whole or not. Without a position it is no state either.
   Result<std::vector<int32_t>> PartitionsWithState() const;
   /// Removes a partition's state wholly, or (after a crash) not at all; none is no error. It must not be
   /// open.

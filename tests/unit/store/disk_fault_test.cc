@@ -1,8 +1,5 @@
 // A full disk and one that fails: nothing changes, and it goes on without being opened again.
-#include <chrono>
-#include <thread>
-
-#include "store_fixture.h"
+#include "commit_soon.h"
 #include "support/lossy_file_system.h"
 
 namespace seen::test {
@@ -24,15 +21,6 @@ class DiskFaultTest : public StoreTest {
       checkpoint.deltas[User(user)] = Exposures(kDay, items);
     }
     return checkpoint;
-  }
-  // RocksDB may need a moment to notice that it can write again.
-  static Status CommitSoon(PartitionStore& store, const Checkpoint& checkpoint) {
-    Status committed = Commit(store, checkpoint);
-    for (int i = 0; i < 100 && !committed; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      committed = Commit(store, checkpoint);
-    }
-    return committed;
   }
   static size_t Items(const PartitionStore& store) {
     return Read(store, {User(3)}).deltas.at(User(3)).segments.front().fingerprints.size();

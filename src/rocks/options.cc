@@ -1,0 +1,50 @@
+#include "rocks/options.h"
+
+#include "rocks/listener.h"
+
+namespace seen {
+namespace {
+constexpr size_t kMiB = 1024 * 1024;
+}  // namespace
+
+void SetDatabase(rocksdb::DBOptions& options, const StoreResources& resources, int32_t partition) {
+  options.create_if_missing = true;
+  options.paranoid_checks = true;
+  // Nobody reads the file of options. RocksDB writes it after the manifest: where the disk is full, a family
+  // that was created or dropped would count as failed, and could be neither created nor dropped any more.
+  options.fail_if_options_file_error = false;
+  // The environment's threads are shared by all databases of the process: this bounds all of them together.
+  options.max_background_jobs = resources.background_threads() + 1;
+  options.max_subcompactions = 1;
+  options.compaction_readahead_size = 1 * kMiB;
+  options.writable_file_max_buffer_size = 1 * kMiB;
+  options.bytes_per_sync = 1 * kMiB;
+  // A checkpoint is one record; a short manifest is soon read at the next open.
+  options.max_manifest_file_size = 16 * kMiB;
+  options.skip_stats_update_on_db_open = true;  // opening must take well under a second
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.info_log = MakeRocksLogger(partition);
+  options.listeners.push_back(MakeCompactionYielder());
+}
+
+void NeverSlowIngestion(rocksdb::ColumnFamilyOptions& options) {
+  options.level0_slowdown_writes_trigger = 1'000'000;
+  options.level0_stop_writes_trigger = 1'000'000;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+}
+
+void SetLevels(rocksdb::ColumnFamilyOptions& options) {
+  options.compaction_style = rocksdb::kCompactionStyleLevel;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.target_file_size_base = 64 * kMiB;
+  options.max_bytes_for_level_base = 256 * kMiB;
+  options.level0_file_num_compaction_trigger = 4;
+  NeverSlowIngestion(options);
+  // Rice-coded gaps, hashes and numbers don't compress; keys share their prefixes already.
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kDisableCompressionOption;
+}
+
+}  // namespace seen
