@@ -17,6 +17,7 @@
 #include "app/topics.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "flow/lease.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
@@ -34,6 +35,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kControlPoll{50};
 constexpr milliseconds kHousekeeping{200};
+constexpr seconds kCommitEvery{1};
 constexpr seconds kRetentionAsked{300};
 constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
@@ -108,6 +110,7 @@ class Daemon {
   Status StartItems();
   void Consume();
   void Housekeep();
+  void RenewLeases(Instant now);
   void ShutDown();
   void Refused(const Error& error);
 
@@ -127,7 +130,10 @@ class Daemon {
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
   bool told_ready_ = false;
+  const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
+  CommitLease lease_{lease_times_};
   Instant housekept_{};
+  Instant committed_{};
   Instant retention_asked_{};
 
   // In the order of their making; what is below uses what is above and goes first.
@@ -225,6 +231,7 @@ Status Daemon::Connect() {
   letters.topic = config_.input.dead_letter_topic;
   letters.source_topic = config_.input.topic;
   letters.queue_bytes_max = budget_.DeadLetterBytes(config_.input.source_topic.has_value());
+  letters.message_bytes_max = topics->dead_letter_bytes_max;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
   dead_letters_ = std::move(*dead_letters);
@@ -234,6 +241,8 @@ Status Daemon::Connect() {
   snapshots.client = config_.kafka.client;
   snapshots.partitioner = config_.input.partitioner;
   snapshots.queue_bytes_max = budget_.producer_bytes;
+  snapshots.batch_bytes_max = topics->snapshot_bytes_max;
+  snapshots.delivery_timeout = lease_times_.delivery;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
     if (config_.filters[i].snapshot)
       snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
@@ -277,6 +286,7 @@ Status Daemon::Connect() {
   consumer.instance_id = status_.instance_id();
   consumer.workers = std::min(processors, topics->partitions);
   consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
+  consumer.lease = &lease_;
   auto opened = Consumer::Open(consumer, *rebalancing_);
   if (!opened) return Fail(opened.error());
   consumer_ = std::move(*opened);
@@ -285,8 +295,8 @@ Status Daemon::Connect() {
   shown_partitions_.store(partitions_.get());
   shown_consumer_.store(consumer_.get());
   pipeline_ = std::make_unique<Pipeline>(
-      *partitions_, *consumer_, Pipeline::Publication{snapshots_.get(), watermarks}, metrics_, clock_,
-      consumer.workers, [this](const Error& error) { Refused(error); });
+      *partitions_, *consumer_, Pipeline::Publication{snapshots_.get(), watermarks, &lease_}, metrics_,
+      clock_, consumer.workers, [this](const Error& error) { Refused(error); });
   if (!config_.input.source_topic) return {};
 
   Rekeying::Options rekeying = Rekeying::ForEvents(config_, *plan);
@@ -374,6 +384,7 @@ void Daemon::Housekeep() {
     const Watermarks watermarks = consumer_->CachedWatermarks(open->partition);
     open->flow->state.SetWatermarks(watermarks.low, watermarks.high);
   }
+  RenewLeases(now);
   if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
     retention_asked_ = now;
     if (const auto retention = consumer_->RetentionMs(milliseconds(500)); retention) {
@@ -392,6 +403,18 @@ void Daemon::Housekeep() {
     }
   }
   service_manager_.Status(status.ready ? "ready" : status.not_ready_reason);
+}
+
+// Commits every partition's last checkpoint again, changed or not: what counts is that the group takes it.
+void Daemon::RenewLeases(Instant now) {
+  if (now - committed_ < kCommitEvery || !consumer_->brokers_reachable()) return;
+  committed_ = now;
+  std::map<int32_t, int64_t> offsets;
+  for (const PartitionPointer& open : partitions_->open().All()) {
+    if (const int64_t offset = open->flow->state.checkpoint_offset(); offset >= 0)
+      offsets[open->partition] = offset;
+  }
+  consumer_->Commit(offsets);
 }
 
 void Daemon::ShutDown() {

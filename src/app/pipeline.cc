@@ -56,6 +56,15 @@ class Pipeline::Worker final : public WorkerHandler {
     (void)pipeline_.consumer_.Seek(partition, open->flow->intake.ReadFrom(now.low));
   }
 
+  void OnLogReplaced(int32_t partition, int64_t offset, const Watermarks& now) override {
+    Refuse(partition, now,
+           {Code::kRefused, "partition " + std::to_string(partition) + ": the record at offset " +
+                                std::to_string(offset) +
+                                " isn't the one that was read there before: the topic was recreated, or its "
+                                "log was cut. Remedy: start once with --rebuild to read it from the "
+                                "earliest record"});
+  }
+
  private:
   void FreezeIfDue(OpenPartition& open) {
     if (open.stopped.load(std::memory_order_relaxed) || !open.flow->intake.CheckpointDue()) return;
@@ -146,6 +155,7 @@ Pipeline::Pipeline(PartitionSet& partitions, Consumer& consumer, const Publicati
   if (publication.snapshots != nullptr) {
     Publisher::Options options;
     options.watermarks = publication.watermarks;
+    options.lease = publication.lease;
     publisher_.emplace(partitions.open(), *publication.snapshots, reporter, clock, options);
   }
   for (int number = 0; number < workers; ++number) {

@@ -23,6 +23,7 @@ class Pipeline {
   struct Publication {
     SnapshotProducer* snapshots = nullptr;  // nullptr: no filter publishes
     std::optional<FilterIndex> watermarks;  // their topic's number there; nullopt: none are written
+    const PublishLease* lease = nullptr;    // outlives the pipeline
   };
   Pipeline(PartitionSet& partitions, Consumer& consumer, const Publication& publication, Reporter& reporter,
            const Clock& clock, int workers, OnRefused on_refused);

@@ -40,6 +40,15 @@ void Tell(const TopicSpec& topic, const TopicState& state) {
     log::Warning("topic differs", {{"topic", topic.name}, {"reason", state.warning}});
 }
 
+/// The topic's max.message.bytes; no limit where the broker doesn't say, or not to us.
+Result<size_t> MessageBytesMax(const Admin& admin, const TopicSpec& topic) {
+  constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
+  const auto bytes = admin.TopicConfig(topic.name, "max.message.bytes", kAsk);
+  if (!bytes && bytes.error().code == Code::kRefused) return kNoLimit;
+  if (!bytes) return Fail(bytes.error());
+  return *bytes ? std::strtoull((*bytes)->c_str(), nullptr, 10) : kNoLimit;
+}
+
 /// Kept as long as the source, for records as long, by their own timestamps. One that exists keeps its
 /// partitions, retention and limits.
 Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, int32_t source_partitions) {
@@ -120,6 +129,11 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     const auto state = Retry([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);
     if (!state) return stop.requested() ? Result<InputTopics>() : Fail(state.error());
     Tell(topic, *state);
+    const auto bytes = Retry([&] { return MessageBytesMax(admin, topic); }, stop, status);
+    if (!bytes) return stop.requested() ? Result<InputTopics>() : Fail(bytes.error());
+    size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
+                                                                 : input_topics.snapshot_bytes_max;
+    least = std::min(least, *bytes);
   }
   status.SetProblem("");
   return input_topics;

@@ -11,6 +11,9 @@ struct InputTopics {
   int32_t partitions = 0;         // of input.topic; 0: asked to stop
   int32_t source_partitions = 0;  // of input.source_topic, if there is one
   size_t message_bytes_max = 0;   // of input.topic, if there is a source
+  // The least max.message.bytes of the topics that snapshots go to, and the dead-letter topic's.
+  size_t snapshot_bytes_max = 1'000'000;
+  size_t dead_letter_bytes_max = 1'000'000;
 };
 
 /// Waits, with back-off and saying so, until brokers answer and the input topic exists; makes the topic that

@@ -323,6 +323,8 @@ bool PartitionIntake::CheckpointDue() const {
   if (state_.HasFrozen() || !anchor_is_checked_ || store_.Level0Files() > options_.level0_files_max)
     return false;
   if (TailIsFull()) return true;
+  // Without a checkpoint there is no offset to commit, and without commits nothing is published.
+  if (state_.checkpoint_offset() < 0) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 

@@ -1,6 +1,7 @@
 #include "flow/publisher.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace seen {
 namespace {
@@ -28,7 +29,13 @@ milliseconds Publisher::Step() {
   for (const PartitionPointer& open : opened) {
     if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
   }
-  if (watermarks_) watermarks_->Step(opened, sink_, clock_);
+  if (watermarks_) {
+    // Of a partition that another process may own by now, a beat would be as wrong as a snapshot.
+    std::vector<PartitionPointer> held;
+    std::copy_if(opened.begin(), opened.end(), std::back_inserter(held),
+                 [&](const PartitionPointer& open) { return HoldsLease(*open); });
+    watermarks_->Step(held, sink_, clock_);
+  }
   Acknowledge(opened, pass);
   const Instant now = clock_.Now();
   if (now - reported_ > kIdle) {
@@ -56,9 +63,13 @@ void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
   });
 }
 
+bool Publisher::HoldsLease(const OpenPartition& open) const {
+  return options_.lease == nullptr || options_.lease->MayPublish(open.partition, clock_.Now());
+}
+
 // A snapshot of a partition that is still catching up would let seen items through.
 bool Publisher::MayPublish(const OpenPartition& open) const {
-  return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire);
+  return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire) && HoldsLease(open);
 }
 
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {

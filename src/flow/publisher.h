@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "flow/lease.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
 #include "flow/publish_flow.h"
@@ -28,6 +29,8 @@ class Publisher {
  public:
   struct Options {
     std::optional<FilterIndex> watermarks;  // their topic's number at the sink; nullopt: none are written
+    // Says when a partition may be published; outlives the publisher. nullptr: always, nobody else does.
+    const PublishLease* lease = nullptr;
     // Of one partition in one step, so that none keeps the others waiting.
     size_t snapshots_a_step = 256;
     size_t marks_a_step = 512;
@@ -63,6 +66,7 @@ class Publisher {
 
   Lane& LaneOf(const OpenPartition& open);
   void ForgetClosed(const std::vector<PartitionPointer>& opened);
+  bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open) const;
   void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);
   template <typename Work>

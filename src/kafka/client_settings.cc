@@ -3,6 +3,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include "kafka/rdkafka_handles.h"
@@ -34,8 +35,12 @@ constexpr std::array kReserved = {
     Reserved{"enable.idempotence", "snapshots are sent idempotently"},
     Reserved{"acks", "snapshots and dead letters wait for all replicas"},
     Reserved{"request.required.acks", "snapshots and dead letters wait for all replicas"},
-    Reserved{"message.timeout.ms", "delivery is retried without end"},
-    Reserved{"delivery.timeout.ms", "delivery is retried without end"},
+    Reserved{
+        "message.timeout.ms",
+        "dead letters are retried without end, snapshots for half of the lease (see session.timeout.ms)"},
+    Reserved{
+        "delivery.timeout.ms",
+        "dead letters are retried without end, snapshots for half of the lease (see session.timeout.ms)"},
     Reserved{"message.send.max.retries", "delivery is retried without end"},
     Reserved{"retries", "delivery is retried without end"},
     Reserved{"transactional.id", "seend's producers aren't transactional"},
@@ -85,6 +90,17 @@ Status CheckClientSettings(const ClientSettings& settings) {
   for (const auto& error : ClientSettingErrors(settings)) all += (all.empty() ? "" : "\n") + error.message;
   if (!all.empty()) return Fail(Code::kInvalidArgument, std::move(all));
   return {};
+}
+
+std::chrono::milliseconds SessionTimeout(const ClientSettings& settings) {
+  const kafka::ConfHandle conf(rd_kafka_conf_new());
+  if (const auto given = settings.find("session.timeout.ms"); given != settings.end()) {
+    rd_kafka_conf_set(conf.get(), "session.timeout.ms", given->second.c_str(), nullptr, 0);
+  }
+  std::array<char, 32> text{};
+  size_t size = text.size();
+  rd_kafka_conf_get(conf.get(), "session.timeout.ms", text.data(), &size);
+  return std::chrono::milliseconds(std::strtoll(text.data(), nullptr, 10));
 }
 
 std::string ClientLibraryVersion() { return rd_kafka_version_str(); }

@@ -1,6 +1,7 @@
 #pragma once
 // librdkafka properties from the configuration's `kafka.client`, checked before anything is connected.
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ std::vector<ClientSettingError> ClientSettingErrors(const ClientSettings& settin
 
 /// The same as one kInvalidArgument with all messages, a line each.
 Status CheckClientSettings(const ClientSettings& settings);
+
+/// session.timeout.ms as `settings` has it, or librdkafka's default.
+std::chrono::milliseconds SessionTimeout(const ClientSettings& settings);
 
 /// librdkafka's version as linked at run time, e.g. "2.0.2".
 std::string ClientLibraryVersion();

@@ -73,20 +73,13 @@ Status Consumer::Impl::Start() {
   rd_kafka_conf_set_rebalance_cb(
       conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t kind, rd_kafka_topic_partition_list_t* partitions,
                       void* opaque) { static_cast<Impl*>(opaque)->OnRebalance(kind, partitions); });
-  rd_kafka_conf_set_offset_commit_cb(conf->get(), [](rd_kafka_t*, rd_kafka_resp_err_t error,
-                                                     rd_kafka_topic_partition_list_t*, void* opaque) {
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR__NO_OFFSET) return;
-    static_cast<Impl*>(opaque)->commits_failed.fetch_add(1);
-    if (kafka::MayLog("commit failed")) {
-      log::Warning("group commit failed", {{"error", rd_kafka_err2str(error)}});
-    }
-  });
   rd_kafka_conf_set_error_cb(conf->get(), [](rd_kafka_t*, int error, const char* text, void* opaque) {
     static_cast<Impl*>(opaque)->NoteError(static_cast<rd_kafka_resp_err_t>(error), text);
   });
   auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
   if (!made) return Fail(std::move(made.error()));
   client = std::move(*made);
+  commits.reset(rd_kafka_queue_new(client.get()));
   rd_kafka_poll_set_consumer(client.get());
   for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
     auto worker = std::make_unique<ConsumerWorker>(i);
@@ -109,6 +102,8 @@ void Consumer::Impl::Close() {
   closed = true;
   rd_kafka_consumer_close(client.get());  // runs OnRebalance, unless it was fenced
   RevokeAll();
+  rd_kafka_queue_poll_callback(commits.get(), 0);
+  commits.reset();
   for (auto& worker : workers) {
     const std::lock_guard lock(worker->mutex);
     for (auto& partition : worker->partitions) partition.queue.reset();
@@ -137,6 +132,7 @@ void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& tex
   if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
   if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__RESOLVE) doubted = true;
+  outages.fetch_add(1, std::memory_order_relaxed);
   NoteProblem(rd_kafka_err2name(error), text);
 }
 
@@ -160,6 +156,24 @@ Result<Watermarks> Consumer::Impl::QueryWatermarks(int32_t partition,
     return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition));
   }
   return marks;
+}
+
+void Consumer::Impl::Commit(const std::map<int32_t, int64_t>& offsets) {
+  if (offsets.empty()) return;
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+  for (const auto& [partition, offset] : offsets) {
+    rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), partition)->offset = offset;
+  }
+  const int64_t sent_ns = SystemClock().Now().time_since_epoch().count();
+  const auto error = rd_kafka_commit_queue(
+      client.get(), list.get(), commits.get(),
+      [](rd_kafka_t* consumer, rd_kafka_resp_err_t failure, rd_kafka_topic_partition_list_t* answered,
+         void* opaque) {
+        const Instant sent(std::chrono::nanoseconds(reinterpret_cast<intptr_t>(opaque)));
+        static_cast<Impl*>(rd_kafka_opaque(consumer))->OnCommitted(failure, answered, sent);
+      },
+      reinterpret_cast<void*>(static_cast<intptr_t>(sent_ns)));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) commits_failed.fetch_add(1);
 }
 
 Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -273,15 +287,7 @@ Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::millise
   return offsets;
 }
 
-void Consumer::Commit(const std::map<int32_t, int64_t>& offsets) {
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
-  for (const auto& [partition, offset] : offsets) {
-    rd_kafka_topic_partition_list_add(list.get(), impl_->options.topic.c_str(), partition)->offset = offset;
-  }
-  if (rd_kafka_commit(impl_->client.get(), list.get(), 1 /* asynchronous */) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    impl_->commits_failed.fetch_add(1);
-  }
-}
+void Consumer::Commit(const std::map<int32_t, int64_t>& offsets) { impl_->Commit(offsets); }
 
 void Consumer::Close() { impl_->Close(); }
 
@@ -293,6 +299,7 @@ std::string Consumer::last_problem() const {
   return impl_->problem;
 }
 
+uint64_t Consumer::logs_checked_total() const { return impl_->logs_checked; }
 uint64_t Consumer::commits_failed_total() const { return impl_->commits_failed; }
 uint64_t Consumer::records_stale_total() const { return impl_->records_stale; }
 

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "flow/lease.h"
 #include "kafka/client_settings.h"
 #include "run/group_log.h"
 
@@ -32,6 +33,7 @@ class Consumer final : public GroupLog {
     int workers = 1;
     uint64_t fetch_bytes_max = 64 << 20;  // all fetch queues together, messages and librdkafka's own overhead
     size_t batch_records_max = 4096;      // a worker's one poll
+    CommitLease* lease = nullptr;         // renewed by commits, ended by revocations; outlives the consumer
   };
 
   /// Subscribes; connects in the background. `rebalance` outlives the consumer. kInvalidArgument: settings.
@@ -64,6 +66,7 @@ class Consumer final : public GroupLog {
   bool opening() const override;
   std::string last_problem() const override;
   uint64_t commits_failed_total() const;
+  uint64_t logs_checked_total() const;   // last records read again and found to be the same
   uint64_t records_stale_total() const;  // dropped by the guard described above
 
  private:

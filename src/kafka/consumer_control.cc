@@ -21,7 +21,44 @@ constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
 constexpr int kBackoffVersion = 0x020200ff;
 
+/// The group says that this member, or what it says of itself, isn't one of its own any more.
+bool NoMember(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+void Consumer::Impl::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets,
+                                 Instant sent) {
+  if (error == RD_KAFKA_RESP_ERR__NO_OFFSET) return;
+  auto worst = error;
+  for (int i = 0; offsets != nullptr && i < offsets->cnt; ++i) {
+    const auto& entry = offsets->elems[i];
+    const auto answer = error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : entry.err;
+    if (answer == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      if (options.lease != nullptr) options.lease->Committed(entry.partition, sent);
+      continue;
+    }
+    worst = answer;
+    if (options.lease != nullptr && NoMember(answer)) {
+      options.lease->Ended(entry.partition, SystemClock().Now());
+    }
+  }
+  if (worst == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  commits_failed.fetch_add(1);
+  if (kafka::MayLog("commit failed")) {
+    log::Warning("group commit failed, will be sent again", {{"error", rd_kafka_err2str(worst)}});
+  }
+}
 
 Status Consumer::Impl::PollControl(milliseconds timeout) {
   const auto deadline = SteadyClock::now() + timeout;
@@ -36,6 +73,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     } else if (message && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       NoteError(message->err, rd_kafka_message_errstr(message.get()));
     }
+    rd_kafka_queue_poll_callback(commits.get(), 0);
     char text[512];
     if (const auto fatal = rd_kafka_fatal_error(client.get(), text, sizeof text);
         fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -107,6 +145,9 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
   if (revoked.empty()) return;
   log::Info("partitions revoked",
             {{"partitions", revoked.size()}, {"lost", lost}, {"group", options.group_id}});
+  if (options.lease != nullptr) {
+    for (const int32_t partition : revoked) options.lease->Ended(partition, SystemClock().Now());
+  }
   rebalance.OnRevoked(revoked, lost);
 }
 
@@ -146,6 +187,10 @@ void Consumer::Impl::OpenPending() {
       state.assigned = true;
       state.out_of_range = state.seeking = false;
       state.next_offset = *start_offset;
+      state.last = {};  // OnAssigned has looked at the log
+      state.checking = state.replaced = false;
+      state.leader_epoch = -1;
+      state.outages_seen = outages.load(std::memory_order_relaxed);
       ++state.epoch;
       opened = true;
     }
@@ -208,7 +253,7 @@ void Consumer::Impl::ApplyAssignment() {
       state.seeking = false;
       state.heard = false;
       rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), partition)->offset =
-          state.next_offset;
+          state.checking ? state.last.offset : state.next_offset;
     }
   }
   unheard = list->cnt > 0;

@@ -16,6 +16,13 @@
 
 namespace seen {
 
+/// A record that was delivered: the log must still hold it.
+struct DeliveredRecord {
+  int64_t offset = -1;  // -1: none
+  TimeMs timestamp;
+  uint64_t hash = 0;
+};
+
 /// Guarded by its worker's mutex.
 struct ConsumedPartition {
   bool assigned = false;      // and read
@@ -25,6 +32,13 @@ struct ConsumedPartition {
   bool heard = false;         // something has arrived since the assignment: its queue is forwarded
   int64_t next_offset = 0;    // of the next record to deliver
   uint64_t epoch = 0;         // counts assignments and seeks
+  // Whether the log is still the one that was read is doubtful after an outage, an error of the partition, or
+  // another leader epoch. Reading then goes back to the last record delivered and compares it.
+  DeliveredRecord last;
+  bool checking = false;      // reading goes back to `last`
+  bool replaced = false;      // OnLogReplaced is due, not OnOffsetOutOfRange
+  uint64_t outages_seen = 0;  // of Impl::outages
+  int32_t leader_epoch = -1;  // of the records; -1: not known
   kafka::QueueHandle queue;   // librdkafka's for this partition, forwarded to the worker's
 
   // Of the poll under way.
@@ -44,6 +58,7 @@ struct ConsumerWorker {
   std::vector<rd_kafka_message_t*> messages;  // mutex
   std::vector<int32_t> batch;                 // partitions of the poll under way; mutex
   size_t notices_due = 0;                     // mutex
+  Instant polled_at{};                        // mutex; the end of the last poll
   std::atomic<bool> behind{false};            // the last poll was full: there may be more
   std::atomic<bool> drained{false};           // much was taken since WakeFetchers looked
 
@@ -79,6 +94,8 @@ struct Consumer::Impl {
                      const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
                      std::optional<int64_t>& start_offset);
   void Revoke(std::span<const int32_t> partitions, bool lost);
+  void Commit(const std::map<int32_t, int64_t>& offsets);
+  void OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets, Instant sent);
   void RevokeAll();  // at the end: what librdkafka didn't revoke was lost
   /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
   void ApplyAssignment();
@@ -90,6 +107,9 @@ struct Consumer::Impl {
   // consumer_worker.cc
   size_t PollWorker(ConsumerWorker& worker, std::chrono::milliseconds timeout, WorkerHandler& handler);
   void Sort(ConsumerWorker& worker, const rd_kafka_message_t& message);
+  /// True: the message is dealt with.
+  bool CheckLast(ConsumerWorker& worker, ConsumedPartition& partition, const rd_kafka_message_t& message);
+  bool Doubts(ConsumedPartition& partition, const rd_kafka_message_t& message) const;
   void DeliverNotices(ConsumerWorker& worker, WorkerHandler& handler);
 
   const Options options;
@@ -97,11 +117,14 @@ struct Consumer::Impl {
   size_t drained_records = 0;  // what WakeFetchers takes for much; set once
   size_t drained_bytes = 0;
   std::vector<std::unique_ptr<ConsumerWorker>> workers;
+  kafka::QueueHandle commits;  // answers to commits; Close lets go of it before the client
   kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};
-  std::atomic<bool> doubted{false};   // a connection failed: ProbeBrokers asks whether any is left
+  std::atomic<bool> doubted{false};  // a connection failed: ProbeBrokers asks whether any is left
+  std::atomic<uint64_t> outages{0};  // connections or partitions that failed
+  std::atomic<uint64_t> logs_checked{0};
   std::atomic<bool> opening{false};   // `pending` isn't empty, for other threads
   std::atomic<bool> troubled{false};  // `problem` isn't empty
   std::atomic<uint64_t> commits_failed{0};

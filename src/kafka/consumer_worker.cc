@@ -1,10 +1,12 @@
 // The consumer's worker threads: messages out of librdkafka's queue, sorted by partition, to the handler.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/message_record.h"
+#include "model/record_hash.h"
 
 namespace seen {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kMessagesAhead = 8;
+constexpr std::chrono::seconds kStoodStill{3};
 
 bool IsOutOfRange(rd_kafka_resp_err_t error) {
 #if RD_KAFKA_VERSION >= 0x020100ff
@@ -48,6 +51,10 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   worker.behind = count == worker.messages.size();
   const MessagesGuard guard{worker.messages, count};
   worker.batch.clear();
+  // A process that stood still hasn't heard what became of its topic meanwhile.
+  if (worker.polled_at != Instant{} && SystemClock().Now() - worker.polled_at > kStoodStill) {
+    outages.fetch_add(1, std::memory_order_relaxed);
+  }
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i + kMessagesAhead < count) __builtin_prefetch(worker.messages[i + kMessagesAhead]);
@@ -62,6 +69,10 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
     // A handler before may have sought this one.
     if (state.epoch == state.batch_epoch && (!state.records.empty() || state.end_offset >= 0)) {
       delivered += state.records.size();
+      if (!state.records.empty()) {
+        const Record& last = state.records.back();
+        state.last = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
+      }
       handler.OnBatch({partition, state.records, state.end_offset});
     }
     state.records.clear();
@@ -69,6 +80,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
     state.in_batch = false;
   }
   if (worker.notices_due > 0) DeliverNotices(worker, handler);
+  worker.polled_at = SystemClock().Now();
   return delivered;
 }
 
@@ -87,9 +99,16 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     state->batch_epoch = state->epoch;
     worker.batch.push_back(message.partition);
   }
+  if (state->checking && CheckLast(worker, *state, message)) return;
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (state->out_of_range || message.offset < state->next_offset) {
       records_stale.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    if (Doubts(*state, message)) {
+      // What this poll has of the partition already came before the doubt.
+      state->checking = state->seeking = true;
+      reassign = true;
       return;
     }
     if (!reachable || troubled) Answered();
@@ -105,10 +124,54 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       state->out_of_range = state->notice_due = true;
       ++worker.notices_due;
     }
-  } else {
+  } else {  // counts as an outage: the topic may be another one when it is back
     NoteError(message.err, options.topic + "/" + std::to_string(message.partition) + ": " +
                                rd_kafka_message_errstr(&message));
   }
+}
+
+bool Consumer::Impl::Doubts(ConsumedPartition& partition, const rd_kafka_message_t& message) const {
+  const uint64_t failed = outages.load(std::memory_order_relaxed);
+  bool doubtful = partition.outages_seen != failed;
+  partition.outages_seen = failed;
+#if RD_KAFKA_VERSION >= 0x020100ff
+  const int32_t epoch = rd_kafka_message_leader_epoch(&message);
+  if (epoch >= 0 && epoch != partition.leader_epoch) {
+    doubtful |= partition.leader_epoch >= 0;
+    partition.leader_epoch = epoch;
+  }
+#else
+  (void)message;
+#endif
+  return doubtful && partition.last.offset >= 0;
+}
+
+// librdkafka goes on from an offset wherever there is a record at it. So the last record delivered is
+// compared: only the log that was read has the same one there.
+bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partition,
+                               const rd_kafka_message_t& message) {
+  const DeliveredRecord& last = partition.last;
+  if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF && message.offset <= last.offset) {
+    return true;  // its log is shorter, for now or for good: an answer comes with the next record
+  }
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && message.err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+    return false;
+  }
+  if (message.offset < last.offset) return true;
+  partition.checking = false;
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset > last.offset) {
+    return false;  // deleted since: there is nothing to compare
+  }
+  const Record record = kafka::RecordOf(message);
+  if (record.timestamp != last.timestamp || RecordHash(record.key, record.value) != last.hash) {
+    partition.out_of_range = partition.notice_due = partition.replaced = true;
+    ++worker.notices_due;
+    return true;
+  }
+  logs_checked.fetch_add(1, std::memory_order_relaxed);
+  if (partition.next_offset != last.offset + 1)
+    partition.seeking = reassign = true;  // a Seek had gone elsewhere
+  return true;
 }
 
 void Consumer::Impl::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handler) {
@@ -120,6 +183,16 @@ void Consumer::Impl::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handl
     auto& state = worker.partitions[i];
     state.notice_due = false;
     --worker.notices_due;
+    if (std::exchange(state.replaced, false)) {
+      const int64_t offset = state.last.offset;
+      state.last = {};
+      handler.OnLogReplaced(partition, offset, *marks);
+      continue;
+    }
+    if (state.checking && state.last.offset < marks->low) {
+      state.checking = false;  // retention took the record
+      state.last = {};
+    }
     if (state.next_offset >= marks->low && state.next_offset <= marks->high) {
       // The error was of an older position, or a leader that lagged: read on from where we are.
       state.out_of_range = false;

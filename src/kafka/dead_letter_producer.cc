@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "kafka/producing.h"
@@ -18,9 +19,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryAfter{1000};
-constexpr size_t kBatchOverheadBytes = 512;  // record batch and record headers, varints
-constexpr size_t kHeadersBytesMax = 1024;    // ours: five short ones and a topic name of at most 249 bytes
-constexpr size_t kMessageBytesMin = 4096;
+constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
+constexpr milliseconds kAskAgainAfter{60'000};  // it may have been raised
+constexpr int kAloneMs = 500;                   // for a letter to go out in a batch of its own
+constexpr size_t kBatchOverheadBytes = 512;     // record batch and record headers, varints
+constexpr size_t kHeadersBytesMax = 1024;       // ours: short ones and a topic name of at most 249 bytes
+constexpr size_t kOverhead = kBatchOverheadBytes + kHeadersBytesMax;
 
 /// One letter, from TrySend to its acknowledgement. Kept whole only if it has to be sent again.
 struct Letter {
@@ -28,8 +32,9 @@ struct Letter {
   int64_t offset = 0;
   uint64_t life = 0;  // of the partition's bookkeeping, see Forget
   int64_t timestamp = 0;
-  size_t original_bytes = 0;
-  size_t value_bytes_max = 0;
+  size_t key_bytes = 0;  // of the record
+  size_t value_bytes = 0;
+  int refused = 0;  // how often the topic found it too large
 };
 
 struct Retry {
@@ -37,7 +42,32 @@ struct Retry {
   std::string key, value;
   bool key_is_null = false, value_is_null = false;
   kafka::HeadersHandle headers;
+  bool too_large = false;
 };
+
+/// What is kept of a key and a value in `bytes_max`: the value is cut first, for the key says whose it is,
+/// but the key keeps no more than a quarter at its cost.
+struct Kept {
+  size_t key = 0;
+  size_t value = 0;
+};
+Kept KeptOf(size_t key, size_t value, size_t bytes_max) {
+  if (key + value <= bytes_max) return {key, value};
+  Kept kept;
+  kept.key = std::min(key, std::max(bytes_max / 4, bytes_max - std::min(value, bytes_max)));
+  kept.value = std::min(value, bytes_max - kept.key);
+  return kept;
+}
+
+void SetHeader(rd_kafka_headers_t* headers, const char* name, std::string_view text) {
+  rd_kafka_header_remove(headers, name);
+  rd_kafka_header_add(headers, name, -1, text.data(), static_cast<ssize_t>(text.size()));
+}
+
+void SetTruncated(rd_kafka_headers_t* headers, const Letter& letter, size_t key, size_t value) {
+  if (value < letter.value_bytes) SetHeader(headers, "truncated", std::to_string(letter.value_bytes));
+  if (key < letter.key_bytes) SetHeader(headers, "truncated-key", std::to_string(letter.key_bytes));
+}
 
 struct Outstanding {
   uint64_t life = 0;
@@ -50,21 +80,26 @@ struct DeadLetterProducer::Impl {
   Options options;
   kafka::ClientHandle client;
   kafka::TopicHandle topic;
-  std::atomic<size_t> message_bytes_max{0};
+  std::atomic<size_t> content_bytes_max{0};  // key and value
   std::atomic<uint64_t> outstanding{0};
   std::atomic<uint64_t> retries{0};
+  std::atomic<uint64_t> dropped{0};
   std::atomic<bool> stopping{false};
 
   mutable std::mutex mutex;
   std::map<int32_t, Outstanding> partitions;  // mutex
   std::deque<Retry> retry;                    // the poll thread's own
   std::chrono::steady_clock::time_point retry_at{};
+  std::chrono::steady_clock::time_point ask_at{};
   std::thread poll;  // runs delivery reports and retries; joined first
 
   bool Produce(Letter* letter, const void* key, size_t key_bytes, const void* value, size_t value_bytes,
                rd_kafka_headers_t* headers) const;
   void Acknowledge(const Letter& letter);
   void OnDelivery(const rd_kafka_message_t& message);
+  void AskLimit();
+  /// What the topic refused, shorter. False: there is nothing left to cut.
+  bool Cut(Retry& again);
   void SendAgain();
   void Run();
 };
@@ -116,26 +151,45 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   } else {
     again.headers.reset(rd_kafka_headers_new(1));
   }
-  if (message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-    // The topic takes less than was known: cut, for this one and the next.
-    const size_t halved = std::max(again.value.size() / 2, size_t{0});
-    if (!again.value_is_null) again.value.resize(halved);
-    message_bytes_max =
-        std::max(kMessageBytesMin, std::min(message_bytes_max.load(), halved + kHeadersBytesMax));
-    rd_kafka_header_remove(again.headers.get(), "truncated");
-    const std::string original = std::to_string(letter->original_bytes);
-    rd_kafka_header_add(again.headers.get(), "truncated", -1, original.data(),
-                        static_cast<ssize_t>(original.size()));
-  }
+  again.too_large = message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+  if (again.too_large) ask_at = {};
   again.letter = std::move(letter);
   retry.push_back(std::move(again));
   retry_at = std::chrono::steady_clock::now() + kRetryAfter;
+}
+
+bool DeadLetterProducer::Impl::Cut(Retry& again) {
+  Letter& letter = *again.letter;
+  const size_t bytes = again.key.size() + again.value.size();
+  if (bytes == 0) return false;
+  size_t limit = content_bytes_max;
+  // No longer than the topic says it takes, and yet refused: once because of others in its batch, not twice.
+  if (bytes <= limit && ++letter.refused > 1) content_bytes_max = limit = bytes / 2;
+  const Kept kept = KeptOf(again.key.size(), again.value.size(), limit);
+  again.key.resize(kept.key);
+  again.value.resize(kept.value);
+  SetTruncated(again.headers.get(), letter, kept.key, kept.value);
+  return true;
 }
 
 void DeadLetterProducer::Impl::SendAgain() {
   if (retry.empty() || std::chrono::steady_clock::now() < retry_at) return;
   while (!retry.empty()) {
     auto& again = retry.front();
+    if (again.too_large && !Cut(again)) {
+      dropped.fetch_add(1);
+      if (kafka::MayLog("dead letter dropped")) {
+        log::Error("dead letter dropped: its topic doesn't even take its headers",
+                   {{"topic", options.topic},
+                    {"source_partition", again.letter->partition},
+                    {"source_offset", again.letter->offset},
+                    {"remedy", "raise the topic's max.message.bytes"}});
+      }
+      Acknowledge(*again.letter);
+      retry.pop_front();
+      continue;
+    }
+    const bool alone = std::exchange(again.too_large, false);
     if (!Produce(again.letter.get(), again.key_is_null ? nullptr : again.key.data(), again.key.size(),
                  again.value_is_null ? nullptr : again.value.data(), again.value.size(),
                  again.headers.get())) {
@@ -145,24 +199,30 @@ void DeadLetterProducer::Impl::SendAgain() {
     (void)again.headers.release();
     retries.fetch_add(1);
     retry.pop_front();
+    if (alone) rd_kafka_flush(client.get(), kAloneMs);
   }
   retry_at = std::chrono::steady_clock::now() + kRetryAfter;
 }
 
+void DeadLetterProducer::Impl::AskLimit() {
+  const auto now = std::chrono::steady_clock::now();
+  if (outstanding == 0 || now < ask_at) return;
+  ask_at = now + kAskAfter;
+  auto limit =
+      kafka::DescribeTopicConfig(client.get(), options.topic, "max.message.bytes", milliseconds(1000));
+  if (!limit) return;
+  ask_at = now + kAskAgainAfter;
+  if (!*limit) return;
+  const size_t bytes =
+      std::min<size_t>(std::strtoull((*limit)->c_str(), nullptr, 10), options.message_bytes_max);
+  content_bytes_max = bytes > kOverhead ? bytes - kOverhead : 0;
+}
+
 void DeadLetterProducer::Impl::Run() {
-  bool limit_known = false;
-  auto ask_at = std::chrono::steady_clock::now();
   while (!stopping) {
     rd_kafka_poll(client.get(), 50);
+    AskLimit();
     SendAgain();
-    if (limit_known || outstanding == 0 || std::chrono::steady_clock::now() < ask_at) continue;
-    ask_at = std::chrono::steady_clock::now() + milliseconds(10'000);
-    auto limit =
-        kafka::DescribeTopicConfig(client.get(), options.topic, "max.message.bytes", milliseconds(1000));
-    if (!limit) continue;
-    limit_known = true;
-    const auto bytes = *limit ? std::strtoull((*limit)->c_str(), nullptr, 10) : 0;
-    if (bytes > 0) message_bytes_max = std::clamp<size_t>(bytes, kMessageBytesMin, options.message_bytes_max);
   }
 }
 
@@ -178,8 +238,8 @@ DeadLetterProducer::~DeadLetterProducer() {
 Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->message_bytes_max = options.message_bytes_max;
-  auto client = kafka::OpenProducer(
+  impl->content_bytes_max = options.message_bytes_max - std::min(options.message_bytes_max, kOverhead);
+  auto made = kafka::OpenTopicProducer(
       {options.brokers,
        options.client,
        {options.queue_bytes_max, milliseconds(20)},
@@ -187,16 +247,16 @@ Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Optio
        // An idempotent producer may end in a fatal error; this one must go on for ever, at the price of a
        // rare double.
        {{"enable.idempotence", "false"},
-        {"message.max.bytes", std::to_string(options.message_bytes_max + kHeadersBytesMax)}},
+        {"batch.size", std::to_string(std::clamp<size_t>(options.message_bytes_max, 1024, 1'000'000))},
+        {"message.max.bytes", std::to_string(std::max<size_t>(options.message_bytes_max, 1000) + kOverhead)}},
        impl.get(),
        [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
          static_cast<Impl*>(opaque)->OnDelivery(*message);
-       }});
-  if (!client) return Fail(std::move(client.error()));
-  impl->client = std::move(*client);
-  auto topic = kafka::MakeTopic(impl->client.get(), options.topic, Partitioner::kMurmur2);
-  if (!topic) return Fail(std::move(topic.error()));
-  impl->topic = std::move(*topic);
+       }},
+      options.topic, Partitioner::kMurmur2);
+  if (!made) return Fail(std::move(made.error()));
+  impl->client = std::move(made->client);
+  impl->topic = std::move(made->topic);
   impl->poll = std::thread([raw = impl.get()] { raw->Run(); });
   return std::unique_ptr<DeadLetterProducer>(new DeadLetterProducer(std::move(impl)));
 }
@@ -207,25 +267,21 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   state->partition = letter.partition;
   state->offset = record.offset;
   state->timestamp = std::max<int64_t>(record.timestamp.value, 0);
-  state->original_bytes = record.value.size();
+  state->key_bytes = record.key.size();
+  state->value_bytes = record.value.size();
+  const Kept kept = KeptOf(record.key.size(), record.value.size(), impl_->content_bytes_max);
+  const auto key = record.key.substr(0, kept.key);
+  const auto value = record.value.substr(0, kept.value);
 
-  const size_t limit = impl_->message_bytes_max;
-  const size_t overhead = kBatchOverheadBytes + kHeadersBytesMax;
-  const auto key = record.key.substr(0, std::min(record.key.size(), limit / 4));
-  const size_t room = limit > overhead + key.size() ? limit - overhead - key.size() : 0;
-  const auto value = record.value.substr(0, std::min(record.value.size(), room));
-
-  kafka::HeadersHandle headers(rd_kafka_headers_new(6));
-  const auto add = [&](const char* name, std::string_view text) {
-    rd_kafka_header_add(headers.get(), name, -1, text.data(), static_cast<ssize_t>(text.size()));
-  };
-  add("reason", RejectReasonName(letter.rejection.reason));
+  kafka::HeadersHandle headers(rd_kafka_headers_new(7));
+  const auto set = [&](const char* name, std::string_view text) { SetHeader(headers.get(), name, text); };
+  set("reason", RejectReasonName(letter.rejection.reason));
   // Never empty: readers take an empty header for a missing one.
-  add("field", letter.rejection.field.empty() ? "value" : letter.rejection.field);
-  add("source-topic", impl_->options.source_topic);
-  add("source-partition", std::to_string(letter.partition));
-  add("source-offset", std::to_string(record.offset));
-  if (value.size() < record.value.size()) add("truncated", std::to_string(record.value.size()));
+  set("field", letter.rejection.field.empty() ? "value" : letter.rejection.field);
+  set("source-topic", impl_->options.source_topic);
+  set("source-partition", std::to_string(letter.partition));
+  set("source-offset", std::to_string(record.offset));
+  SetTruncated(headers.get(), *state, key.size(), value.size());
   {
     // Before it is sent: its acknowledgement may come at once.
     const std::lock_guard lock(impl_->mutex);
@@ -268,5 +324,6 @@ bool DeadLetterProducer::Flush(milliseconds timeout) {
 
 uint64_t DeadLetterProducer::outstanding() const { return impl_->outstanding; }
 uint64_t DeadLetterProducer::retries_total() const { return impl_->retries; }
+uint64_t DeadLetterProducer::dropped_total() const { return impl_->dropped; }
 
 }  // namespace seen

@@ -13,9 +13,10 @@
 namespace seen {
 
 /// Headers: reason, field ("value" where the record's value as a whole is to blame), source-topic,
-/// source-partition, source-offset, and truncated = the value's original length in bytes if it was cut to
-/// what the topic takes. Key, value and the record's timestamp are kept; a null value stays null. Delivery is
-/// retried for ever; a retry may double a letter. Any thread.
+/// source-partition, source-offset; truncated = the value's original length in bytes, if it was cut to what
+/// the topic takes; truncated-key = the key's, likewise. Key, value and the record's timestamp are kept; a
+/// null value stays null. Delivery is retried without end; a retry may double a letter. Only a letter that
+/// the topic refuses as too large without key and value is dropped, counted and logged. Any thread.
 class DeadLetterProducer final : public DeadLetterSink {
  public:
   struct Options {
@@ -24,7 +25,7 @@ class DeadLetterProducer final : public DeadLetterSink {
     std::string topic;         // the dead-letter topic
     std::string source_topic;  // the input
     uint64_t queue_bytes_max = 32 << 20;
-    size_t message_bytes_max = 1'000'000;  // key, value and headers; less if the broker takes less
+    size_t message_bytes_max = 1'000'000;  // key, value and headers; less if the topic takes less
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<DeadLetterProducer>> Open(const Options& options);
@@ -40,6 +41,7 @@ class DeadLetterProducer final : public DeadLetterSink {
 
   uint64_t outstanding() const;
   uint64_t retries_total() const;  // letters sent again after a failure that librdkafka gave up on
+  uint64_t dropped_total() const;  // letters that the topic doesn't take even without key and value
 
  private:
   struct Impl;

@@ -48,20 +48,19 @@ GroupProducer::~GroupProducer() {
 Result<std::unique_ptr<GroupProducer>> GroupProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  auto client = kafka::OpenProducer({options.brokers,
-                                     options.client,
-                                     {options.queue_bytes_max, options.linger},
-                                     {},
-                                     {},
-                                     impl.get(),
-                                     [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-                                       static_cast<Impl*>(opaque)->OnDelivery(*message);
-                                     }});
-  if (!client) return Fail(std::move(client.error()));
-  impl->client = std::move(*client);
-  auto topic = kafka::MakeTopic(impl->client.get(), options.topic, Partitioner::kMurmur2);
-  if (!topic) return Fail(std::move(topic.error()));
-  impl->topic = std::move(*topic);
+  auto made = kafka::OpenTopicProducer({options.brokers,
+                                        options.client,
+                                        {options.queue_bytes_max, options.linger},
+                                        {},
+                                        {},
+                                        impl.get(),
+                                        [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                          static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                        }},
+                                       options.topic, Partitioner::kMurmur2);
+  if (!made) return Fail(std::move(made.error()));
+  impl->client = std::move(made->client);
+  impl->topic = std::move(made->topic);
   return std::unique_ptr<GroupProducer>(new GroupProducer(std::move(impl)));
 }
 

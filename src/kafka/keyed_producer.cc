@@ -41,7 +41,7 @@ struct KeyedProducer::Impl {
 
 Status KeyedProducer::Impl::Connect() {
   const size_t batch_bytes = std::max(kBatchBytesMin, std::min<size_t>(1'000'000, options.batch_bytes_max));
-  auto made = kafka::OpenProducer(
+  auto made = kafka::OpenTopicProducer(
       {options.brokers,
        options.client,
        {options.queue_bytes_max, options.linger},
@@ -51,19 +51,21 @@ Status KeyedProducer::Impl::Connect() {
        this,
        [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
          static_cast<Impl*>(opaque)->OnDelivery(*message);
-       }});
+       }},
+      options.topic, Partitioner::kMurmur2);
   if (!made) return Fail(std::move(made.error()));
-  auto opened = kafka::MakeTopic(made->get(), options.topic, Partitioner::kMurmur2);
-  if (!opened) return Fail(std::move(opened.error()));
-  client = std::move(*made);
-  topic = std::move(*opened);
+  client = std::move(made->client);
+  topic = std::move(made->topic);
   return {};
 }
 
 void KeyedProducer::Impl::Drop() {
   if (!client) return;
-  rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(client.get(), 200);
+  // Until each record has come back: one that didn't would hold its source's offset for ever.
+  do {
+    rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client.get(), 200);
+  } while (rd_kafka_outq_len(client.get()) > 0 && !stopping);
   topic.reset();
   client.reset();
 }

@@ -52,6 +52,15 @@ Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Part
   return handle;
 }
 
+Result<TopicProducer> OpenTopicProducer(const ProducerSetup& setup, const std::string& topic,
+                                        Partitioner partitioner) {
+  auto client = OpenProducer(setup);
+  if (!client) return Fail(std::move(client.error()));
+  auto opened = MakeTopic(client->get(), topic, partitioner);
+  if (!opened) return Fail(std::move(opened.error()));
+  return TopicProducer{std::move(*client), std::move(*opened)};
+}
+
 Status ProducerHealth(rd_kafka_t* client) {
   char text[512];
   if (rd_kafka_fatal_error(client, text, sizeof text) == RD_KAFKA_RESP_ERR_NO_ERROR) return {};

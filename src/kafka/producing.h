@@ -36,6 +36,14 @@ Result<ClientHandle> OpenProducer(const ProducerSetup& setup);
 /// refreshes it from metadata; without a key to random ones.
 Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner);
 
+/// A producer into one topic.
+struct TopicProducer {
+  ClientHandle client;
+  TopicHandle topic;  // destroyed before the client
+};
+Result<TopicProducer> OpenTopicProducer(const ProducerSetup& setup, const std::string& topic,
+                                        Partitioner partitioner);
+
 /// kRefused once the idempotent producer can't go on.
 Status ProducerHealth(rd_kafka_t* client);
 

@@ -1,75 +1,195 @@
 #include "kafka/snapshot_producer.h"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <vector>
 
 #include "base/log.h"
 #include "kafka/producing.h"
 
 namespace seen {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReopenAfter{1000};
+constexpr milliseconds kPurgeAgain{1000};
+// A topic that refused a snapshot of some length gets one so long a second, whoever's it is: enough to notice
+// soon that max.message.bytes was raised, or that another one compresses better; too few to keep others
+// waiting.
+constexpr milliseconds kTryTooLargeEvery{1000};
+constexpr size_t kBatchBytesMin = 1024;
+constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
+constexpr size_t kFramingBytes = 512;         // of a batch and a record, at most about
+
+/// One of the topics, and from which length on it refused a snapshot.
+struct SinkTopic {
+  kafka::TopicHandle handle;
+  size_t refused_bytes = std::numeric_limits<size_t>::max();
+  SteadyClock::time_point try_at{};
+};
+
+}  // namespace
 
 struct SnapshotProducer::Impl {
   Options options;
+  size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
-  std::map<FilterId, kafka::TopicHandle> topics;  // destroyed before the client
-  std::vector<uint64_t> refused;  // tickets librdkafka didn't take: acknowledged as not delivered
+  std::map<FilterId, SinkTopic> topics;  // destroyed before the client
+  std::vector<uint64_t> refused;         // tickets that aren't sent: acknowledged as not delivered
   std::atomic<uint64_t> outstanding{0};
+  std::atomic<uint64_t> too_large{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
 
+  // A client that is given up takes nothing more, and stays until each of its tickets has come back.
+  bool closing = false;
+  bool batch_too_large = false;
+  bool some_refused = false;  // some topic has `refused_bytes`
+  SteadyClock::time_point purge_at{};
+  SteadyClock::time_point reopen_at{};
+
   std::vector<rd_kafka_message_t> messages;  // of one Produce
+  std::vector<size_t> numbers;               // theirs among its snapshots
 
   Status Connect();
-  void Drop();
+  void BeginClosing(std::string_view why);
+  void Reopen();
   void Produce(std::span<OutgoingSnapshot> snapshots);
+  void Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error);
+  void OnDelivery(const rd_kafka_message_t& message);
+  void OnTooLarge(const rd_kafka_message_t& message);
+  void ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy);
   void Finish(uint64_t ticket, bool delivered) {
     outstanding.fetch_sub(1);
     if (acknowledge != nullptr) (*acknowledge)(ticket, delivered);
   }
+  SinkTopic* TopicOf(const rd_kafka_message_t& message) {
+    for (auto& [filter, topic] : topics) {
+      if (topic.handle.get() == message.rkt) return &topic;
+    }
+    return nullptr;
+  }
 };
 
 SnapshotProducer::SnapshotProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-SnapshotProducer::~SnapshotProducer() { impl_->Drop(); }
+
+SnapshotProducer::~SnapshotProducer() {
+  if (!impl_->client) return;
+  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(impl_->client.get(), 200);
+  impl_->topics.clear();
+}
 
 Status SnapshotProducer::Impl::Connect() {
-  const auto on_delivery = [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-    const bool delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (!delivered && message->err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
-        message->err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT && kafka::MayLog("snapshot not delivered")) {
-      log::Warning("snapshot not delivered", {{"topic", rd_kafka_topic_name(message->rkt)},
-                                              {"bytes", message->len},
-                                              {"error", rd_kafka_err2str(message->err)}});
-    }
-    static_cast<Impl*>(opaque)->Finish(reinterpret_cast<uint64_t>(message->_private), delivered);
-  };
+  reopen_at = SteadyClock::now() + kReopenAfter;
   auto made = kafka::OpenProducer({options.brokers,
                                    options.client,
                                    {options.queue_bytes_max, options.linger},
                                    // A snapshot is as large as its user's history; the broker decides.
                                    {{"message.max.bytes", "8388608"}},
-                                   {},
+                                   {{"batch.size", std::to_string(batch_bytes)},
+                                    {"message.timeout.ms", std::to_string(options.delivery_timeout.count())}},
                                    this,
-                                   on_delivery});
+                                   [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                     static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                   }});
   if (!made) return Fail(std::move(made.error()));
-  client = std::move(*made);
+  std::map<FilterId, SinkTopic> opened;
   for (const auto& [filter, name] : options.topics) {
-    auto topic = kafka::MakeTopic(client.get(), name, options.partitioner);
+    auto topic = kafka::MakeTopic(made->get(), name, options.partitioner);
     if (!topic) return Fail(std::move(topic.error()));
-    topics.emplace(filter, std::move(*topic));
+    opened[filter].handle = std::move(*topic);
   }
+  client = std::move(*made);
+  topics = std::move(opened);
   return {};
 }
 
-void SnapshotProducer::Impl::Drop() {
-  if (!client) return;
-  rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(client.get(), 200);
-  topics.clear();
-  client.reset();
+void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
+  const auto error = message.err;
+  if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+    OnTooLarge(message);
+  } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (some_refused) {
+      auto* const topic = TopicOf(message);
+      if (topic != nullptr && message.len + message.key_len >= topic->refused_bytes) {
+        topic->refused_bytes = std::numeric_limits<size_t>::max();
+      }
+    }
+  } else if (error != RD_KAFKA_RESP_ERR__PURGE_QUEUE && error != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT &&
+             kafka::MayLog("snapshot not delivered")) {
+    log::Warning("snapshot not delivered, will be sent again", {{"topic", rd_kafka_topic_name(message.rkt)},
+                                                                {"bytes", message.len},
+                                                                {"error", rd_kafka_err2str(error)}});
+  }
+  Finish(reinterpret_cast<uint64_t>(message._private), error == RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+// The broker refuses a batch as a whole. Where others may have been in it the batch was too large, not the
+// snapshot: the topic's limit was lowered since it was asked for.
+void SnapshotProducer::Impl::OnTooLarge(const rd_kafka_message_t& message) {
+  const size_t bytes = message.len + message.key_len;
+  if (bytes + kFramingBytes < batch_bytes && batch_bytes > kBatchBytesMin) {
+    batch_too_large = true;
+    return;
+  }
+  if (auto* const topic = TopicOf(message)) {
+    topic->refused_bytes = std::min(topic->refused_bytes, bytes);
+    topic->try_at = SteadyClock::now() + kTryTooLargeEvery;
+    some_refused = true;
+  }
+  ReportTooLarge(rd_kafka_topic_name(message.rkt), bytes, "raise the topic's max.message.bytes");
+}
+
+void SnapshotProducer::Impl::ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy) {
+  too_large.fetch_add(1, std::memory_order_relaxed);
+  if (!kafka::MayLog("snapshot too large " + topic)) return;
+  log::Error("snapshot larger than the topic takes: its user's last one stays there",
+             {{"topic", topic}, {"bytes", bytes}, {"remedy", remedy}});
+}
+
+void SnapshotProducer::Impl::BeginClosing(std::string_view why) {
+  if (kafka::MayLog("snapshot producer reopened")) {
+    log::Warning("snapshot producer reopened; what it holds is sent again", {{"reason", why}});
+  }
+  closing = true;
+  purge_at = {};
+}
+
+// Nothing goes out before all that went out before has come back: an older snapshot mustn't follow a newer
+// one.
+void SnapshotProducer::Impl::Reopen() {
+  const auto now = SteadyClock::now();
+  if (client) {
+    if (now >= purge_at) {
+      purge_at = now + kPurgeAgain;
+      rd_kafka_purge(client.get(),
+                     RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+      rd_kafka_poll(client.get(), 0);
+    }
+    if (rd_kafka_outq_len(client.get()) > 0) return;
+    topics.clear();
+    some_refused = false;
+    client.reset();
+  }
+  if (now < reopen_at) return;
+  if (batch_too_large) {
+    batch_bytes = std::max(kBatchBytesMin, batch_bytes / 2);
+    batch_too_large = false;
+  }
+  if (const auto connected = Connect(); connected) {
+    closing = false;
+  } else if (kafka::MayLog("snapshot producer closed")) {
+    log::Error("snapshot producer can't be opened again", {{"error", connected.error().message}});
+  }
 }
 
 Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  impl->batch_bytes = std::clamp(options.batch_bytes_max, kBatchBytesMin, kBatchBytesMax);
   if (auto connected = impl->Connect(); !connected) return Fail(std::move(connected.error()));
   return std::unique_ptr<SnapshotProducer>(new SnapshotProducer(std::move(impl)));
 }
@@ -84,36 +204,64 @@ void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
 
 // Snapshots of one filter, in a batch: librdkafka reads its clocks and takes the topic's lock once for all.
 void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
-  messages.resize(snapshots.size());
+  if (closing) {
+    for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
+    return;
+  }
+  const auto found = topics.find(snapshots.front().filter);
+  SinkTopic* const topic = found == topics.end() ? nullptr : &found->second;
+  messages.clear();
+  numbers.clear();
+  uint64_t queued = 0;
   for (size_t i = 0; i < snapshots.size(); ++i) {
-    const OutgoingSnapshot& snapshot = snapshots[i];
-    rd_kafka_message_t& message = messages[i];
+    OutgoingSnapshot& snapshot = snapshots[i];
+    const size_t bytes = snapshot.bytes.size() + snapshot.user_id.size();
+    if (topic == nullptr || bytes >= topic->refused_bytes) {
+      const auto now = topic == nullptr ? SteadyClock::time_point{} : SteadyClock::now();
+      if (topic == nullptr || now < topic->try_at) {
+        Refuse(snapshot,
+               topic == nullptr ? RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC : RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+        snapshot.queued = true;
+        ++queued;
+        continue;
+      }
+      topic->try_at = now + kTryTooLargeEvery;
+    }
+    rd_kafka_message_t& message = messages.emplace_back();
     message = {};
     message.payload = snapshot.bytes.empty() ? nullptr : const_cast<char*>(snapshot.bytes.data());
     message.len = snapshot.bytes.size();
     message.key = const_cast<char*>(snapshot.user_id.data());
     message.key_len = snapshot.user_id.size();
     message._private = reinterpret_cast<void*>(snapshot.ticket);
-    message.err = RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    numbers.push_back(i);
   }
-  if (const auto topic = topics.find(snapshots.front().filter); topic != topics.end()) {
-    rd_kafka_produce_batch(topic->second.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, messages.data(),
+  if (!messages.empty()) {
+    rd_kafka_produce_batch(topic->handle.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, messages.data(),
                            static_cast<int>(messages.size()));
   }
-  uint64_t queued = 0;
-  for (size_t i = 0; i < snapshots.size(); ++i) {
+  for (size_t i = 0; i < messages.size(); ++i) {
+    OutgoingSnapshot& snapshot = snapshots[numbers[i]];
     const auto error = messages[i].err;
-    snapshots[i].queued = error != RD_KAFKA_RESP_ERR__QUEUE_FULL;
-    if (!snapshots[i].queued) continue;
+    snapshot.queued = error != RD_KAFKA_RESP_ERR__QUEUE_FULL;
+    if (!snapshot.queued) continue;
     ++queued;
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
-    if (kafka::MayLog("snapshot refused")) {
-      log::Warning("snapshot refused",
-                   {{"bytes", snapshots[i].bytes.size()}, {"error", rd_kafka_err2str(error)}});
-    }
-    refused.push_back(snapshots[i].ticket);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) Refuse(snapshot, error);
   }
   outstanding.fetch_add(queued);
+}
+
+void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error) {
+  refused.push_back(snapshot.ticket);
+  const auto name = options.topics.find(snapshot.filter);
+  const std::string topic = name == options.topics.end() ? "" : name->second;
+  if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+    ReportTooLarge(topic, snapshot.bytes.size(),
+                   "raise the topic's max.message.bytes, and kafka.client's message.max.bytes beyond 8 MiB");
+  } else if (kafka::MayLog("snapshot refused")) {
+    log::Warning("snapshot refused, will be sent again",
+                 {{"topic", topic}, {"bytes", snapshot.bytes.size()}, {"error", rd_kafka_err2str(error)}});
+  }
 }
 
 void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
@@ -122,23 +270,20 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   impl_->refused.clear();
   for (const uint64_t ticket : refused) impl_->Finish(ticket, false);
   if (impl_->client) rd_kafka_poll(impl_->client.get(), 0);
-  if (const auto health = Health(); !health) {
-    // An idempotent producer that lost its place is done for: what it holds is given back, and a new one
-    // begins.
-    if (kafka::MayLog("snapshot producer reopened")) {
-      log::Error("snapshot producer reopened", {{"error", health.error().message}});
+  if (!impl_->closing) {
+    if (impl_->batch_too_large) {
+      impl_->BeginClosing("a topic takes less than a batch: smaller ones from now on");
+    } else if (const auto health = kafka::ProducerHealth(impl_->client.get()); !health) {
+      impl_->BeginClosing(health.error().message);
     }
-    impl_->Drop();
-    if (const auto connected = impl_->Connect(); !connected) impl_->Drop();
   }
+  if (impl_->closing) impl_->Reopen();
   impl_->acknowledge = nullptr;
 }
 
-void SnapshotProducer::SendNow(const Acknowledge& acknowledge) {
-  (void)Flush(std::chrono::milliseconds(1), acknowledge);
-}
+void SnapshotProducer::SendNow(const Acknowledge& acknowledge) { (void)Flush(milliseconds(1), acknowledge); }
 
-bool SnapshotProducer::Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge) {
+bool SnapshotProducer::Flush(milliseconds timeout, const Acknowledge& acknowledge) {
   PollAcknowledgements(acknowledge);
   impl_->acknowledge = &acknowledge;
   if (impl_->client) rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
@@ -147,9 +292,12 @@ bool SnapshotProducer::Flush(std::chrono::milliseconds timeout, const Acknowledg
 }
 
 uint64_t SnapshotProducer::outstanding() const { return impl_->outstanding; }
+uint64_t SnapshotProducer::too_large_total() const {
+  return impl_->too_large.load(std::memory_order_relaxed);
+}
 
 Status SnapshotProducer::Health() const {
-  if (!impl_->client) return Fail(Code::kRefused, "kafka producer: can't be opened again");
+  if (impl_->closing) return Fail(Code::kRefused, "kafka producer: being opened again");
   return kafka::ProducerHealth(impl_->client.get());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Rendered filters into their compacted topics: idempotent, acks=all, retried without end in time.
+// Rendered filters into their compacted topics: idempotent, acks=all, retried until they time out. What timed
+// out is given back as not delivered: an older snapshot mustn't go out once another process may publish.
 
 #include <chrono>
 #include <cstdint>
@@ -25,7 +26,9 @@ class SnapshotProducer final : public SnapshotSink {
     std::map<FilterId, std::string> topics;
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 32 << 20;
+    size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused
     std::chrono::milliseconds linger{20};  // but for SendNow
+    std::chrono::milliseconds delivery_timeout{22'000};  // LeaseTimes::delivery; more than `linger`
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<SnapshotProducer>> Open(const Options& options);
@@ -43,8 +46,12 @@ class SnapshotProducer final : public SnapshotSink {
   bool Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge);
 
   uint64_t outstanding() const override;
-  /// kRefused after a fatal error of the idempotent producer. The next PollAcknowledgements gives back what
-  /// it holds as not delivered and begins anew. The publisher's thread.
+  /// Snapshots that a topic refused because each alone is longer than it takes, or that weren't tried because
+  /// of that. Each is given back as not delivered.
+  uint64_t too_large_total() const;
+  /// kRefused from a fatal error of the idempotent producer until another one has taken its place. Calls of
+  /// PollAcknowledgements give back all that it holds as not delivered, then open the next one, at most one a
+  /// second. Nothing is queued meanwhile. The publisher's thread.
   Status Health() const;
 
  private:

@@ -61,6 +61,12 @@ class WorkerHandler {
   /// partition comes until the handler has called Seek. `now` is fresh; if it couldn't be had the notice
   /// waits for it.
   virtual void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) = 0;
+  /// The record at `offset`, the last one delivered, isn't the one it was: the topic was recreated, or its
+  /// log was cut, and it may be longer by now. Otherwise as OnOffsetOutOfRange; by default an offset beyond
+  /// the end, which means the same.
+  virtual void OnLogReplaced(int32_t partition, int64_t /*offset*/, const Watermarks& now) {
+    OnOffsetOutOfRange(partition, now.high + 1, now);
+  }
 };
 
 class GroupLog {
@@ -105,8 +111,8 @@ class GroupLog {
   /// after it nobody calls anything but the figures below. Idempotent.
   virtual void Close() = 0;
 
-  virtual bool brokers_reachable() const = 0;    // false until the first answer
-  virtual bool opening() const = 0;              // OnAssigned has yet to answer for some assigned partition
+  virtual bool brokers_reachable() const = 0;  // false until the first answer
+  virtual bool opening() const = 0;            // OnAssigned has yet to answer for some assigned partition
   virtual std::string last_problem() const = 0;  // for people: what keeps it from reading; empty when fine
 };
 

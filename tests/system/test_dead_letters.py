@@ -111,3 +111,19 @@ def test_dead_letters_survive_a_kill(topics, daemon, topic_name):
     seend.wait_at_rest()
     letters = {m.value().decode() for m in topics.read_all(f"{topic_name}-dead")}
     assert letters == {f"bad {r} {i}" for r in range(3) for i in range(200)}
+
+
+def test_a_letter_whose_key_is_too_long_for_its_topic_is_cut_and_holds_no_offset(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    topics.create(f"{topic_name}-dead", partitions=1, max_message_bytes=3000)
+    seend = daemon(topic_name).start()
+    oracle = Oracle()
+    topics.produce(topic_name, [("k" * 20_000, b"no event")])
+    topics.produce(topic_name, one_by_one(oracle, [("u1", "n1")], NOW))
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    (letter,) = wait_until(lambda: topics.read_all(f"{topic_name}-dead"), "the letter is there")
+    headers = {name: value.decode() for name, value in letter.headers()}
+    assert headers["truncated-key"] == "20000" and 0 < len(letter.key()) < 3000
+    assert headers["source-offset"] == "0"
+    wait_until(lambda: topics.committed(seend.group, topic_name) == {0: 2}, "the offset isn't held")

@@ -73,6 +73,37 @@ class PublisherTest : public testing::Test {
   Publisher publisher{opened, topic, reporter, clock, Publisher::Options()};
 };
 
+TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
+  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
+  Publisher::Options options;
+  options.lease = &lease;
+  Publisher leased(opened, topic, reporter, clock, options);
+  const auto step = [&] {
+    for (int i = 0; i < 3; ++i) leased.Step();
+  };
+  step();
+  lease.Committed(0, clock.Now());
+  Expose(0, "a");
+  Expose(1, "b");
+  step();
+  EXPECT_TRUE(Published(0, "a"));
+  EXPECT_FALSE(Published(1, "b")) << "no commit of its own has succeeded";
+
+  clock.Advance(8'000);  // it stood still: what it has is of before
+  Expose(0, "old");
+  step();
+  EXPECT_FALSE(Published(0, "old"));
+  lease.Committed(0, clock.Now());
+  step();
+  EXPECT_TRUE(Published(0, "old")) << "nothing is lost by waiting";
+
+  lease.Ended(0, clock.Now());
+  clock.Advance(2'000);
+  Expose(0, "late");
+  step();
+  EXPECT_FALSE(Published(0, "late")) << "the group has given it to another";
+}
+
 TEST_F(PublisherTest, AnErrorOfOnePartitionDelaysNoOther) {
   ReadsFail(0, true);
   Expose(0, "a");

@@ -37,6 +37,11 @@ TEST(ClientSettings, RefusesWhatWouldBreakAPromise) {
   }
 }
 
+TEST(ClientSettings, TheSessionTimeoutIsTheGivenOneOrTheLibrarys) {
+  EXPECT_EQ(SessionTimeout({{"session.timeout.ms", "6000"}}), std::chrono::seconds(6));
+  EXPECT_EQ(SessionTimeout({{"linger.ms", "1"}}), std::chrono::seconds(45));
+}
+
 TEST(ClientSettings, DoesNotShowSecrets) {
   const auto errors = ClientSettingErrors({{"ssl.key.password.typo", "hunter2"}});
   ASSERT_EQ(errors.size(), 1u);

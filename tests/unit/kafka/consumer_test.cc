@@ -52,6 +52,41 @@ TEST_F(ConsumerTest, StartsWhereItIsToldAndReportsTheEnd) {
   EXPECT_EQ(harness.consumer().records_stale_total(), 0u);
 }
 
+TEST_F(ConsumerTest, ACommitThatSucceedsHoldsThePartitionsLeaseAndARevocationEndsIt) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 10);
+  CommitLease lease(LeaseTimes::Of(60s));
+  auto options = OptionsFor(topic);
+  options.lease = &lease;
+  ConsumerHarness harness(options);
+  ASSERT_TRUE(Eventually([&] { return harness.ends() == 2; }));
+  EXPECT_FALSE(lease.MayPublish(0, SystemClock().Now())) << "nothing is committed yet";
+  harness.consumer().Commit(0, 1);
+  EXPECT_TRUE(Eventually([&] { return lease.MayPublish(0, SystemClock().Now()); }));
+  EXPECT_FALSE(lease.MayPublish(1, SystemClock().Now()));
+  // From when it was sent on, unchanged or not.
+  EXPECT_FALSE(lease.MayPublish(0, SystemClock().Now() + 30s));
+  harness.consumer().Commit(0, 1);
+  harness.Stop();
+  EXPECT_FALSE(lease.MayPublish(0, SystemClock().Now()));
+  EXPECT_EQ(harness.consumer().commits_failed_total(), 0u);
+}
+
+TEST_F(ConsumerTest, AfterAnOutageComparesTheLastRecordAndDeliversNothingTwice) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  ConsumerHarness harness(OptionsFor(topic));
+  ASSERT_TRUE(Eventually([&] { return harness.records() == 100; }));
+  EXPECT_EQ(harness.consumer().logs_checked_total(), 0u);
+  Broker().SetReachable(false);
+  EXPECT_TRUE(Eventually([&] { return !harness.consumer().brokers_reachable(); }));
+  Broker().SetReachable(true);
+  Produce(topic, 100, 50);
+  EXPECT_TRUE(Eventually([&] { return harness.records() == 150; }, 20s));
+  EXPECT_GE(harness.consumer().logs_checked_total(), 1u);
+  harness.With([](auto& h) { EXPECT_TRUE(h.out_of_range_.empty()); });
+}
+
 TEST_F(ConsumerTest, ComesBackWithItsInstanceIdAndFindsWhatItCommitted) {
   const auto topic = NewTopic(2);
   Produce(topic, 0, 100);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "broker_fixture.h"
+#include "faulty_broker.h"
 
 namespace seen {
 namespace {
@@ -25,9 +26,10 @@ class DeadLetters : public BrokerTest {
     options.source_topic = "exposures";
     return options;
   }
-  static std::vector<Found> Read(const std::string& topic, size_t count) {
+  static std::vector<Found> Read(const std::string& topic, size_t count,
+                                 const std::string& brokers = Brokers()) {
     rd_kafka_conf_t* const conf = rd_kafka_conf_new();
-    rd_kafka_conf_set(conf, "bootstrap.servers", Brokers().c_str(), nullptr, 0);
+    rd_kafka_conf_set(conf, "bootstrap.servers", brokers.c_str(), nullptr, 0);
     rd_kafka_conf_set(conf, "group.id", "x", nullptr, 0);
     rd_kafka_t* const client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, nullptr, 0);
     auto* const list = rd_kafka_topic_partition_list_new(1);
@@ -97,6 +99,66 @@ TEST_F(DeadLetters, AreCutToWhatTheTopicTakes) {
   EXPECT_EQ(found[0].headers.at("truncated"), "50000");
   EXPECT_GT(found[0].value.size(), 8'000u);
   EXPECT_LT(found[0].value.size(), 10'000u);
+}
+
+TEST_F(DeadLetters, OfALongKeyKeepAQuarterAtTheValuesCost) {
+  struct Case {
+    size_t key, value, key_kept, value_kept;
+  };
+  // Of 10,000 bytes 1,536 are for headers and framing.
+  const Case cases[] = {{50'000, 0, 8'464, 0},
+                        {50'000, 100, 8'364, 100},
+                        {50'000, 50'000, 2'116, 6'348},
+                        {3'000, 50'000, 2'116, 6'348},
+                        {1'000, 50'000, 1'000, 7'464}};
+  const auto topic = NewTopic(1);
+  auto options = OptionsFor(topic);
+  options.message_bytes_max = 10'000;
+  const auto producer = DeadLetterProducer::Open(options).value();
+  for (const Case& one : cases) {
+    const std::string key(one.key, 'k');
+    const std::string value(one.value, 'v');
+    const Record record{5, {1}, key, value, false};
+    ASSERT_TRUE(producer->TrySend({{RejectReason::kTooLarge, "", ""}, 0, &record}));
+  }
+  EXPECT_TRUE(producer->Flush(5s));
+  const auto found = Read(topic, std::size(cases));
+  ASSERT_EQ(found.size(), std::size(cases));
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].key.size(), cases[i].key_kept) << i;
+    EXPECT_EQ(found[i].value.size(), cases[i].value_kept) << i;
+    EXPECT_EQ(found[i].headers.contains("truncated-key"), cases[i].key_kept < cases[i].key) << i;
+    EXPECT_EQ(found[i].headers.contains("truncated"), cases[i].value_kept < cases[i].value) << i;
+  }
+  EXPECT_EQ(found[0].headers.at("truncated-key"), "50000");
+}
+
+TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset) {
+  FaultyBroker broker;
+  broker.CreateTopic("dead", 1);
+  auto options = OptionsFor("dead");
+  options.brokers = broker.bootstrap();
+  const auto producer = DeadLetterProducer::Open(options).value();
+  // A key too long for the topic, which doesn't say how much it takes: again as it is, then half of it.
+  broker.FailNext(FaultyBroker::Request::kProduce, 2, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  const std::string key(8'000, 'k');
+  const Record long_key{7, {1}, key, {}, true};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNullValue, "", ""}, 0, &long_key}));
+  EXPECT_TRUE(producer->Flush(10s));
+  const auto found = Read("dead", 1, broker.bootstrap());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].key.size(), 4'000u);
+  EXPECT_TRUE(found[0].value_is_null);
+  EXPECT_EQ(found[0].headers.at("truncated-key"), "8000");
+  EXPECT_EQ(producer->dropped_total(), 0u);
+
+  broker.FailNext(FaultyBroker::Request::kProduce, 100, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  const Record small{8, {1}, "k", "v", false};
+  ASSERT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &small}));
+  EXPECT_EQ(producer->OldestUnacknowledged(0), 8);
+  EXPECT_TRUE(producer->Flush(20s));
+  EXPECT_EQ(producer->OldestUnacknowledged(0), -1);
+  EXPECT_EQ(producer->dropped_total(), 1u);
 }
 
 TEST_F(DeadLetters, HoldTheOldestOffsetUntilAcknowledgedAndAreSentForEver) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "broker_fixture.h"
+#include "faulty_broker.h"
 #include "kafka/admin.h"
 #include "kafka/reader.h"
 #include "kafka/snapshot_producer.h"
@@ -47,10 +48,10 @@ TEST_F(SnapshotProducerTest, AcknowledgesEachTicketOnceAndPutsKeysWhereTheInputH
   for (uint64_t ticket = 0; ticket < 300; ++ticket) EXPECT_EQ(delivered.count(ticket), 1u);
   EXPECT_TRUE(producer->Health());
 
-  PartitionReader::Options options;
+  TopicReader::Options options;
   options.brokers = Brokers();
   options.topic = topic;
-  const auto reader = PartitionReader::Open(options, 5s).value();
+  const auto reader = TopicReader::Open(options, 5s).value();
   size_t read = 0;
   for (;;) {
     const auto more = reader->Poll(200ms, [&](int32_t partition, std::span<const Record> records) {
@@ -117,6 +118,7 @@ TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsNotDelivered) {
 TEST_F(SnapshotProducerTest, WaitsForMoreUnlessToldToSendNow) {
   auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
   options.linger = 60s;
+  options.delivery_timeout = 120s;
   const auto producer = SnapshotProducer::Open(options).value();
   uint64_t delivered = 0;
   const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
@@ -144,6 +146,142 @@ TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
   Broker().SetReachable(true);
   EXPECT_TRUE(producer->Flush(10s, acknowledge));
   EXPECT_EQ(delivered, 2u);
+}
+
+TEST_F(SnapshotProducerTest, GivesBackEachTicketOnceWhenItsClientIsDoneForAndSendsWithTheNext) {
+  FaultyBroker broker;
+  broker.CreateTopic("snapshots", 16);
+  broker.FailNext(FaultyBroker::Request::kInitProducerId, 100,
+                  RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
+  auto options = OptionsFor("snapshots", Partitioner::kMurmur2);
+  options.brokers = broker.bootstrap();
+  options.queue_bytes_max = 512 << 20;
+  const auto producer = SnapshotProducer::Open(options).value();
+  std::vector<int> given_back(300'000);
+  int delivered = 0;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
+    well ? ++delivered : ++given_back.at(ticket);
+  };
+  broker.SetReachable(false);
+  for (uint64_t ticket = 0; ticket < given_back.size(); ++ticket) {
+    ASSERT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), "1", ticket));
+  }
+  broker.SetReachable(true);
+  ASSERT_TRUE(Eventually([&] { return !producer->Health(); }));
+  EXPECT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    return producer->outstanding() == 0;
+  }));
+  for (size_t ticket = 0; ticket < given_back.size(); ++ticket) ASSERT_EQ(given_back[ticket], 1) << ticket;
+  EXPECT_EQ(delivered, 0);
+
+  broker.FailNoMore(FaultyBroker::Request::kInitProducerId);
+  ASSERT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    return producer->Health() && TrySend(*producer, "u", "1", 0);
+  }));
+  EXPECT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    if (delivered == 0 && producer->outstanding() == 0) TrySend(*producer, "u", "1", 0);
+    return delivered == 1;
+  }));
+}
+
+TEST_F(SnapshotProducerTest, TriesASnapshotThatIsTooLargeOnceASecondAndSendsTheOthers) {
+  FaultyBroker broker;
+  broker.CreateTopic("snapshots", 1);
+  auto options = OptionsFor("snapshots", Partitioner::kMurmur2);
+  options.brokers = broker.bootstrap();
+  options.batch_bytes_max = 10'000;
+  const auto producer = SnapshotProducer::Open(options).value();
+  std::map<uint64_t, int> delivered, failed;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
+    ++(well ? delivered : failed)[ticket];
+  };
+  const auto send = [&](uint64_t ticket, size_t bytes) {
+    EXPECT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), std::string(bytes, 'x'), ticket));
+    EXPECT_TRUE(producer->Flush(5s, acknowledge));
+    producer->PollAcknowledgements(acknowledge);
+  };
+  const auto began = std::chrono::steady_clock::now();
+  broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  send(1, 20'000);
+  EXPECT_EQ(failed[1], 1);
+  EXPECT_EQ(producer->too_large_total(), 1u);
+  // The broker would take it now, and isn't asked.
+  for (int i = 0; i < 100; ++i) send(2, 30'000);
+  if (std::chrono::steady_clock::now() - began < 1s) {
+    EXPECT_EQ(failed[2], 100);
+    EXPECT_EQ(producer->too_large_total(), 101u);
+  }
+  send(3, 19'000);
+  EXPECT_EQ(delivered[3], 1);
+  std::this_thread::sleep_until(began + 1100ms);
+  send(1, 20'000);
+  EXPECT_EQ(delivered[1], 1);
+  send(2, 30'000);
+  EXPECT_EQ(delivered[2], 1);
+}
+
+TEST_F(SnapshotProducerTest, MakesSmallerBatchesWhereATopicRefusesThem) {
+  FaultyBroker broker;
+  broker.CreateTopic("snapshots", 1);
+  auto options = OptionsFor("snapshots", Partitioner::kMurmur2);
+  options.brokers = broker.bootstrap();
+  options.linger = 200ms;
+  const auto producer = SnapshotProducer::Open(options).value();
+  std::map<uint64_t, int> delivered, failed;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
+    ++(well ? delivered : failed)[ticket];
+  };
+  broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  for (uint64_t ticket = 0; ticket < 10; ++ticket) {
+    ASSERT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), std::string(1000, 'x'), ticket));
+  }
+  EXPECT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    return failed.size() == 10;
+  }));
+  EXPECT_EQ(producer->too_large_total(), 0u) << "none of them is too large by itself";
+  EXPECT_TRUE(Eventually([&] {
+    producer->PollAcknowledgements(acknowledge);
+    return static_cast<bool>(producer->Health());
+  }));
+  for (uint64_t ticket = 0; ticket < 10; ++ticket) {
+    ASSERT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), std::string(1000, 'x'), ticket));
+  }
+  EXPECT_TRUE(producer->Flush(10s, acknowledge));
+  EXPECT_EQ(delivered.size(), 10u);
+}
+
+TEST_F(SnapshotProducerTest, GivesBackWhatTimedOutAndDeliversItWhenItIsSentAgain) {
+  auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
+  options.delivery_timeout = 500ms;
+  const auto producer = SnapshotProducer::Open(options).value();
+  std::map<uint64_t, int> delivered, failed;
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
+    ++(well ? delivered : failed)[ticket];
+  };
+  const auto arrives = [&](std::map<uint64_t, int>& where, uint64_t ticket) {
+    return Eventually([&] {
+      producer->PollAcknowledgements(acknowledge);
+      return where[ticket] == 1;
+    });
+  };
+  ASSERT_TRUE(TrySend(*producer, "u", "1", 1));
+  EXPECT_TRUE(arrives(delivered, 1));
+  Broker().SetReachable(false);
+  ASSERT_TRUE(TrySend(*producer, "u", "2", 2));
+  EXPECT_TRUE(arrives(failed, 2));
+  Broker().SetReachable(true);
+  for (uint64_t ticket = 3; delivered.size() < 2 && ticket < 100; ++ticket) {
+    ASSERT_TRUE(TrySend(*producer, "u", "2", ticket));
+    EXPECT_TRUE(Eventually([&] {
+      producer->PollAcknowledgements(acknowledge);
+      return producer->outstanding() == 0;
+    }));
+  }
+  EXPECT_EQ(delivered.size(), 2u);
 }
 
 class AdminTest : public BrokerTest {};

@@ -1,0 +1,49 @@
+#pragma once
+// A mock cluster of a test's own that answers requests with errors.
+
+// rdkafka_mock.h wants rdkafka.h first.
+// clang-format off
+#include "kafka/rdkafka_handles.h"
+#include <librdkafka/rdkafka_mock.h>
+// clang-format on
+
+#include <string>
+#include <vector>
+
+namespace seen {
+
+class FaultyBroker {
+ public:
+  enum class Request : int16_t { kProduce = 0, kInitProducerId = 22 };
+
+  FaultyBroker() {
+    auto conf = kafka::MakeConf("", {}, {}, {}).value();
+    owner_ = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(conf)).value();
+    cluster_ = rd_kafka_mock_cluster_new(owner_.get(), 1);
+  }
+  ~FaultyBroker() { rd_kafka_mock_cluster_destroy(cluster_); }
+  FaultyBroker(const FaultyBroker&) = delete;
+  FaultyBroker& operator=(const FaultyBroker&) = delete;
+
+  std::string bootstrap() const { return rd_kafka_mock_cluster_bootstraps(cluster_); }
+  void CreateTopic(const std::string& topic, int32_t partitions) {
+    rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1);
+  }
+  void SetReachable(bool reachable) {
+    reachable ? rd_kafka_mock_broker_set_up(cluster_, -1) : rd_kafka_mock_broker_set_down(cluster_, -1);
+  }
+  /// The next `times` such requests fail with `error`.
+  void FailNext(Request request, size_t times, rd_kafka_resp_err_t error) {
+    const std::vector<rd_kafka_resp_err_t> errors(times, error);
+    rd_kafka_mock_push_request_errors_array(cluster_, static_cast<int16_t>(request), times, errors.data());
+  }
+  void FailNoMore(Request request) {
+    rd_kafka_mock_clear_request_errors(cluster_, static_cast<int16_t>(request));
+  }
+
+ private:
+  kafka::ClientHandle owner_;
+  rd_kafka_mock_cluster_t* cluster_ = nullptr;
+};
+
+}  // namespace seen
