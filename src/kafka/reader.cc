@@ -2,20 +2,16 @@
 
 #include <algorithm>
 
-#include "kafka/message_record.h"
-#include "kafka/rdkafka_handles.h"
+#include "kafka/read_loop.h"
 
 namespace seen {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr size_t kBatchRecords = 4096;
 
+/// "group.id" is asked for by assign(); nothing is committed, nothing joined.
 ClientSettings ReaderImposed() {
-  return {{"group.id", "seen-reader"},  // asked for by assign(); nothing is committed, nothing joined
-          {"enable.auto.commit", "false"},
-          {"enable.auto.offset.store", "false"},
-          {"auto.offset.reset", "error"},
+  return {{"group.id", "seen-reader"},
           {"enable.partition.eof", "true"},
           {"queued.max.messages.kbytes", "65536"},
           {"queued.min.messages", "200000"}};
@@ -42,52 +38,43 @@ Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time,
 
 }  // namespace
 
-struct PartitionReader::Impl {
+struct TopicReader::Impl {
   struct State {
     bool done = false;
     int64_t next = 0;
-    std::vector<Record> records;
-    bool in_batch = false;
   };
 
   Options options;
   std::vector<Range> ranges;  // index: partition
   std::vector<State> states;
-  std::vector<int32_t> batch;
-  std::vector<rd_kafka_message_t*> messages = std::vector<rd_kafka_message_t*>(kBatchRecords);
-  kafka::ClientHandle client;
-  kafka::QueueHandle queue;  // destroyed before the client
+  std::unique_ptr<kafka::ReadLoop> loop;
 
   Status FindRanges(milliseconds timeout);
-  Status Assign();
-  Status Sort(const rd_kafka_message_t& message);
+  Result<bool> Take(const rd_kafka_message_t& message);
   bool Done() const {
     return std::all_of(states.begin(), states.end(), [](const State& state) { return state.done; });
   }
 };
 
-Status PartitionReader::Impl::FindRanges(milliseconds timeout) {
-  auto metadata = kafka::TopicMetadata(client.get(), options.topic, timeout);
-  if (!metadata) return Fail(std::move(metadata.error()));
-  const int32_t count = (*metadata)->topics[0].partition_cnt;
+Status TopicReader::Impl::FindRanges(milliseconds timeout) {
+  const auto found_ends = loop->QueryEnds(timeout);
+  if (!found_ends) return Fail(found_ends.error());
+  const auto count = static_cast<int32_t>(found_ends->size());
   std::map<int32_t, int64_t> lows, starts, ends;
   for (int32_t partition = 0; partition < count; ++partition) {
-    int64_t low = 0, high = 0;
-    const auto error = rd_kafka_query_watermark_offsets(client.get(), options.topic.c_str(), partition, &low,
-                                                        &high, kafka::ToTimeout(timeout));
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(error, "watermarks of " + options.topic);
+    const auto& [low, high] = (*found_ends)[static_cast<size_t>(partition)];
     lows[partition] = low;
     starts[partition] = options.from_time ? high : low;
     ends[partition] = high;
   }
   if (options.from_time) {
-    if (auto found = OffsetsForTime(client.get(), options.topic, *options.from_time, timeout, starts);
+    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.from_time, timeout, starts);
         !found) {
       return found;
     }
   }
   if (options.to_time) {
-    if (auto found = OffsetsForTime(client.get(), options.topic, *options.to_time, timeout, ends); !found) {
+    if (auto found = OffsetsForTime(loop->client(), options.topic, *options.to_time, timeout, ends); !found) {
       return found;
     }
   }
@@ -105,40 +92,25 @@ Status PartitionReader::Impl::FindRanges(milliseconds timeout) {
   for (int32_t partition = 0; partition < count; ++partition) {
     const int64_t from = starts[partition];
     ranges.push_back({partition, from, std::max(from, ends[partition])});
-    states.push_back({from >= ends[partition], from, {}, false});
+    states.push_back({from >= ends[partition], from});
   }
   return {};
 }
 
-Status PartitionReader::Impl::Assign() {
-  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(ranges.size())));
-  for (const auto& range : ranges) {
-    if (states[static_cast<size_t>(range.partition)].done) continue;
-    rd_kafka_topic_partition_list_add(list.get(), options.topic.c_str(), range.partition)->offset =
-        range.from;
-  }
-  if (list->cnt == 0) return {};
-  const auto error = rd_kafka_assign(client.get(), list.get());
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(error, "read " + options.topic);
-  queue.reset(rd_kafka_queue_get_consumer(client.get()));
-  return {};
-}
-
-Status PartitionReader::Impl::Sort(const rd_kafka_message_t& message) {
+Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
   const auto index = static_cast<size_t>(message.partition);
   if (message.partition < 0 || index >= states.size()) {
-    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
     // Of the client as a whole. Brokers away are waited for.
-    return kafka::CodeOf(message.err) == Code::kUnavailable
-               ? Status()
-               : Status(kafka::FailWith(message.err, "read " + options.topic));
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(message.err) == Code::kUnavailable)
+      return false;
+    return kafka::FailWith(message.err, "read " + options.topic);
   }
   auto& state = states[index];
   const auto& range = ranges[index];
-  if (state.done) return {};
+  if (state.done) return false;
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     if (message.offset >= range.to) state.done = true;  // the last offsets are gaps
-    return {};
+    return false;
   }
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
@@ -148,69 +120,46 @@ Status PartitionReader::Impl::Sort(const rd_kafka_message_t& message) {
     }
     return kafka::FailWith(message.err, "read " + options.topic + "/" + std::to_string(message.partition));
   }
-  if (message.offset < state.next) return {};
-  if (message.offset < range.to) {
-    if (!state.in_batch) {
-      state.in_batch = true;
-      batch.push_back(message.partition);
-    }
-    state.records.push_back(kafka::RecordOf(message));
-  }
+  if (message.offset < state.next) return false;
   state.next = message.offset + 1;
   if (state.next >= range.to) state.done = true;
-  return {};
+  return message.offset < range.to;
 }
 
-PartitionReader::PartitionReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TopicReader::TopicReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TopicReader::~TopicReader() = default;
 
-PartitionReader::~PartitionReader() {
-  impl_->queue.reset();
-  if (impl_->client) rd_kafka_consumer_close(impl_->client.get());
-}
-
-Result<std::unique_ptr<PartitionReader>> PartitionReader::Open(const Options& options, milliseconds timeout) {
-  auto conf =
-      kafka::MakeConf(options.brokers, {{"isolation.level", "read_committed"}, {"fetch.wait.max.ms", "100"}},
-                      options.client, ReaderImposed());
-  if (!conf) return Fail(std::move(conf.error()));
-  auto client = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
-  if (!client) return Fail(std::move(client.error()));
+Result<std::unique_ptr<TopicReader>> TopicReader::Open(const Options& options, milliseconds timeout) {
+  auto loop = kafka::ReadLoop::Open({options.brokers, options.client, options.topic, ReaderImposed()});
+  if (!loop) return Fail(std::move(loop.error()));
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->client = std::move(*client);
-  rd_kafka_poll_set_consumer(impl->client.get());
-  std::unique_ptr<PartitionReader> reader(new PartitionReader(std::move(impl)));
-  if (auto found = reader->impl_->FindRanges(timeout); !found) return Fail(std::move(found.error()));
-  if (auto assigned = reader->impl_->Assign(); !assigned) return Fail(std::move(assigned.error()));
-  return reader;
+  impl->loop = std::move(*loop);
+  if (auto found = impl->FindRanges(timeout); !found) return Fail(std::move(found.error()));
+  std::vector<int64_t> from;
+  for (size_t i = 0; i < impl->ranges.size(); ++i) {
+    from.push_back(impl->states[i].done ? -1 : impl->ranges[i].from);
+  }
+  if (auto assigned = impl->loop->Assign(from); !assigned) return Fail(std::move(assigned.error()));
+  return std::unique_ptr<TopicReader>(new TopicReader(std::move(impl)));
 }
 
-const std::vector<PartitionReader::Range>& PartitionReader::ranges() const { return impl_->ranges; }
+const std::vector<TopicReader::Range>& TopicReader::ranges() const { return impl_->ranges; }
 
-Result<bool> PartitionReader::Poll(milliseconds timeout, const OnRecords& on_records) {
+Result<bool> TopicReader::Poll(milliseconds timeout, const OnRecords& on_records) {
   auto& impl = *impl_;
   if (impl.Done()) return false;
-  // One message ends the wait (a batch call would wait until the batch is full), then what else is there.
-  const kafka::MessageHandle first(rd_kafka_consumer_poll(impl.client.get(), kafka::ToTimeout(timeout)));
-  if (!first) return true;
-  const auto taken =
-      rd_kafka_consume_batch_queue(impl.queue.get(), 0, impl.messages.data(), impl.messages.size());
-  const size_t count = taken > 0 ? static_cast<size_t>(taken) : 0;
-  Status sorted = impl.Sort(*first);
-  for (size_t i = 0; i < count && sorted; ++i) sorted = impl.Sort(*impl.messages[i]);
-  for (const int32_t partition : impl.batch) {
-    auto& state = impl.states[static_cast<size_t>(partition)];
-    if (sorted) on_records(partition, state.records);
-    state.records.clear();
-    state.in_batch = false;
-  }
-  impl.batch.clear();
-  for (size_t i = 0; i < count; ++i) rd_kafka_message_destroy(impl.messages[i]);
-  if (!sorted) return Fail(std::move(sorted.error()));
+  const auto polled = impl.loop->Poll(
+      timeout, [&](const rd_kafka_message_t& message) { return impl.Take(message); },
+      [&](int32_t partition, std::span<const Record> records) -> Status {
+        on_records(partition, records);
+        return {};
+      });
+  if (!polled) return Fail(polled.error());
   return !impl.Done();
 }
 
-uint64_t PartitionReader::records_remaining() const {
+uint64_t TopicReader::records_remaining() const {
   uint64_t remaining = 0;
   for (size_t i = 0; i < impl_->ranges.size(); ++i) {
     const int64_t left = impl_->ranges[i].to - impl_->states[i].next;

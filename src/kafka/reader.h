@@ -19,7 +19,7 @@
 namespace seen {
 
 /// One thread.
-class PartitionReader {
+class TopicReader {
  public:
   struct Options {
     std::string brokers;
@@ -36,11 +36,10 @@ class PartitionReader {
   };
 
   /// Finds the ranges. kNotFound: no such topic; kUnavailable: brokers away; kInvalidArgument: settings.
-  static Result<std::unique_ptr<PartitionReader>> Open(const Options& options,
-                                                       std::chrono::milliseconds timeout);
-  ~PartitionReader();
-  PartitionReader(const PartitionReader&) = delete;
-  PartitionReader& operator=(const PartitionReader&) = delete;
+  static Result<std::unique_ptr<TopicReader>> Open(const Options& options, std::chrono::milliseconds timeout);
+  ~TopicReader();
+  TopicReader(const TopicReader&) = delete;
+  TopicReader& operator=(const TopicReader&) = delete;
 
   /// As fixed at Open; a partition each, ascending, empty ones too.
   const std::vector<Range>& ranges() const;
@@ -55,7 +54,7 @@ class PartitionReader {
 
  private:
   struct Impl;
-  explicit PartitionReader(std::unique_ptr<Impl> impl);
+  explicit TopicReader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -5,17 +5,16 @@
 
 namespace seen {
 
-Result<std::unique_ptr<PartitionReader>> OpenWholeTopic(const std::string& brokers,
-                                                        const ClientSettings& client,
-                                                        const std::string& topic,
-                                                        std::map<int32_t, int64_t> from_offsets) {
-  return PartitionReader::Open({.brokers = brokers,
-                                .client = client,
-                                .topic = topic,
-                                .from_time = {},
-                                .to_time = {},
-                                .from_offsets = std::move(from_offsets)},
-                               std::chrono::seconds(15));
+Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
+                                                    const std::string& topic,
+                                                    std::map<int32_t, int64_t> from_offsets) {
+  return TopicReader::Open({.brokers = brokers,
+                            .client = client,
+                            .topic = topic,
+                            .from_time = {},
+                            .to_time = {},
+                            .from_offsets = std::move(from_offsets)},
+                           std::chrono::seconds(15));
 }
 
 Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,

@@ -12,11 +12,10 @@
 
 namespace seen {
 
-/// All records, or those from `from_offsets` (partition -> offset) on. Errors: as PartitionReader::Open.
-Result<std::unique_ptr<PartitionReader>> OpenWholeTopic(const std::string& brokers,
-                                                        const ClientSettings& client,
-                                                        const std::string& topic,
-                                                        std::map<int32_t, int64_t> from_offsets = {});
+/// All records, or those from `from_offsets` (partition -> offset) on. Errors: as TopicReader::Open.
+Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
+                                                    const std::string& topic,
+                                                    std::map<int32_t, int64_t> from_offsets = {});
 
 /// Partition -> where its records end. Errors: as above.
 Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,

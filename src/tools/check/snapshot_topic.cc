@@ -41,7 +41,7 @@ Status SnapshotTopic::ReadToEnd(std::string_view only_user, Progress* progress) 
     if (progress != nullptr) progress->Update(records_read_);
     if (!*more) break;
   }
-  for (const PartitionReader::Range& range : (*reader)->ranges()) {
+  for (const TopicReader::Range& range : (*reader)->ranges()) {
     next_offsets_[range.partition] = std::max(next_offsets_[range.partition], range.to);
   }
   return {};

@@ -76,7 +76,7 @@ Status ReadFiles(const ItemPlaces& places, Reading& reading, Progress& progress)
   return {};
 }
 
-Status ReadTopic(const ItemPlaces& places, PartitionReader& reader, Reading& reading, Progress& progress) {
+Status ReadTopic(const ItemPlaces& places, TopicReader& reader, Reading& reading, Progress& progress) {
   const uint64_t total = reader.records_remaining();
   bool more = true;
   while (more) {

@@ -17,9 +17,9 @@ constexpr int kSequenceBits = 44;
 
 class TopicSource final : public ReplaySource {
  public:
-  TopicSource(TopicRange range, std::unique_ptr<PartitionReader> reader)
+  TopicSource(TopicRange range, std::unique_ptr<TopicReader> reader)
       : range_(std::move(range)), reader_(std::move(reader)) {
-    for (const PartitionReader::Range& part : reader_->ranges()) {
+    for (const TopicReader::Range& part : reader_->ranges()) {
       tracks_[part.partition].next_offset = part.from;
       total_ += static_cast<uint64_t>(part.to - part.from);
     }
@@ -80,7 +80,7 @@ class TopicSource final : public ReplaySource {
     int64_t next_offset = 0;
   };
   TopicRange range_;
-  std::unique_ptr<PartitionReader> reader_;
+  std::unique_ptr<TopicReader> reader_;
   std::map<int32_t, Track> tracks_;
   uint64_t total_ = 0;
   int32_t current_partition_ = 0;
@@ -96,13 +96,13 @@ Result<std::unique_ptr<ReplaySource>> MakeTopicSource(const TopicRange& range, c
     if (!parsed) return Fail(parsed.error());
     offsets = std::move(*parsed);
   }
-  auto reader = PartitionReader::Open({.brokers = range.brokers,
-                                       .client = range.client,
-                                       .topic = range.topic,
-                                       .from_time = range.since,
-                                       .to_time = range.until,
-                                       .from_offsets = offsets},
-                                      std::chrono::seconds(15));
+  auto reader = TopicReader::Open({.brokers = range.brokers,
+                                   .client = range.client,
+                                   .topic = range.topic,
+                                   .from_time = range.since,
+                                   .to_time = range.until,
+                                   .from_offsets = offsets},
+                                  std::chrono::seconds(15));
   if (!reader) return Fail(reader.error());
   return std::make_unique<TopicSource>(range, std::move(*reader));
 }

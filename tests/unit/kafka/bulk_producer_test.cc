@@ -38,10 +38,10 @@ TEST_F(BulkProducerTest, SendsManyAtOnceInOrderThroughAQueueTooSmallForThem) {
   EXPECT_EQ(producer->delivered_total(), 2000u);
   EXPECT_EQ(producer->failed_total(), 0u);
 
-  PartitionReader::Options reading;
+  TopicReader::Options reading;
   reading.brokers = Brokers();
   reading.topic = topic;
-  const auto reader = PartitionReader::Open(reading, 5s).value();
+  const auto reader = TopicReader::Open(reading, 5s).value();
   std::map<int32_t, int> last;
   int read = 0;
   for (;;) {

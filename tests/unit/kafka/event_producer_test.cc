@@ -58,10 +58,10 @@ TEST_F(EventProducerTest, SaysWhereEachEventStands) {
     said.emplace(place->partition, place->offset);
   }
   std::set<std::pair<int32_t, int64_t>> there;
-  PartitionReader::Options options;
+  TopicReader::Options options;
   options.brokers = Brokers();
   options.topic = topic;
-  const auto reader = PartitionReader::Open(options, 5s).value();
+  const auto reader = TopicReader::Open(options, 5s).value();
   EXPECT_TRUE(Eventually([&] {
     (void)reader->Poll(100ms, [&](int32_t partition, std::span<const Record> records) {
       for (const Record& record : records) {

@@ -46,10 +46,10 @@ TEST_F(KeyedProducerTest, RecordsArriveAtTheirUsersPartitionsAsTheyWere) {
   }
   ASSERT_TRUE(Told(200));
   for (const auto& [ticket, delivery] : outcomes_) EXPECT_EQ(delivery, Delivery::kAcknowledged) << ticket;
-  PartitionReader::Options from;
+  TopicReader::Options from;
   from.brokers = Brokers();
   from.topic = topic;
-  const auto reader = PartitionReader::Open(from, 5s).value();
+  const auto reader = TopicReader::Open(from, 5s).value();
   int found = 0;
   while (reader
              ->Poll(100ms,

@@ -17,13 +17,13 @@ using Copies = std::map<int32_t, std::vector<Copy>>;
 
 class Reader : public BrokerTest {
  protected:
-  static PartitionReader::Options OptionsFor(const std::string& topic) {
-    PartitionReader::Options options;
+  static TopicReader::Options OptionsFor(const std::string& topic) {
+    TopicReader::Options options;
     options.brokers = Brokers();
     options.topic = topic;
     return options;
   }
-  static Copies ReadAll(PartitionReader& reader) {
+  static Copies ReadAll(TopicReader& reader) {
     Copies copies;
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     for (;;) {
@@ -53,7 +53,7 @@ TEST_P(ReaderOfPartitioner, FindsEveryRecordInItsKeysPartition) {
     ASSERT_TRUE(producer->Send("user-" + std::to_string(i), std::to_string(i), TimeMs{1'000'000 + i}));
   }
   ASSERT_TRUE(producer->Flush(10s));
-  const auto reader = PartitionReader::Open(OptionsFor(topic), 5s).value();
+  const auto reader = TopicReader::Open(OptionsFor(topic), 5s).value();
   EXPECT_EQ(reader->records_remaining(), 500u);
   const auto copies = ReadAll(*reader);
   EXPECT_EQ(reader->records_remaining(), 0u);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Both, ReaderOfPartitioner,
 TEST_F(Reader, StopsAtTheEndAsItWasWhenOpened) {
   const auto topic = NewTopic(2);
   Produce(topic, 0, 100);
-  const auto reader = PartitionReader::Open(OptionsFor(topic), 5s).value();
+  const auto reader = TopicReader::Open(OptionsFor(topic), 5s).value();
   Produce(topic, 100, 50);
   size_t records = 0;
   for (const auto& [partition, list] : ReadAll(*reader)) records += list.size();
@@ -90,14 +90,14 @@ TEST_F(Reader, ResumesFromOffsets) {
   Produce(topic, 0, 100);
   auto options = OptionsFor(topic);
   options.from_offsets = {{0, 90}};
-  const auto reader = PartitionReader::Open(options, 5s).value();
+  const auto reader = TopicReader::Open(options, 5s).value();
   const auto copies = ReadAll(*reader);
   ASSERT_EQ(copies.at(0).size(), 10u);
   EXPECT_EQ(copies.at(0).front().offset, 90);
 }
 
 TEST_F(Reader, OfAnEmptyTopicIsDoneAtOnce) {
-  const auto reader = PartitionReader::Open(OptionsFor(NewTopic(3)), 5s).value();
+  const auto reader = TopicReader::Open(OptionsFor(NewTopic(3)), 5s).value();
   EXPECT_EQ(reader->ranges().size(), 3u);
   const auto more = reader->Poll(10ms, [](int32_t, std::span<const Record>) { FAIL(); });
   EXPECT_EQ(more, false);
@@ -106,7 +106,7 @@ TEST_F(Reader, OfAnEmptyTopicIsDoneAtOnce) {
 TEST_F(Reader, SaysThatBrokersAreAway) {
   auto options = OptionsFor("any");
   options.brokers = "127.0.0.1:1";
-  const auto reader = PartitionReader::Open(options, 300ms);
+  const auto reader = TopicReader::Open(options, 300ms);
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.error().code, Code::kUnavailable) << reader.error().message;
 }

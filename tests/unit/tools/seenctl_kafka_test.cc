@@ -50,13 +50,13 @@ class SeenctlOnKafka : public testing::Test {
 
   std::vector<ReadRecord> Read(const std::string& topic) {
     std::vector<ReadRecord> records;
-    auto reader = PartitionReader::Open({.brokers = broker_->bootstrap(),
-                                         .client = {},
-                                         .topic = topic,
-                                         .from_time = {},
-                                         .to_time = {},
-                                         .from_offsets = {}},
-                                        std::chrono::seconds(10));
+    auto reader = TopicReader::Open({.brokers = broker_->bootstrap(),
+                                     .client = {},
+                                     .topic = topic,
+                                     .from_time = {},
+                                     .to_time = {},
+                                     .from_offsets = {}},
+                                    std::chrono::seconds(10));
     if (!reader) {
       ADD_FAILURE() << reader.error().message;
       return records;

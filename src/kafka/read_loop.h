@@ -1,0 +1,64 @@
+#pragma once
+// Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
+// follows it. Internal to this room.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "flow/log_port.h"
+#include "kafka/rdkafka_handles.h"
+
+namespace seen::kafka {
+
+/// One thread.
+class ReadLoop {
+ public:
+  struct Options {
+    std::string brokers;
+    ClientSettings client;
+    std::string topic;
+    ClientSettings imposed;  // over what every reader needs
+    size_t batch_records = 4096;
+  };
+  struct Ends {
+    int64_t low = 0;
+    int64_t high = 0;
+  };
+
+  /// Connects in the background. kInvalidArgument: settings.
+  static Result<std::unique_ptr<ReadLoop>> Open(Options options);
+  ~ReadLoop();
+  ReadLoop(const ReadLoop&) = delete;
+  ReadLoop& operator=(const ReadLoop&) = delete;
+
+  /// By partition, as they are now. kNotFound: no such topic; kUnavailable: brokers away.
+  Result<std::vector<Ends>> QueryEnds(std::chrono::milliseconds timeout) const;
+  /// Once: where reading begins, by partition; below 0: the partition isn't read.
+  Status Assign(std::span<const int64_t> from);
+
+  /// Looks at each message, errors included: true has its record delivered. A failure ends the poll.
+  using Take = std::function<Result<bool>(const rd_kafka_message_t& message)>;
+  using OnRecords = std::function<Status(int32_t partition, std::span<const Record> records)>;
+  /// Waits up to `timeout`, hands over what there is, in order by partition; views last as long as the call.
+  Status Poll(std::chrono::milliseconds timeout, const Take& take, const OnRecords& on_records);
+
+  rd_kafka_t* client() const { return client_.get(); }
+
+ private:
+  struct Batch {
+    std::vector<Record> records;
+    bool listed = false;
+  };
+  ReadLoop(Options options, ClientHandle client);
+  Status Sort(const rd_kafka_message_t& message, const Take& take);
+
+  const Options options_;
+  std::vector<Batch> batches_;    // by partition
+  std::vector<int32_t> touched_;  // of batches_
+  std::vector<rd_kafka_message_t*> messages_;
+  ClientHandle client_;
+  QueueHandle queue_;  // destroyed before the client
+};
+
+}  // namespace seen::kafka
