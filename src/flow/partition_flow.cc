@@ -21,6 +21,20 @@ std::unique_ptr<UnexposedFlow> UnexposedOf(const PartitionOptions& options, cons
                                          store);
 }
 
+// A version that took any timestamp may have stored a partition time of years ahead. The last record's own
+// timestamp is the best that is known instead, or the wall clock where that one is ahead as well.
+std::optional<Position> Corrected(std::optional<Position> position, const PartitionOptions& options,
+                                  Reporter& reporter, const Clock& clock) {
+  const TimeMs wall = clock.WallNow();
+  const TimeMs limit{wall.value + options.future_skew_max.count()};
+  if (!position || position->partition_time <= limit) return position;
+  const Anchor& last = position->anchor;
+  const TimeMs now = last.offset >= 0 && last.timestamp <= limit ? last.timestamp : wall;
+  reporter.PartitionTimeCorrected(options.partition, position->partition_time, now);
+  position->partition_time = now;
+  return position;
+}
+
 // In the order of flow/checkpoint_part.h.
 PartitionCheckpoint::Parts PartsOf(PartitionFlow& flow) {
   PartitionCheckpoint::Parts parts;
@@ -35,10 +49,16 @@ PartitionCheckpoint::Parts PartsOf(PartitionFlow& flow) {
 
 }  // namespace
 
-PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& position,
+PartitionFlow::PartitionFlow(PartitionOptions options, const std::optional<Position>& stored,
                              int64_t start_offset, int64_t high_watermark, PartitionStore& store,
                              DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
-    : state(std::move(options), position, start_offset, high_watermark, clock.WallNow()),
+    : PartitionFlow(Made(), Corrected(stored, options, reporter, clock), std::move(options), start_offset,
+                    high_watermark, store, dead_letters, reporter, clock) {}
+
+PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, PartitionOptions&& options,
+                             int64_t start_offset, int64_t high_watermark, PartitionStore& store,
+                             DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
+    : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter),
       republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
       unexposed(UnexposedOf(state.options(), store)),

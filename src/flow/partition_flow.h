@@ -25,9 +25,9 @@
 namespace seen {
 
 struct PartitionFlow {
-  /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the
-  /// end of the log now. All references outlive this.
-  PartitionFlow(PartitionOptions options, const std::optional<Position>& position, int64_t start_offset,
+  /// `stored`: the store's position, corrected where its time is years ahead; nullopt for a new store, which
+  /// starts at `start_offset`. `high_watermark`: the end of the log now. All references outlive this.
+  PartitionFlow(PartitionOptions options, const std::optional<Position>& stored, int64_t start_offset,
                 int64_t high_watermark, PartitionStore& store, DeadLetterSink& dead_letters,
                 Reporter& reporter, const Clock& clock);
 
@@ -46,6 +46,11 @@ struct PartitionFlow {
   UserReader reader;               // any thread
 
  private:
+  struct Made {};  // with a position that is right
+  PartitionFlow(Made, const std::optional<Position>& position, PartitionOptions&& options,
+                int64_t start_offset, int64_t high_watermark, PartitionStore& store,
+                DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
+
   const PartitionStore& store_;
 };
 

@@ -47,6 +47,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   BatchReport report;
   report.partition = options_.partition;
   ++batch_number_;
+  time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
   defer_ = IsBehind(records.back()) || !neighbors_.publish.HasRoom();
   size_t taken = 0;
   while (taken < records.size()) {
@@ -162,7 +163,12 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
 }
 
 void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
-  state_.RaisePartitionTime(record.timestamp);
+  if (record.timestamp <= time_limit_) [[likely]] {
+    state_.RaisePartitionTime(record.timestamp);
+  } else {
+    ++report.timestamps_ahead;
+    report.timestamp_ahead_max = std::max(report.timestamp_ahead_max, record.timestamp);
+  }
   state_.SetNextOffset(record.offset + 1);
   ++report.records;
   report.bytes += record.key.size() + record.value.size();
@@ -254,7 +260,10 @@ void PartitionIntake::NoteUnexposed(const Exposure& exposure, const Record& reco
                                 record.offset, served.place, served.text);
     }
   } else if (exposure.kind == ChangeKind::kExposed) {
-    const int64_t partition_second = std::max(state_.partition_time().value, record.timestamp.value) / 1000;
+    const TimeMs read_at = record.timestamp <= time_limit_
+                               ? std::max(state_.partition_time(), record.timestamp)
+                               : state_.partition_time();
+    const int64_t partition_second = read_at.value / 1000;
     for (uint32_t i = exposure.items_from; i < exposure.items_to; ++i) {
       unexposed_log_->AddExposed(exposure.user, block_.items()[i], second, partition_second);
     }
@@ -309,14 +318,20 @@ void PartitionIntake::SkipLost(int64_t low) {
   reporter_.RangeLost(options_.partition, range);
 }
 
+// By the clock of now: it may have been wrong when the tail was begun.
+bool PartitionIntake::TailIsOfAnEarlierDay() const {
+  const TimeMs wall = clock_.WallNow();
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - tail_since_);
+  return DayOf({wall.value - age.count()}) != DayOf(wall);
+}
+
 bool PartitionIntake::HasChanges() const {
   return !tail_->Empty() || state_.next_offset() != state_.checkpoint_offset() ||
          state_.LostRangesChanged() || neighbors_.publish.HasMarkChanges() ||
          neighbors_.republisher.HasChanges() ||
          (neighbors_.unexposed && neighbors_.unexposed->HasChanges()) ||
          // The sweep of a new day waits until the tail of the old one is in the store.
-         DayOf(tail_since_) != DayOf(clock_.WallNow()) ||
-         (neighbors_.journal && neighbors_.journal->MustDrop());
+         TailIsOfAnEarlierDay() || (neighbors_.journal && neighbors_.journal->MustDrop());
 }
 
 bool PartitionIntake::CheckpointDue() const {
@@ -350,7 +365,7 @@ void PartitionIntake::Freeze() {
     frozen->unexposed =
         std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
   }
-  tail_since_ = clock_.WallNow();
+  tail_since_ = frozen->at;
   frozen->next_since = tail_since_;
   last_freeze_ = frozen->at;
   tail_ = std::make_shared<Tail>(tail_memory_, filters_.similar);

@@ -72,6 +72,7 @@ class PartitionIntake {
                      FilterMask filters);
   void NoteUnexposed(const Exposure& exposure, const Record& record);
   bool TailIsFull() const;
+  bool TailIsOfAnEarlierDay() const;
   void NoteTaken(const Record& record, BatchReport& report);
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
   void PassOnDirty(Instant visible_at);
@@ -94,6 +95,7 @@ class PartitionIntake {
   std::vector<TimeMs> exposed_;
   uint32_t batch_number_ = 0;
   bool dead_letters_full_ = false;
+  TimeMs time_limit_;       // of the batch: timestamps beyond it don't move partition time
   bool defer_ = true;       // the batch's publication is left to marks
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read
@@ -101,7 +103,7 @@ class PartitionIntake {
   Instant last_freeze_;
   const std::shared_ptr<TailMemory> tail_memory_;
   std::shared_ptr<Tail> tail_;  // the active one, which `state_` shows to readers
-  TimeMs tail_since_;           // it was begun
+  Instant tail_since_;          // it was begun
   bool tail_has_served_ = false;
   bool tail_has_erased_ = false;
   std::unique_ptr<UnexposedLog> unexposed_log_;  // the active tail's, where unexposed items are published

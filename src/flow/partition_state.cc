@@ -11,7 +11,7 @@ constexpr size_t kLostRangesMax = 64;
 }  // namespace
 
 PartitionState::PartitionState(PartitionOptions options, const std::optional<Position>& position,
-                               int64_t start_offset, int64_t high_watermark, TimeMs wall_now)
+                               int64_t start_offset, int64_t high_watermark, Instant now)
     : options_(std::move(options)),
       filters_(options_),
       caught_up_at_(high_watermark),
@@ -19,7 +19,7 @@ PartitionState::PartitionState(PartitionOptions options, const std::optional<Pos
       partition_time_ms_(position ? position->partition_time.value : 0),
       checkpoint_offset_(position ? position->next_offset : -1),
       checkpoint_time_ms_(position ? position->partition_time.value : 0),
-      tails_since_ms_(wall_now.value),
+      tails_since_ns_(now.time_since_epoch().count()),
       high_watermark_(high_watermark) {
   if (position) lost_ranges_ = position->lost_ranges;
   NoteCaughtUp();
@@ -95,7 +95,7 @@ void PartitionState::Freeze(std::unique_ptr<FrozenTail> frozen, std::shared_ptr<
 
 void PartitionState::DropFrozen(const Position& position) {
   checkpoint_time_ms_.store(position.partition_time.value, std::memory_order_release);
-  tails_since_ms_.store(frozen_->next_since.value, std::memory_order_release);
+  tails_since_ns_.store(frozen_->next_since.time_since_epoch().count(), std::memory_order_release);
   {
     // Readers who took the frozen tail keep it.
     const std::lock_guard lock(tails_mutex_);

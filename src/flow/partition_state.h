@@ -9,7 +9,7 @@
 // - At most one tail is frozen. The worker freezes it, and owns it no more. The checkpoint thread takes it
 //   away once the store has it all.
 // - checkpoint_offset <= next_offset, CheckpointTime <= partition_time: both are the store's.
-// - Nothing that isn't in the store yet was read before TailsSince, by the wall clock.
+// - Nothing that isn't in the store yet was read before TailsSince.
 // - next_offset never goes back. partition_time never goes back while the process runs.
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct FrozenTail {
   Position position;
   std::deque<Anchor> rejected;  // dead letters below position.next_offset that may be unacknowledged
   Instant at{};
-  TimeMs next_since;  // the tail after it was begun
+  Instant next_since{};  // the tail after it was begun
   bool has_served = false;
   bool has_erased = false;
   std::unique_ptr<UnexposedLog> unexposed;  // nullptr: unexposed items aren't published
@@ -52,7 +52,7 @@ class PartitionState {
   /// `position`: as stored; nullopt for a new store, which starts at `start_offset`. `high_watermark`: the
   /// end of the log now; the partition is caught up once it has read up to there.
   PartitionState(PartitionOptions options, const std::optional<Position>& position, int64_t start_offset,
-                 int64_t high_watermark, TimeMs wall_now);
+                 int64_t high_watermark, Instant now);
 
   const PartitionOptions& options() const { return options_; }
   const FilterMasks& filters() const { return filters_; }
@@ -64,7 +64,9 @@ class PartitionState {
   int64_t checkpoint_offset() const { return checkpoint_offset_.load(std::memory_order_acquire); }
   TimeMs partition_time() const { return {partition_time_ms_.load(std::memory_order_acquire)}; }
   TimeMs CheckpointTime() const { return {checkpoint_time_ms_.load(std::memory_order_acquire)}; }
-  TimeMs TailsSince() const { return {tails_since_ms_.load(std::memory_order_acquire)}; }
+  Instant TailsSince() const {
+    return Instant(std::chrono::nanoseconds(tails_since_ns_.load(std::memory_order_acquire)));
+  }
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
   int64_t LagMessages() const;
   AsOf GetAsOf() const { return {partition_time(), LagMessages()}; }
@@ -110,7 +112,7 @@ class PartitionState {
   std::atomic<bool> caught_up_{false};          // worker writes, once
   std::atomic<int64_t> checkpoint_offset_;      // checkpoint thread writes; -1: none yet
   std::atomic<int64_t> checkpoint_time_ms_{0};  // checkpoint thread writes
-  std::atomic<int64_t> tails_since_ms_;         // checkpoint thread writes
+  std::atomic<int64_t> tails_since_ns_;         // checkpoint thread writes
   std::atomic<int64_t> low_watermark_{-1};      // any thread writes
   std::atomic<int64_t> high_watermark_;         // any thread writes
   std::atomic<bool> lost_ranges_changed_{false};

@@ -86,7 +86,9 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   }
   Try(PublishStep::kRender, open, lane, [&] {
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      return flow.reader.RenderUsers(group);
+      const TimeMs wall = clock_.WallNow();
+      flow.republisher.NoteRendering(DayOf(wall), clock_.Now());
+      return flow.reader.RenderUsers(wall, group);
     };
     const auto stepped =
         publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);

@@ -19,16 +19,18 @@ namespace seen {
 struct BatchReport {
   int32_t partition = 0;
   uint64_t records = 0;
-  uint64_t bytes = 0;      // of keys and values
-  uint64_t events = 0;     // decoded exposures, a batch event counting each item
-  uint64_t removed = 0;    // items taken back
-  uint64_t erased = 0;     // users
-  uint64_t served = 0;     // items
-  uint64_t declared = 0;   // items of kinds that the configuration declares
-  uint64_t looked_up = 0;  // items, for what they are like
-  uint64_t joined = 0;     // of these, those that are like something
-  uint64_t too_old = 0;    // items beyond every window: dropped
-  uint64_t misrouted = 0;  // events in another partition than their user's
+  uint64_t bytes = 0;             // of keys and values
+  uint64_t events = 0;            // decoded exposures, a batch event counting each item
+  uint64_t removed = 0;           // items taken back
+  uint64_t erased = 0;            // users
+  uint64_t served = 0;            // items
+  uint64_t declared = 0;          // items of kinds that the configuration declares
+  uint64_t looked_up = 0;         // items, for what they are like
+  uint64_t joined = 0;            // of these, those that are like something
+  uint64_t too_old = 0;           // items beyond every window: dropped
+  uint64_t misrouted = 0;         // events in another partition than their user's
+  uint64_t timestamps_ahead = 0;  // records that are too far ahead of the wall clock to move partition time
+  TimeMs timestamp_ahead_max;     // the greatest of these; 0: none
   std::array<uint64_t, kRejectReasons> rejected{};
   std::array<uint64_t, kSkipReasons> skipped{};  // events
   LatencyCounts record_to_visible;               // from the Kafka timestamp
@@ -61,6 +63,9 @@ class Reporter {
   /// One rejected record, for the log (rate-limited); BatchApplied counts it.
   virtual void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) = 0;
   virtual void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) = 0;
+  /// The stored partition time was further ahead of the wall clock than any timestamp may be: it goes on from
+  /// `now`.
+  virtual void PartitionTimeCorrected(int32_t /*partition*/, TimeMs /*stored*/, TimeMs /*now*/) {}
   virtual void RangeLost(int32_t partition, const LostRange& range) = 0;
   virtual void CheckpointWritten(int32_t partition, const CheckpointReport& report) = 0;
   virtual void CheckpointFailed(int32_t partition, const Error& error) = 0;

@@ -34,6 +34,7 @@ Status Republisher::Open(TimeMs wall) {
   const auto stored = store_.ReadSweep();
   if (!stored) return Fail(stored.error());
   const std::lock_guard lock(mutex_);
+  const std::optional<Day> rendered = progress_.rendered;  // already, while the partition was behind
   if (!stored->empty()) {
     auto progress = DecodeSweepProgress(*stored);
     if (!progress) return Fail(progress.error());
@@ -46,18 +47,19 @@ Status Republisher::Open(TimeMs wall) {
     progress_changed_ = true;
     Changed();
   }
+  if (rendered && (!progress_.rendered || *progress_.rendered < *rendered)) progress_.rendered = rendered;
   if (progress_.done) SetSweptThrough(*progress_.done);
   opened_ = true;
   return {};
 }
 
-Status Republisher::Step(Instant now, TimeMs wall, TimeMs tails_since) {
+Status Republisher::Step(Instant now, TimeMs wall, Instant tails_since) {
   if (!publishes_) return {};
   if (!opened_) {
     if (Status opened = Open(wall); !opened) return opened;
   }
   if (Status endings = StepEndings(now, wall); !endings) return endings;
-  StartSweepIfDue(wall, tails_since);
+  StartSweepIfDue(now, wall, tails_since);
   return StepSweep(now, wall);
 }
 
@@ -68,6 +70,10 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   uint64_t round = 0;
   {
     const std::lock_guard lock(mutex_);
+    if (endings_done_ > until + 1) {  // the clock went back
+      endings_done_ = until + 1;
+      endings_after_.reset();
+    }
     after = endings_after_;
     round = endings_round_;
   }
@@ -89,29 +95,45 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   return {};
 }
 
-void Republisher::StartSweepIfDue(TimeMs wall, TimeMs tails_since) {
+void Republisher::NoteRendering(Day day, Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (progress_.rendered && day < *progress_.rendered) return;  // the clock went back: the next sweep sees it
+  rendered_latest_at_ = now;
+  if (progress_.rendered == day) return;
+  progress_.rendered = day;
+  progress_changed_ = true;
+  Changed();
+}
+
+void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
   const std::lock_guard lock(mutex_);
   if (progress_.running) return;
   const Day today = DayOf(wall);
   const bool requested = all_requested_.load();
-  bool due = requested || progress_.done != today;
+  const bool was_ahead = progress_.rendered && *progress_.rendered > today;
+  bool due = requested || was_ahead || progress_.done != today;
   for (size_t i = 0; i < filters_.size(); ++i) {
     const auto* progress = ProgressOf(filters_[i].id);
     due |= filters_[i].snapshot && (progress == nullptr || progress->rendering != renderings_[i]);
   }
   // Who is in a tail alone isn't found in the store: what was known before midnight must be there first.
-  if (!due || (!requested && DayOf(tails_since) < today)) return;
+  const TimeMs tails_began{wall.value -
+                           std::chrono::duration_cast<std::chrono::milliseconds>(now - tails_since).count()};
+  if (!due || (!requested && DayOf(tails_began) < today)) return;
+  // So must the users who were rendered while the clock was ahead.
+  if (was_ahead && tails_since <= rendered_latest_at_) return;
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
   for (size_t i = 0; i < filters_.size(); ++i) {
     auto* progress = ProgressOf(filters_[i].id);
     if (progress == nullptr)
       progress = &progress_.filters.emplace_back(SweepProgress::Filter{filters_[i].id, 0, true});
-    progress->whole = requested || !day_by_day || progress->rendering != renderings_[i];
+    progress->whole = requested || was_ahead || !day_by_day || progress->rendering != renderings_[i];
     // From now on users are rendered so; should it change before the end, the next sweep sees it.
     progress->rendering = renderings_[i];
   }
   progress_.running = today;
+  if (was_ahead) progress_.rendered = today;
   progress_.cursor.reset();
   progress_changed_ = true;
   Changed();
@@ -175,14 +197,15 @@ void Republisher::EndSweep() {
   for (auto& filter : progress_.filters) filter.whole = false;
 }
 
-Status Republisher::Begin(Checkpoint&, CheckpointWriter& writer) {
+Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
   std::string progress;
   {
     const std::lock_guard lock(mutex_);
     progress_collected_ = progress_changed_;
     if (progress_changed_) progress = EncodeSweepProgress(progress_);
     progress_changed_ = false;
-    endings_written_ = endings_done_;
+    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
+    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
     has_changes_.store(false, std::memory_order_release);
   }
   return progress.empty() ? Status() : writer.PutSweep(progress);

@@ -37,7 +37,11 @@ class Republisher final : public CheckpointPart {
               double users_per_second, bool is_new);
 
   /// A little of what is due. `tails_since`: nothing that isn't in the store is older than that.
-  Status Step(Instant now, TimeMs wall, TimeMs tails_since);
+  Status Step(Instant now, TimeMs wall, Instant tails_since);
+
+  /// Publisher thread, before it renders by that day's windows. A day that turns out to lie ahead makes a
+  /// sweep of all users due: their snapshots may lack what still counts.
+  void NoteRendering(Day day, Instant now);
 
   /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.
   void RequestAll() { all_requested_.store(true); }
@@ -59,7 +63,7 @@ class Republisher final : public CheckpointPart {
   Status Open(TimeMs wall);
   Status StepEndings(Instant now, TimeMs wall);
   Status StepSweep(Instant now, TimeMs wall);
-  void StartSweepIfDue(TimeMs wall, TimeMs tails_since);
+  void StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since);
   void EndSweep();
   void SetSweptThrough(Day done);
   std::optional<size_t> IndexOf(FilterId id) const;
@@ -92,6 +96,7 @@ class Republisher final : public CheckpointPart {
 
   // Publisher thread.
   bool opened_ = false;
+  Instant rendered_latest_at_{};  // mutex_: last, by the latest day's windows
   Instant endings_at_{};
   Instant swept_at_{};
   double allowance_ = 0;

@@ -30,7 +30,8 @@ bool Resolves(const Delta& delta, Fingerprint item, uint32_t bucket, const Unexp
 
 Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag) {
   // Due means that partition time has passed it.
-  const auto due_s = static_cast<uint32_t>(std::max<int64_t>(0, partition_time.value / 1000));
+  const auto due_s = static_cast<uint32_t>(
+      std::clamp<int64_t>(partition_time.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
   uint64_t round = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -75,7 +75,7 @@ Status UserReader::Render(const FilterPolicy& filter, const SnapshotShape& shape
   return {};
 }
 
-Status UserReader::RenderUsers(std::span<PublishFlow::Rendering> group) const {
+Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const {
   struct Read {
     SnapshotMeta meta;
     std::string_view user_id;
@@ -90,7 +90,6 @@ Status UserReader::RenderUsers(std::span<PublishFlow::Rendering> group) const {
   refs.clear();
   changes.clear();
   if (stored.size() < group.size()) stored.resize(group.size());
-  const TimeMs wall_now = clock_.WallNow();
   thread_local std::vector<AnswerLimits> answer_limits;
   answer_limits.clear();
   for (const FilterPolicy& filter : state_.options().filters)

@@ -35,7 +35,7 @@ class UserReader {
                     std::string& user_id, std::string& bytes) const;
   /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
   /// `bytes` is empty: a tombstone.
-  Status RenderUsers(std::span<PublishFlow::Rendering> group) const;
+  Status RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const;
 
   /// Of those read since the start.
   void FillHeaviestUsers(PartitionStatus& status) const;

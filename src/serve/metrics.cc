@@ -111,6 +111,9 @@ struct Metrics::Counted {
   Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
   Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
   Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
+  Family<Counter>& timestamps_ahead = Counters(
+      "seen_timestamps_ahead_total", "Records too far ahead of the wall clock to move partition time.");
+  LogBudget timestamps_budget;
   Counter& misrouted =
       OneCounter("seen_events_misrouted_total", "Events in another partition than their user's.");
   Family<Counter>& lost = Counters("seen_lost_messages_total",
@@ -122,7 +125,8 @@ struct Metrics::Counted {
   Family<Counter>& rekeying_lost =
       Counters("seen_rekeying_lost_messages_total",
                "Messages of the source that retention deleted before they were re-keyed, since the start.");
-  Counter& user_key_collisions = OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
+  Counter& user_key_collisions =
+      OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
   Histogram& record_to_visible =
       Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
           .Add({}, kLatencyBounds);
@@ -268,6 +272,20 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));
   c.misrouted.Increment(static_cast<double>(report.misrouted));
+  if (report.timestamps_ahead > 0) {
+    c.timestamps_ahead.Add({{"partition", Text(report.partition)}})
+        .Increment(static_cast<double>(report.timestamps_ahead));
+    if (c.timestamps_budget.Allow()) {
+      log::Warning("record timestamps ahead of the clock; they don't move partition time",
+                   {{"partition", report.partition},
+                    {"records", report.timestamps_ahead},
+                    {"timestamp_ms", report.timestamp_ahead_max.value},
+                    {"remedy",
+                     "set the clocks of this host and of the producers, or use "
+                     "message.timestamp.type=LogAppendTime on input.topic"},
+                    {"lines_held_back", c.timestamps_budget.TakeHeldBack()}});
+    }
+  }
   c.CountRejected(report.rejected);
   c.CountSkipped(report.skipped);
   Observe(c.record_to_visible, report.record_to_visible);
@@ -291,6 +309,14 @@ void Metrics::EventMisrouted(int32_t partition, int32_t expected_partition, int6
                 {"offset", offset},
                 {"remedy", "key events by user id; set input.partitioner to what their producer uses"},
                 {"lines_held_back", counted_->misrouted_budget.TakeHeldBack()}});
+}
+
+void Metrics::PartitionTimeCorrected(int32_t partition, TimeMs stored, TimeMs now) {
+  log::Warning("partition time was ahead of the clock; it is corrected",
+               {{"partition", partition},
+                {"stored_ms", stored.value},
+                {"corrected_ms", now.value},
+                {"remedy", "check this host's clock; a record of years ahead had moved it"}});
 }
 
 void Metrics::RangeLost(int32_t partition, const LostRange& range) {

@@ -33,6 +33,7 @@ class Metrics final : public Reporter {
   void BatchApplied(const BatchReport& report) override;
   void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) override;
   void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) override;
+  void PartitionTimeCorrected(int32_t partition, TimeMs stored, TimeMs now) override;
   void RangeLost(int32_t partition, const LostRange& range) override;
   void CheckpointWritten(int32_t partition, const CheckpointReport& report) override;
   void CheckpointFailed(int32_t partition, const Error& error) override;

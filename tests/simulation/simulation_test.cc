@@ -32,6 +32,25 @@ std::vector<uint64_t> Seeds(uint64_t count) {
   return seeds;
 }
 
+TEST(Simulation, RecordsOfYearsAheadChangeNothingOfOthers) {
+  uint64_t ahead = 0;
+  const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(500)));
+  for (const uint64_t seed : seeds) {
+    std::array<FakeDisk, 1> disks;
+    Disk* const only = &disks[0];
+    WorldShape shape;
+    shape.retention = false;
+    shape.crash_percent = seed % 3 == 0 ? 0 : 2;
+    shape.power_cut_permille = shape.crash_percent;
+    shape.ahead_permille = seed % 2 == 0 ? 0 : 20;
+    World world(seed, {&only, 1}, shape);
+    ASSERT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
+    ahead += world.reporter().timestamps_ahead;
+  }
+  if (seeds.size() == 1) return;
+  EXPECT_GT(ahead, static_cast<uint64_t>(test::Rounds(500)));
+}
+
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;

@@ -8,8 +8,8 @@
 namespace seen::sim {
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
-      "grow log",     "deliver", "freeze", "write frozen", "store fault", "publish",
-      "dead letters", "time",    "read",   "retention",    "level 0",     "reassign"};
+      "grow log", "deliver", "freeze",    "write frozen", "store fault", "publish",    "dead letters",
+      "time",     "read",    "retention", "level 0",      "reassign",    "wrong clock"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -201,7 +201,12 @@ LoggedEvent World::RandomEvent(TimeMs timestamp) {
 
 World::LogRecord World::RandomRecord(const Lane& lane) {
   LogRecord record;
-  record.timestamp = {clock_.WallNow().value - static_cast<int64_t>(random_() % 500)};
+  // The events' own times are right, and so are the records' timestamps, but for one now and then.
+  record.timestamp = {clock_.WallNow().value - clock_error_ms_ - static_cast<int64_t>(random_() % 500)};
+  const TimeMs now = record.timestamp;
+  if (static_cast<int>(random_() % 1000) < shape_.ahead_permille) {
+    record.timestamp.value += static_cast<int64_t>(1 + random_() % 60) * 365 * kMsPerDay;
+  }
   record.user = lane.users[random_() % lane.users.size()];
   record.key = record.user;
   const uint64_t dice = random_() % 100;
@@ -214,7 +219,8 @@ World::LogRecord World::RandomRecord(const Lane& lane) {
     record.null = true;
     return record;
   }
-  record.event = RandomEvent(record.timestamp);
+  record.event = RandomEvent(now);
+  record.event.record_ms = record.timestamp.value;
   if (record.bad) record.event.at_ms = record.timestamp.value + 1000 * 1000;  // from the future
   record.value = R"({"user_id":")" + record.user + R"(","exposed_at":)" + std::to_string(record.event.at_ms);
   if (record.event.kind != "exposed") record.value += R"(,"kind":")" + record.event.kind + "\"";
@@ -304,6 +310,8 @@ void World::Do(Step step) {
       // Mostly moments, now and then a night.
       return clock_.Advance(random_() % 40 == 0 ? kMsPerDay / 2 : static_cast<int64_t>(random_() % 1500));
     case Step::kRead: {
+      // By a clock that is behind, more would count than is kept.
+      if (clock_error_ms_ < 0) return;
       const std::string wrong = CheckUser(lane, lane.users[random_() % lane.users.size()]);
       if (!wrong.empty()) problem_ = wrong;
       return;
@@ -320,9 +328,18 @@ void World::Do(Step step) {
     case Step::kReassign:
       if (random_() % 4 == 0) Reassign(lane);
       return;
+    case Step::kWrongClock:
+      if (!shape_.wrong_clocks || random_() % 4 > 0) return;
+      if (clock_error_ms_ != 0) return SetClockError(0);
+      return SetClockError((random_() % 3 == 0 ? -40 : 40) * kMsPerDay);
     case Step::kCount:
       break;
   }
+}
+
+void World::SetClockError(int64_t ms) {
+  clock_.SetWall(clock_.WallNow().value - clock_error_ms_ + ms);
+  clock_error_ms_ = ms;
 }
 
 std::string World::Run() {
@@ -354,6 +371,7 @@ std::string World::Run() {
 void World::ToRest() {
   if (PowerIsGoing()) Crash();
   snapshots_.deliver_all = true;
+  SetClockError(0);
   for (const auto& lane : lanes_) {
     lane->disk->Inject(StoreFault::kNone);
     lane->level0_files = 1;

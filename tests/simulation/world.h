@@ -46,6 +46,7 @@ enum class Step {
   kRetention,
   kLevel0,
   kReassign,
+  kWrongClock,
   kCount
 };
 std::string_view StepName(Step step);
@@ -56,6 +57,8 @@ struct WorldShape {
   int power_cut_permille = 4;  // at any call of the publisher's ports
   int read_fail_percent = 0;   // of what the publisher reads
   bool retention = true;
+  bool wrong_clocks = false;  // the wall clock steps by 40 days for a while, ahead or back
+  int ahead_permille = 0;     // of the records have a timestamp of years ahead
   uint64_t tail_bytes_max = 200'000;
 };
 
@@ -117,6 +120,7 @@ class World {
   void ToRest();
   Lane& AnyLane() { return *lanes_[random_() % lanes_.size()]; }
   bool PowerIsGoing() const;
+  void SetClockError(int64_t ms);
   std::string RandomBadValue();
   LogRecord RandomRecord(const Lane& lane);
   LoggedEvent RandomEvent(TimeMs timestamp);
@@ -147,6 +151,7 @@ class World {
   std::vector<std::unique_ptr<Lane>> lanes_;
   OpenPartitions opened_;
   std::unique_ptr<Publisher> publisher_;
+  int64_t clock_error_ms_ = 0;  // of the wall clock
   std::map<Step, int> crashes_after_;
   std::string problem_;
 };

@@ -205,11 +205,13 @@ class CountingReporter final : public Reporter {
     batches += 1, events += report.events, too_old += report.too_old;
     looked_up += report.looked_up, joined += report.joined;
     removed += report.removed, erased += report.erased;
+    timestamps_ahead += report.timestamps_ahead;
     served += report.served, declared += report.declared;
     for (size_t i = 0; i < kSkipReasons; ++i) skipped[i] += report.skipped[i];
   }
   void EventRejected(const Rejection&, int32_t, int64_t) override { ++rejected; }
   void EventMisrouted(int32_t, int32_t, int64_t) override { ++misrouted; }
+  void PartitionTimeCorrected(int32_t, TimeMs, TimeMs) override { ++times_corrected; }
   void RangeLost(int32_t, const LostRange&) override { ++ranges_lost; }
   void CheckpointWritten(int32_t, const CheckpointReport& report) override {
     ++checkpoints, marks_set += report.marks_set, marks_cleared += report.marks_cleared;
@@ -225,7 +227,7 @@ class CountingReporter final : public Reporter {
   }
   void UserKeyCollision(int32_t) override { ++user_key_collisions; }
 
-  uint64_t looked_up = 0, joined = 0;
+  uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
            send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0, declared = 0;

@@ -38,6 +38,7 @@ TEST_F(RepublishTest, AnEndingIsPublishedThoughTheDaemonWasKilledSince) {
   Publish();
   EXPECT_FALSE(Published("a"));
   EXPECT_TRUE(Published("b"));
+  Send(Event("exposed", "c", clock.WallNow().value, "u2"));  // partition time passes the ending as well
   Checkpoint();
   EXPECT_TRUE(durable.endings.empty());
 }
@@ -56,6 +57,7 @@ TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   Publish();
   Checkpoint();
   EXPECT_FALSE(HasSnapshot("u2"));
+  Send(Event("exposed", "c", clock.WallNow().value, "u3"));  // partition time passes the endings as well
   Publish();
   Checkpoint();
   EXPECT_TRUE(durable.endings.empty());
@@ -227,11 +229,46 @@ TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
   EXPECT_TRUE(cursor.has_value());
 }
 
+TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStay) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  Publish();
+  clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
+  Send(Event("exposed", "b", kNow), kNow);
+  publisher->Step();
+  clock.Advance(2'000);
+  publisher->Step();
+  ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
+  clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
+  Checkpoint();
+  Publish();
+  EXPECT_TRUE(Published("a"));
+  EXPECT_TRUE(Published("b"));
+}
+
+TEST_F(RepublishTest, AWrongClockErasesNothingBesideARecordOfYearsAhead) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Checkpoint();
+  Send(Event("exposed", "poison", kNow, "u2"), kNow + 75 * 365 * kMsPerDay);
+  Checkpoint();
+  clock.SetWall(kNow + 40 * kMsPerDay);
+  Send(Event("exposed", "b", kNow), kNow);
+  Checkpoint();
+  clock.SetWall(kNow);
+  EXPECT_TRUE(Seen("a"));
+  EXPECT_TRUE(Seen("b"));
+  EXPECT_EQ(reporter.timestamps_ahead, 1u);
+}
+
 TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
   SweepProgress progress;
   progress.done = Day{20'413};
   progress.running = Day{20'414};
   progress.cursor = UserRef{3, {7, 8}};
+  progress.rendered = Day{20'415};
   progress.filters = {{0, 0x1234, false}, {2, 0xffffffffffffffff, true}};
   const std::string bytes = EncodeSweepProgress(progress);
   EXPECT_EQ(*DecodeSweepProgress(bytes), progress);

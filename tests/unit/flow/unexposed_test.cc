@@ -11,6 +11,11 @@ class UnexposedTest : public test::TimedTest {
   static constexpr int64_t kDueMs = (kNow / 300'000 + 1 + 6) * 300'000 + kGrace * 1000;
 
   UnexposedTest() { options.unexposed = UnexposedPolicy{300, kGrace}; }
+  /// The wall clock goes along with the records.
+  void Send(std::string value, int64_t timestamp_ms) {
+    clock.SetWall(std::max(clock.WallNow().value, timestamp_ms));
+    TimedTest::Send(std::move(value), timestamp_ms);
+  }
   void Tick(int64_t timestamp_ms) { Send(Event("exposed", "tick", timestamp_ms, "clockwork"), timestamp_ms); }
   /// Item ids that were told of, with how often.
   std::map<std::string, int> Told() const { return topic.told; }
@@ -135,6 +140,43 @@ TEST_F(UnexposedTest, WhatResolvesLivesNoLongerThanNeeded) {
   const auto found = durable.deltas.find({kResolvingFilter, UserKeyOf("u1")});
   ASSERT_NE(found, durable.deltas.end());
   EXPECT_EQ(DecodeDelta(found->second)->others.size(), 1u);
+}
+
+TEST_F(UnexposedTest, ARecordOfYearsAheadSilencesNothing) {
+  for (const int64_t years : {3, 75, 120}) {
+    durable = {};
+    topic.told.clear();
+    log.clear();
+    Open();
+    clock.SetWall(kNow);
+    Send(Event("served", "a", kNow), kNow);
+    TimedTest::Send(Event("exposed", "tick", kNow, "clockwork"), kNow + years * 365 * kMsPerDay);
+    Settle();
+    EXPECT_TRUE(Told().empty()) << years;
+    EXPECT_EQ(flow->state.GetAsOf().partition_time, TimeMs{kNow}) << years;
+    clock.SetWall(kDueMs + 2'000);
+    Send(Event("served", "b", kDueMs), kDueMs);
+    Tick(kDueMs + 2'000);
+    Settle();
+    ASSERT_EQ(Told().size(), 1u) << years;
+    EXPECT_NE(Told().begin()->first.find(R"("a")"), std::string::npos);
+    ASSERT_EQ(durable.served.size(), 1u);
+    EXPECT_LT(durable.served.begin()->first.due_s, kDueMs / 1'000 + 3'600) << "b stands at its own second";
+  }
+}
+
+TEST_F(UnexposedTest, AStoredTimeOfYearsAheadIsCorrectedAtOpening) {
+  Open();
+  Send(Event("served", "a", kNow), kNow);
+  Checkpoint();
+  durable.position->partition_time = {kNow + 80 * 365 * kMsPerDay};  // an older version's
+  Open();
+  EXPECT_EQ(reporter.times_corrected, 1u);
+  EXPECT_EQ(flow->state.GetAsOf().partition_time, TimeMs{kNow}) << "the last record's";
+  clock.SetWall(kDueMs + 2'000);
+  Tick(kDueMs + 2'000);
+  Settle();
+  EXPECT_EQ(Told().size(), 1u);
 }
 
 }  // namespace

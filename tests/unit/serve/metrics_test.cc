@@ -40,6 +40,7 @@ void ReportAll(Metrics& metrics) {
   batch.skipped[static_cast<size_t>(SkipReason::kCondition)] = 6;
   batch.skipped[static_cast<size_t>(SkipReason::kNoFilter)] = 7;
   batch.misrouted = 1;
+  batch.timestamps_ahead = 2;
   batch.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 3;
   batch.record_to_visible.Add(4, 10);
   batch.record_to_visible.Add(1'000'000, 1);
@@ -97,6 +98,7 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_rekeying_rewinds_total", 1},
       {"seen_rekeying_lost_messages_total{partition=\"2\"}", 7},
       {"seen_user_key_collisions_total", 1},
+      {"seen_timestamps_ahead_total{partition=\"0\"}", 2},
       {"seen_publisher_errors_total{step=\"render\"}", 1},
       {"seen_publisher_errors_total{step=\"scan_marks\"}", 0},
       {"seen_lost_messages_total{partition=\"3\"}", 15},
