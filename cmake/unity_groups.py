@@ -45,8 +45,10 @@ def own_names(text):
 
 def defined(head, unnamed):
     """The name in front of what a definition's tokens give it: arguments, a value, an extent, a body, nothing."""
-    if not (unnamed or "static" in head) or head[:1] in (["using"], ["namespace"], ["static_assert"]):
+    if not (unnamed or "static" in head) or head[:1] in (["namespace"], ["static_assert"]):
         return set()
+    if head[:1] == ["using"]:
+        return {head[1]} if "=" in head else set()
     words = [word for word in head if word not in ("final", "const", "constexpr", "noexcept", "override")]
     for at, word in enumerate(words):
         if word in KEYS and at + 1 < len(words):

@@ -20,6 +20,7 @@ struct RunCommand {
   Config config;
   bool embedded_kafka = false;  // start a broker of our own and use it instead of kafka.brokers
   bool rebuild = false;         // read partitions without local state from the earliest
+  bool share_topics = false;    // start although another group publishes into the same topics
 };
 
 /// Print and leave.

@@ -6,11 +6,12 @@
 
 #include "app/changes.h"
 #include "app/daemon_status.h"
+#include "app/exposures.h"
 #include "app/group_reader.h"
 #include "app/items.h"
+#include "app/kafka_retry.h"
 #include "app/memory_budget.h"
-#include "app/partition_set.h"
-#include "app/pipeline.h"
+#include "app/other_group.h"
 #include "app/rekeying.h"
 #include "app/service_manager.h"
 #include "app/stop_signal.h"
@@ -24,48 +25,24 @@
 #include "kafka/embedded_broker.h"
 #include "kafka/snapshot_producer.h"
 #include "query/queries.h"
+#include "run/log_end_watch.h"
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
+#include "store/stored_identity.h"
 
 namespace seen {
 namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kControlPoll{50};
 constexpr milliseconds kHousekeeping{200};
-constexpr seconds kCommitEvery{1};
 constexpr seconds kRetentionAsked{300};
 constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
 constexpr milliseconds kLastRekeyedAwaited{1000};
 constexpr milliseconds kLastGroupsAwaited{1500};
-
-/// Assignments become open partitions.
-class Rebalancing final : public RebalanceHandler {
- public:
-  explicit Rebalancing(PartitionSet& partitions) : partitions_(partitions) {}
-  void SetConsumer(Consumer* consumer) { consumer_ = consumer; }
-
-  Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override {
-    return partitions_.Open(assignment);
-  }
-  void OnRevoked(std::span<const int32_t> partitions, bool lost) override {
-    for (const int32_t partition : partitions) {
-      const int64_t committed = partitions_.Close(partition, true);
-      // Closing would wait for a commit, and a commit for brokers.
-      if (committed >= 0 && !lost && consumer_ && consumer_->brokers_reachable()) {
-        consumer_->Commit(partition, committed);
-      }
-    }
-  }
-
- private:
-  PartitionSet& partitions_;
-  Consumer* consumer_ = nullptr;
-};
 
 class Daemon {
  public:
@@ -78,20 +55,18 @@ class Daemon {
         metrics_(MetricsOptions{FilterNames()}),
         queries_(config_, clock_,
                  [this] {
-                   DaemonStatus status =
-                       status_.Make(shown_partitions_.load(), shown_consumer_.load(), shown_rekeying_.load());
-                   if (const GroupReader* const groups = shown_groups_.load()) {
-                     status.item_groups = groups->GetStatus();
-                   }
-                   if (const Items* const items = shown_items_.load()) status.items = items->GetStatus();
-                   return status;
+                   const GroupReader* const groups = shown_groups_.load();
+                   const Items* const items = shown_items_.load();
+                   return status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
+                                       items ? std::optional(items->GetStatus()) : std::nullopt,
+                                       groups ? std::optional(groups->GetStatus()) : std::nullopt);
                  }),
         changes_(config_.input.event_bytes_max, clock_),
         routes_(
             queries_, changes_, [this] { return metrics_.Page(queries_.GetStatus()); },
             [this] {
               const DaemonStatus status = queries_.GetStatus();
-              return Readiness{status.ready, status.not_ready_reason};
+              return Readiness{status.ready, status.not_ready_reason, status.troubles};
             }) {}
 
   int Run();
@@ -106,13 +81,13 @@ class Daemon {
   }
   Status StartLocally();
   Status Connect();
+  Status CheckAlone();
+  int32_t StoredPartitions() const;
   Status FollowGroups();
   Status StartItems();
-  void Consume();
   void Housekeep();
-  void RenewLeases(Instant now);
   void ShutDown();
-  void Refused(const Error& error);
+  void Failed(const Error& error);
 
   const DaemonOptions& options_;
   Config config_;
@@ -124,16 +99,13 @@ class Daemon {
   StoreResources resources_;
   StatusBoard status_;
   Metrics metrics_;
-  std::atomic<const PartitionSet*> shown_partitions_{nullptr};  // for HTTP's threads
-  std::atomic<const Consumer*> shown_consumer_{nullptr};
+  std::atomic<const Exposures*> shown_exposures_{nullptr};  // for HTTP's threads
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
   bool told_ready_ = false;
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
-  Instant housekept_{};
-  Instant committed_{};
   Instant retention_asked_{};
 
   // In the order of their making; what is below uses what is above and goes first.
@@ -146,21 +118,19 @@ class Daemon {
   std::unique_ptr<RocksGroupTable> groups_;  // with config_.items
   std::unique_ptr<GroupReader> group_reader_;
   std::unique_ptr<Items> items_;  // with config_.items
-  std::unique_ptr<PartitionSet> partitions_;
-  std::unique_ptr<Rebalancing> rebalancing_;
-  std::unique_ptr<Consumer> consumer_;
+  std::unique_ptr<Exposures> exposures_;
+  std::unique_ptr<LogEndWatch> log_ends_;  // asks for exposures_
   Queries queries_;
   Changes changes_;
   Routes routes_;
   std::unique_ptr<HttpServer> http_;
-  std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Rekeying> rekeying_;
 };
 
 int Daemon::Run() {
   Status started = StartLocally();
   if (started) started = Connect();
-  if (started && !stop_.requested()) Consume();
+  while (started && exposures_ && !stop_.WaitFor(kHousekeeping)) Housekeep();
   if (!started) {
     log::Error("can't start", {{"reason", started.error().message}});
     exit_status_ = started.error().code == Code::kRefused ? kExitRefused : kExitFailed;
@@ -200,11 +170,13 @@ Status Daemon::StartLocally() {
   HttpOptions http;
   http.listen = config_.http.listen;
   http.threads = config_.http.threads;
+  http.bodies_bytes_max = budget_.bodies_bytes;
   auto server = HttpServer::Start(
       http, [this](const HttpRequest& request) { return routes_.Handle(request); },
       [this](std::string_view route, unsigned code, std::chrono::nanoseconds duration) {
         metrics_.HttpAnswered(route, code, duration);
-      });
+      },
+      [this](const HttpRequest& head) { return routes_.RuleFor(head); });
   if (!server) return Fail(server.error());
   http_ = std::move(*server);
   status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
@@ -221,9 +193,12 @@ Status Daemon::Connect() {
   auto admin = Admin::Open(config_.kafka.brokers, config_.kafka.client);
   if (!admin) return Fail(admin.error());
   admin_ = std::move(*admin);
-  const auto topics = WaitForTopics(config_, *admin_, options_.embedded_kafka, stop_, status_);
+  const bool rebuild = options_.rebuild || options_.embedded_kafka;
+  const auto topics =
+      WaitForTopics(config_, *admin_, options_.embedded_kafka, {StoredPartitions(), rebuild}, stop_, status_);
   if (!topics) return Fail(topics.error());
   if (topics->partitions == 0) return {};  // asked to stop meanwhile
+  if (Status alone = CheckAlone(); !alone) return alone;
 
   DeadLetterProducer::Options letters;
   letters.brokers = config_.kafka.brokers;
@@ -250,10 +225,10 @@ Status Daemon::Connect() {
   if (config_.unexposed) {
     snapshots.topics[static_cast<FilterIndex>(config_.filters.size())] = config_.unexposed->topic;
   }
-  std::optional<FilterIndex> watermarks;
+  std::optional<WatermarkBeat::Options> watermarks;
   if (WritesWatermarks(config_)) {
-    watermarks = static_cast<FilterIndex>(config_.filters.size() + 1);
-    snapshots.topics[*watermarks] = config_.watermarks->topic;
+    watermarks = {static_cast<FilterIndex>(config_.filters.size() + 1), config_.kafka.group_id};
+    snapshots.topics[watermarks->topic] = config_.watermarks->topic;
   }
   if (!snapshots.topics.empty()) {
     auto producer = SnapshotProducer::Open(snapshots);
@@ -266,6 +241,7 @@ Status Daemon::Connect() {
   events.client = config_.kafka.client;
   events.topic = config_.input.topic;  // the one that is keyed by user
   events.partitioner = config_.input.partitioner;
+  events.partitions = topics->user_partitions;
   events_ = std::make_unique<EventProducer>(events);
   changes_.SetProducer(events_.get());
 
@@ -273,12 +249,16 @@ Status Daemon::Connect() {
   if (Status started = StartItems(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
-  partitions_ = std::make_unique<PartitionSet>(
-      PartitionSet::Options{&config_, options_.rebuild || options_.embedded_kafka, *plan, groups_.get()},
-      *directory_, resources_, budget_, *dead_letters_, metrics_, clock_);
-  rebalancing_ = std::make_unique<Rebalancing>(*partitions_);
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  Consumer::Options consumer;
+  Exposures::Options exposures;
+  exposures.config = &config_;
+  exposures.plan = *plan;
+  exposures.groups = groups_.get();
+  exposures.rebuild = options_.rebuild || options_.embedded_kafka;
+  exposures.partitions_of_users = topics->user_partitions;
+  exposures.snapshots = snapshots_.get();
+  exposures.watermarks = watermarks;
+  Consumer::Options& consumer = exposures.consumer;
   consumer.brokers = config_.kafka.brokers;
   consumer.client = config_.kafka.client;
   consumer.topic = config_.input.topic;
@@ -287,32 +267,57 @@ Status Daemon::Connect() {
   consumer.workers = std::min(processors, topics->partitions);
   consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
   consumer.lease = &lease_;
-  auto opened = Consumer::Open(consumer, *rebalancing_);
-  if (!opened) return Fail(opened.error());
-  consumer_ = std::move(*opened);
-  rebalancing_->SetConsumer(consumer_.get());
-  queries_.SetPartitions(&partitions_->open(), topics->partitions);
-  shown_partitions_.store(partitions_.get());
-  shown_consumer_.store(consumer_.get());
-  pipeline_ = std::make_unique<Pipeline>(
-      *partitions_, *consumer_, Pipeline::Publication{snapshots_.get(), watermarks, &lease_}, metrics_,
-      clock_, consumer.workers, [this](const Error& error) { Refused(error); });
+  consumer.watch_owners = !options_.embedded_kafka;
+  exposures.lease = &lease_;
+  auto exposed = Exposures::Start(exposures, *directory_, resources_, budget_, *dead_letters_, metrics_,
+                                  clock_, [this](const Error& error) { Failed(error); });
+  if (!exposed) return Fail(exposed.error());
+  exposures_ = std::move(*exposed);
+  log_ends_ = std::make_unique<LogEndWatch>(
+      [consumer = &exposures_->consumer()](std::span<const int32_t> partitions, milliseconds timeout) {
+        return consumer->LogEnds(partitions, timeout);
+      },
+      exposures_->open(), clock_);
+  log_ends_->Start();
+  queries_.SetPartitions(&exposures_->open(), exposures.partitions_of_users);
+  shown_exposures_.store(exposures_.get());
   if (!config_.input.source_topic) return {};
 
   Rekeying::Options rekeying = Rekeying::ForEvents(config_, *plan);
   rekeying.instance_id = consumer.instance_id;
   rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
+  rekeying.watch_owners = !options_.embedded_kafka;
   rekeying.workers = std::min(processors, topics->source_partitions);
   rekeying.keyed_message_bytes_max = topics->message_bytes_max;
   rekeying.fetch_bytes_max = budget_.FetchBytes(true);
   rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
   rekeying.producer_bytes_max = budget_.KeyedProducerBytes();
-  auto started = Rekeying::Start(rekeying, {partitions_.get(), consumer_.get()}, metrics_, clock_,
-                                 [this](const Error& error) { Refused(error); });
+  auto started = Rekeying::Start(rekeying, {&exposures_->open(), &exposures_->consumer()}, metrics_, clock_,
+                                 [this](const Error& error) { Failed(error); });
   if (!started) return Fail(started.error());
   rekeying_ = std::move(*started);
   shown_rekeying_.store(rekeying_.get());
   return {};
+}
+
+Status Daemon::CheckAlone() {
+  if (!WritesWatermarks(config_) || options_.embedded_kafka || options_.share_topics) return {};
+  const Status alone = RetryKafka(
+      [&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, stop_); }, stop_, status_);
+  if (alone) status_.SetProblem("");
+  return alone;
+}
+
+// That users are mapped to, as the state here knows; 0: there is none, or it is dropped.
+int32_t Daemon::StoredPartitions() const {
+  if (options_.rebuild || options_.embedded_kafka) return 0;
+  const auto with_state = directory_->PartitionsWithState();
+  if (!with_state) return 0;
+  for (const int32_t partition : *with_state) {
+    const auto identity = ReadStoredIdentity(directory_->path(), partition);
+    if (identity && identity->topic == config_.input.topic) return identity->partition_count;
+  }
+  return 0;
 }
 
 Status Daemon::FollowGroups() {
@@ -354,7 +359,7 @@ Status Daemon::StartItems() {
   items.producer_bytes_max = budget_.ItemsProducerBytes();
   items.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
   items.presence_bytes_max = budget_.presence_bytes;
-  auto started = Items::Start(items, *admin_, clock_, [this](const Error& error) { Refused(error); });
+  auto started = Items::Start(items, *admin_, clock_, [this](const Error& error) { Failed(error); });
   if (!started) return Fail(started.error());
   items_ = std::move(*started);
   shown_items_.store(items_.get());
@@ -362,32 +367,18 @@ Status Daemon::StartItems() {
   return {};
 }
 
-void Daemon::Refused(const Error& error) {
+void Daemon::Failed(const Error& error) {
   log::Error("refusing to go on", {{"reason", error.message}});
   status_.SetProblem(error.message);
   exit_status_ = kExitRefused;
   stop_.Request();
 }
 
-void Daemon::Consume() {
-  while (!stop_.requested()) {
-    if (Status polled = consumer_->PollControl(kControlPoll); !polled) Refused(polled.error());
-    Housekeep();
-  }
-}
-
 void Daemon::Housekeep() {
   const Instant now = clock_.Now();
-  if (now - housekept_ < kHousekeeping) return;
-  housekept_ = now;
-  for (const PartitionPointer& open : partitions_->open().All()) {
-    const Watermarks watermarks = consumer_->CachedWatermarks(open->partition);
-    open->flow->state.SetWatermarks(watermarks.low, watermarks.high);
-  }
-  RenewLeases(now);
   if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
     retention_asked_ = now;
-    if (const auto retention = consumer_->RetentionMs(milliseconds(500)); retention) {
+    if (const auto retention = exposures_->consumer().RetentionMs(milliseconds(500)); retention) {
       status_.SetRetention(*retention);
     }
   }
@@ -402,33 +393,22 @@ void Daemon::Housekeep() {
       log::Warning("not ready", {{"reason", status.not_ready_reason}});
     }
   }
-  service_manager_.Status(status.ready ? "ready" : status.not_ready_reason);
-}
-
-// Commits every partition's last checkpoint again, changed or not: what counts is that the group takes it.
-void Daemon::RenewLeases(Instant now) {
-  if (now - committed_ < kCommitEvery || !consumer_->brokers_reachable()) return;
-  committed_ = now;
-  std::map<int32_t, int64_t> offsets;
-  for (const PartitionPointer& open : partitions_->open().All()) {
-    if (const int64_t offset = open->flow->state.checkpoint_offset(); offset >= 0)
-      offsets[open->partition] = offset;
-  }
-  consumer_->Commit(offsets);
+  const std::string now_ready = status.troubles.empty() ? "ready" : "ready; " + status.troubles.front();
+  service_manager_.Status(status.ready ? now_ready : status.not_ready_reason);
 }
 
 void Daemon::ShutDown() {
   service_manager_.Stopping();
   // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
   // checkpoint and commit.
+  if (log_ends_) log_ends_->Stop();
   if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
   if (items_) items_->Stop(kLastGroupsAwaited);
-  if (pipeline_) {
-    pipeline_->StopWorkers();
+  if (exposures_) {
+    exposures_->StopWorkers();
     dead_letters_->Flush(kLastDeadLettersAwaited);
-    pipeline_->Stop(kLastSnapshotsAwaited);
+    exposures_->Stop(kLastSnapshotsAwaited);
   }
-  if (consumer_) consumer_->Close();
   if (group_reader_) group_reader_->Stop();
   queries_.SetPartitions(nullptr, 0);
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it

@@ -1,8 +1,11 @@
 #include "app/daemon_status.h"
 
+#include <algorithm>
+
 #include "app/version.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
+#include "serve/readiness.h"
 #include "store/descriptor.h"
 
 namespace seen {
@@ -50,6 +53,11 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
     status.state = "catching_up";
     status.reason = "some of its events are still to be re-keyed";
   }
+  const AsOf as_of = open.flow->state.GetAsOf(clock_.Now());
+  status.lag_is_known = as_of.lag_messages.has_value();
+  status.age = as_of.age;
+  status.answers = open.CaughtUp() && !open.stopped.load(std::memory_order_acquire);
+  status.assigned = open.assigned.load(std::memory_order_acquire);
   const int64_t held_since_ms = open.held_since_ms.load(std::memory_order_relaxed);
   if (open.stopped.load(std::memory_order_acquire)) {
     status.state = "stopped";
@@ -63,6 +71,11 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
     status.reason =
         "waiting for the store for " + std::to_string(clock_.WallNow().value - held_since_ms) + " ms";
   }
+  if (!status.assigned && status.state != "stopped") {
+    status.state = "unassigned";
+    status.reason =
+        "the group doesn't assign it to this daemon now. Its answers come from what is known here";
+  }
   const std::lock_guard lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {
     // The next unread record is no older than the last one read.
@@ -72,45 +85,77 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   return status;
 }
 
-DaemonStatus StatusBoard::Make(const PartitionSet* partitions, const Consumer* consumer,
-                               const Rekeying* rekeying) const {
+namespace {
+bool IsRefused(const PartitionProblem& problem) {
+  return problem.kind == PartitionProblem::Kind::kRefused || problem.kind == PartitionProblem::Kind::kStopped;
+}
+}  // namespace
+
+void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status) const {
+  for (const PartitionPointer& open : exposures.open().All()) {
+    status.partitions.push_back(MakePartition(*open));
+  }
+  for (const PartitionProblem& problem : exposures.Problems()) {
+    const auto open = std::find_if(
+        status.partitions.begin(), status.partitions.end(),
+        [&](const PartitionStatus& partition) { return partition.partition == problem.partition; });
+    if (open != status.partitions.end()) {
+      if (open->reason.empty()) open->reason = problem.reason;
+      continue;
+    }
+    PartitionStatus partition;
+    partition.partition = problem.partition;
+    partition.next_offset = -1;  // not known
+    partition.state = IsRefused(problem) ? "refused" : "opening";
+    partition.reason = problem.reason;
+    status.partitions.push_back(std::move(partition));
+  }
+  std::sort(status.partitions.begin(), status.partitions.end(),
+            [](const PartitionStatus& a, const PartitionStatus& b) { return a.partition < b.partition; });
+  status.unread.unowned = exposures.consumer().unowned_partitions();
+  for (const PartitionStatus& partition : status.partitions) {
+    if (partition.IsRefused()) status.unread.refused.push_back({partition.partition, partition.reason});
+  }
+}
+
+DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekeying,
+                               std::optional<ItemsStatus> items,
+                               std::optional<ItemGroupsStatus> item_groups) const {
   DaemonStatus status;
   {
     const std::lock_guard lock(mutex_);
     status = base_;
     status.not_ready_reason = problem_;
   }
+  const Consumer* const consumer = exposures ? &exposures->consumer() : nullptr;
   if (consumer) status.brokers_reachable = consumer->brokers_reachable();
-  if (partitions) {
-    for (const PartitionPointer& open : partitions->open().All()) {
-      const PartitionStatus& partition = status.partitions.emplace_back(MakePartition(*open));
-      if (!status.not_ready_reason.empty()) continue;
-      const std::string name = "partition " + std::to_string(partition.partition);
-      // A short wait for the store is life; readiness goes with what it leads to: lag, or a full disk.
-      const bool short_wait = partition.state == "held" && !open->disk_full.load() && open->CaughtUp();
-      if (partition.state != "ready" && !short_wait) {
-        status.not_ready_reason = name + " is " + partition.state + ": " + partition.reason;
-      } else if (partition.lag_messages > static_cast<int64_t>(config_.http.ready_lag_messages)) {
-        status.not_ready_reason = name + " is " + std::to_string(partition.lag_messages) +
-                                  " messages behind, more than http.ready_lag_messages = " +
-                                  std::to_string(config_.http.ready_lag_messages);
-      }
-    }
-  }
+  if (exposures) AddPartitions(*exposures, status);
+  std::vector<std::string> waits;
   if (rekeying) {
     status.rekeying = rekeying->GetStatus();
-    if (status.not_ready_reason.empty()) status.not_ready_reason = status.rekeying->problem;
+    status.rekeying->unread.unowned = rekeying->Unowned();
+    for (const PartitionProblem& problem : rekeying->Problems()) {
+      if (!IsRefused(problem)) continue;
+      status.rekeying->unread.refused.push_back({problem.partition, problem.reason, {}});
+      // Any user may have events in it.
+      waits.push_back("re-keying waits for partition " + std::to_string(problem.partition) + ": " +
+                      problem.reason);
+    }
+    if (!status.rekeying->problem.empty()) waits.push_back(status.rekeying->problem);
   }
   // Asked for after the partitions: those that open meanwhile are not missed.
-  if (consumer && consumer->opening() && status.not_ready_reason.empty()) {
-    status.not_ready_reason = "partitions are being opened";
+  if (consumer && consumer->opening()) waits.emplace_back("partitions are being opened");
+  if (status.partitions.empty() && consumer && !consumer->last_problem().empty()) {
+    waits.push_back(consumer->last_problem());
   }
-  if (status.partitions.empty() && status.not_ready_reason.empty()) {
-    status.not_ready_reason = consumer && !consumer->last_problem().empty()
-                                  ? consumer->last_problem()
-                                  : "no partition is assigned to this instance (yet)";
-  }
-  status.ready = status.not_ready_reason.empty();
+  status.items = std::move(items);
+  status.item_groups = std::move(item_groups);
+  Readiness readiness = JudgeReadiness(status, static_cast<int64_t>(config_.http.ready_lag_messages), waits,
+                                       was_ready_.load(std::memory_order_relaxed));
+  was_ready_.store(readiness.ready, std::memory_order_relaxed);
+  status.ready = readiness.ready;
+  status.not_ready_reason = std::move(readiness.reason);
+  status.troubles = std::move(readiness.troubles);
   return status;
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "app/partition_set.h"
+#include "app/exposures.h"
 #include "app/rekeying.h"
 #include "config/config.h"
 #include "serve/daemon_status.h"
@@ -25,11 +25,13 @@ class StatusBoard {
   void SetRetention(std::optional<int64_t> retention_ms);
   std::string instance_id() const;
 
-  /// Any of them may be nullptr.
-  DaemonStatus Make(const PartitionSet* partitions, const Consumer* consumer, const Rekeying* rekeying) const;
+  /// Pointers may be nullptr. Says whether the daemon is ready: see JudgeReadiness.
+  DaemonStatus Make(const Exposures* exposures, const Rekeying* rekeying, std::optional<ItemsStatus> items,
+                    std::optional<ItemGroupsStatus> item_groups) const;
 
  private:
   PartitionStatus MakePartition(const OpenPartition& open) const;
+  void AddPartitions(const Exposures& exposures, DaemonStatus& status) const;
 
   const Config& config_;
   const Clock& clock_;
@@ -37,6 +39,7 @@ class StatusBoard {
   DaemonStatus base_;                    // mutex_
   std::string problem_;                  // mutex_
   std::optional<int64_t> retention_ms_;  // mutex_
+  mutable std::atomic<bool> was_ready_{false};
 };
 
 }  // namespace seen

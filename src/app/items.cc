@@ -68,19 +68,19 @@ class Items::RekeyReports final : public Reporter {
   LogBudget budget_;
 };
 
-Items::Items(const Options& options, const Admin& admin, const Clock& clock, OnRefused on_refused)
+Items::Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed)
     : options_(options),
       config_(*options.config->items),
       admin_(admin),
       clock_(clock),
-      on_refused_(std::move(on_refused)),
+      on_failed_(std::move(on_failed)),
       rekey_reports_(std::make_unique<RekeyReports>()) {}
 
 Items::~Items() { Stop(milliseconds(0)); }
 
 Result<std::unique_ptr<Items>> Items::Start(const Options& options, const Admin& admin, const Clock& clock,
-                                            OnRefused on_refused) {
-  std::unique_ptr<Items> items(new Items(options, admin, clock, std::move(on_refused)));
+                                            OnFailed on_failed) {
+  std::unique_ptr<Items> items(new Items(options, admin, clock, std::move(on_failed)));
   if (Status read = items->ReadIdf(); !read) return Fail(std::move(read.error()));
   items->control_ = std::thread([raw = items.get()] {
     NameThread("items-control");
@@ -171,7 +171,7 @@ Status Items::StartRekeying(int32_t source_partitions) {
 
 void Items::Refuse(const Error& error) {
   SetProblem(error.message);
-  on_refused_(error);
+  on_failed_(error);
 }
 
 void Items::SetProblem(std::string problem) {

@@ -26,7 +26,7 @@ namespace seen {
 
 class Items final : public SimilarPort, public RebalanceHandler, public WorkerHandler {
  public:
-  using OnRefused = std::function<void(const Error&)>;
+  using OnFailed = std::function<void(const Error&)>;
   struct Options {
     const Config* config = nullptr;             // with `items`
     std::string directory;                      // of the store
@@ -42,7 +42,7 @@ class Items final : public SimilarPort, public RebalanceHandler, public WorkerHa
   };
   /// Begins in the background. kInvalidArgument: items.idf_file can't be read. `admin` outlives this.
   static Result<std::unique_ptr<Items>> Start(const Options& options, const Admin& admin, const Clock& clock,
-                                              OnRefused on_refused);
+                                              OnFailed on_failed);
   ~Items() override;  // Stop
 
   /// Reads no more, waits up to `drain` for what is on its way, last checkpoint, leaves. Idempotent.
@@ -59,7 +59,7 @@ class Items final : public SimilarPort, public RebalanceHandler, public WorkerHa
  private:
   class RekeyReports;
   using PartitionPointer = std::shared_ptr<ItemPartition>;
-  Items(const Options& options, const Admin& admin, const Clock& clock, OnRefused on_refused);
+  Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed);
   Status ReadIdf();
   Status Open();  // kUnavailable: again
   Status StartRekeying(int32_t source_partitions);
@@ -75,7 +75,7 @@ class Items final : public SimilarPort, public RebalanceHandler, public WorkerHa
   const ItemsConfig& config_;
   const Admin& admin_;
   const Clock& clock_;
-  const OnRefused on_refused_;
+  const OnFailed on_failed_;
   std::shared_ptr<const IdfTable> idf_;
   std::string idf_text_;
 

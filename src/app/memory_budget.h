@@ -19,18 +19,23 @@ struct MemoryBudget {
   uint64_t producer_bytes;     // snapshots and dead letters under way, each
   uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
   uint64_t groups_bytes;       // what items are like: cache and fetch queue
+  uint64_t bodies_bytes;       // HTTP bodies in flight, with what reading them takes
   uint64_t presence_bytes;     // which keys the indexes of items have, over all of them
+
+  // A removal of a thousand items and some look-ups of thousands of candidates fit at once.
+  static constexpr uint64_t kBodiesBytesMin = 16 << 20;
 
   /// `groups`: items are looked up for what they are like.
   explicit MemoryBudget(uint64_t total, bool groups = false)
-      : delta_cache_bytes(total * (groups ? 10 : 15) / 100),
-        block_cache_bytes(total * 15 / 100),
+      : delta_cache_bytes(total * (groups ? 9 : 13) / 100),
+        block_cache_bytes(total * (groups ? 11 : 12) / 100),
         tails_bytes(total * 30 / 100),
         fetch_bytes(total * (groups ? 10 : 15) / 100),
         publish_bytes(total * (groups ? 8 : 10) / 100),
         producer_bytes(total * 5 / 100),
         write_bytes(total * 5 / 100),
         groups_bytes(groups ? total * 5 / 100 : 0),
+        bodies_bytes(std::max<uint64_t>(total * 5 / 100, kBodiesBytesMin)),
         presence_bytes(groups ? total * 7 / 100 : 0) {}
 
   /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.

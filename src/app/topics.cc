@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
+#include "app/kafka_retry.h"
+#include "app/user_partitions.h"
 #include "base/log.h"
 #include "items/item_window.h"
 #include "model/day.h"
@@ -12,27 +15,8 @@ namespace seen {
 namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kAsk{2000};
-constexpr milliseconds kBackOffMin{100};
-constexpr milliseconds kBackOffMax{2000};
-constexpr int kSaidEvery = 15;
 constexpr uint64_t kKeyedOverhead = 1024;  // a key of at most 512 bytes
 constexpr size_t kMessageBytesDefault = 1 << 20;
-
-/// Calls `attempt` until it gives a value, refuses or a stop is asked for.
-template <typename Attempt>
-auto Retry(Attempt attempt, StopSignal& stop, StatusBoard& status) -> decltype(attempt()) {
-  milliseconds back_off = kBackOffMin;
-  for (int tries = 0;; ++tries) {
-    auto result = attempt();
-    if (result || result.error().code == Code::kRefused || result.error().code == Code::kInvalidArgument)
-      return result;
-    const std::string problem = "waiting for Kafka: " + result.error().message;
-    status.SetProblem(problem);
-    if (tries % kSaidEvery == 0) log::Warning("waiting for Kafka", {{"reason", result.error().message}});
-    if (stop.WaitFor(back_off)) return result;
-    back_off = std::min(back_off * 2, kBackOffMax);
-  }
-}
 
 void Tell(const TopicSpec& topic, const TopicState& state) {
   if (state.created) log::Info("topic created", {{"topic", topic.name}, {"partitions", state.partitions}});
@@ -77,7 +61,7 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
   const auto state = admin.EnsureTopic(spec, kAsk);
   if (!state) return Fail(state.error());
   Tell(spec, *state);
-  InputTopics topics{state->partitions, source_partitions, kMessageBytesDefault};
+  InputTopics topics{state->partitions, state->partitions, source_partitions, kMessageBytesDefault};
   if (state->created) {  // not known to all brokers yet
     const auto bytes = spec.config.find("max.message.bytes");
     if (bytes != spec.config.end())
@@ -89,22 +73,43 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
   if (*bytes) topics.message_bytes_max = std::strtoull((*bytes)->c_str(), nullptr, 10);
   return topics;
 }
+
+Result<int32_t> CountUserPartitions(const Config& config, const Admin& admin, InputPartitions input) {
+  std::map<std::string, int32_t> snapshots;
+  for (const FilterConfig& filter : config.filters) {
+    if (!filter.snapshot) continue;
+    const auto count = admin.PartitionCount(filter.snapshot->topic, kAsk);
+    if (count) {
+      snapshots[filter.snapshot->topic] = *count;
+    } else if (count.error().code != Code::kNotFound) {
+      return Fail(count.error());
+    }
+  }
+  return UserPartitions(config.input.topic, input, snapshots);
+}
 }  // namespace
 
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
-                                  StopSignal& stop, StatusBoard& status) {
+                                  KnownState known, StopSignal& stop, StatusBoard& status) {
   const std::string& input = config.input.source_topic.value_or(config.input.topic);
-  const auto partitions = Retry([&] { return admin.PartitionCount(input, kAsk); }, stop, status);
+  const auto partitions = RetryKafka([&] { return admin.PartitionCount(input, kAsk); }, stop, status);
   if (!partitions) return stop.requested() ? Result<InputTopics>() : Fail(partitions.error());
-  InputTopics input_topics{*partitions, *partitions, kMessageBytesDefault};
+  InputTopics input_topics{*partitions, *partitions, *partitions, kMessageBytesDefault};
   if (config.input.source_topic && !embedded_kafka) {
-    const auto keyed = Retry([&] { return EnsureKeyedTopic(config, admin, *partitions); }, stop, status);
+    const auto keyed = RetryKafka([&] { return EnsureKeyedTopic(config, admin, *partitions); }, stop, status);
     if (!keyed) return stop.requested() ? Result<InputTopics>() : Fail(keyed.error());
     input_topics = *keyed;
   }
   status.SetPartitionCount(input_topics.partitions);
+  input_topics.user_partitions = input_topics.partitions;
+  if (!embedded_kafka) {
+    const InputPartitions of{input_topics.partitions, known.partitions, known.rebuild};
+    const auto count = RetryKafka([&] { return CountUserPartitions(config, admin, of); }, stop, status);
+    if (!count) return stop.requested() ? Result<InputTopics>() : Fail(count.error());
+    input_topics.user_partitions = *count;
+  }
 
-  const int32_t count = input_topics.partitions;
+  const int32_t count = input_topics.user_partitions;
   std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, count, {}}};
   for (const FilterConfig& filter : config.filters) {
     if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
@@ -126,10 +131,10 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
-    const auto state = Retry([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);
+    const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);
     if (!state) return stop.requested() ? Result<InputTopics>() : Fail(state.error());
     Tell(topic, *state);
-    const auto bytes = Retry([&] { return MessageBytesMax(admin, topic); }, stop, status);
+    const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, stop, status);
     if (!bytes) return stop.requested() ? Result<InputTopics>() : Fail(bytes.error());
     size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
                                                                  : input_topics.snapshot_bytes_max;

@@ -39,7 +39,7 @@ EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
 tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
   Buffers& buffers = *buffers_;
   Readers* readers = &buffers.readers;
-  if (buffers.own && payload.starts_with(kOwnEventStart)) [[unlikely]]
+  if (buffers.own && IsOwnEvent(payload)) [[unlikely]]
     readers = &*buffers.own;
   tl::expected<Event, Rejection> event;  // returned wherever this ends, hence never copied
   if (payload.size() <= event_bytes_max_ && readers->is_plain) [[likely]] {

@@ -20,6 +20,9 @@ struct OwnEvent {
   TimeMs at;
 };
 
+/// Whether the payload of a record is one.
+inline bool IsOwnEvent(std::string_view payload) { return payload.starts_with(kOwnEventStart); }
+
 /// Ids are UTF-8. Pure.
 std::string EncodeOwnEvent(const OwnEvent& event);
 

@@ -35,6 +35,21 @@ void OpenPartitions::Add(PartitionPointer open) {
   open_[open->partition] = std::move(open);
 }
 
+void OpenPartitions::Refuse(int32_t partition, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (reason.empty()) {
+    refusals_.erase(partition);
+  } else {
+    refusals_[partition] = reason;
+  }
+}
+
+std::string OpenPartitions::RefusalOf(int32_t partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = refusals_.find(partition);
+  return found == refusals_.end() ? std::string() : found->second;
+}
+
 PartitionPointer OpenPartitions::Take(int32_t partition) {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(partition);

@@ -26,10 +26,9 @@ struct OpenPartition {
   std::unique_ptr<PartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 
-  std::mutex worker_mutex;        // the flow's worker role: a worker thread, or the one that closes
-  bool closed = false;            // worker_mutex: the flow takes nothing more
-  std::mutex checkpoint_mutex;    // the flow's checkpoint role
-  Instant checkpoint_retry_at{};  // checkpoint_mutex
+  std::mutex checkpoint_mutex;             // the flow's checkpoint role
+  Instant checkpoint_retry_at{};           // checkpoint_mutex
+  std::atomic<int64_t> commit_offset{-1};  // everything below is in the store; -1: not known
 
   // The offset up to which it must have read before it answers, being caught up: until re-keying has caught
   // up too it isn't known.
@@ -40,10 +39,13 @@ struct OpenPartition {
   }
   bool CaughtUp() const { return flow->state.CaughtUp() && !AwaitsRekeying(); }
 
+  // By the group, to this daemon. One that isn't assigned answers from what is known here; nothing of it is
+  // read, published or committed.
+  std::atomic<bool> assigned{true};
   std::atomic<bool> disk_full{false};
   std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
   std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken
-  std::string_view held_reason;           // worker_mutex; a constant
+  std::string_view held_reason;           // the worker's; a constant
 
   void Stop(std::string reason);
   std::string stop_reason() const;
@@ -64,12 +66,17 @@ class OpenPartitions {
   std::vector<PartitionPointer> All() const;
   /// In place of the one with its number, if there is one. Gives it a ticket tag that no other has had.
   void Add(PartitionPointer open);
+  /// Why it isn't open here though it is this daemon's; empty: no reason any more.
+  void Refuse(int32_t partition, const std::string& reason);
+  /// Empty: it wasn't refused.
+  std::string RefusalOf(int32_t partition) const;
   /// Removes it. nullptr: not open here.
   PartitionPointer Take(int32_t partition);
 
  private:
   mutable std::mutex mutex_;
   std::map<int32_t, PartitionPointer> open_;  // mutex_
+  std::map<int32_t, std::string> refusals_;   // mutex_
   uint64_t opened_count_ = 0;                 // mutex_: ever
 };
 

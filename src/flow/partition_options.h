@@ -22,6 +22,8 @@ struct PartitionOptions {
   int32_t partition_count = 1;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
+  // In the store, ascending, but not in the configuration any more: an erasure is of these, too.
+  std::vector<FilterId> retired_filters;
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};

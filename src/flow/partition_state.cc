@@ -34,9 +34,27 @@ int64_t PartitionState::LagMessages() const {
   return std::max<int64_t>(0, high_watermark_.load(std::memory_order_relaxed) - next_offset());
 }
 
+AsOf PartitionState::GetAsOf(Instant now) const {
+  const int64_t next = next_offset();
+  const Freshness::Reading reading = freshness_.At(now, next);
+  AsOf as_of;
+  as_of.partition_time = partition_time();
+  if (reading.end_is_known)
+    as_of.lag_messages = std::max<int64_t>(0, high_watermark_.load(std::memory_order_relaxed) - next);
+  as_of.age = reading.age;
+  return as_of;
+}
+
+void PartitionState::ConfirmEnd(int64_t end, Instant asked_at) {
+  SetWatermarks(-1, end);
+  freshness_.EndConfirmed(end, asked_at, next_offset());
+}
+
 void PartitionState::SetWatermarks(int64_t low, int64_t high) {
   if (low >= 0) low_watermark_.store(low, std::memory_order_relaxed);
-  if (high >= 0) high_watermark_.store(high, std::memory_order_relaxed);
+  int64_t known = high_watermark_.load(std::memory_order_relaxed);
+  while (high > known && !high_watermark_.compare_exchange_weak(known, high, std::memory_order_relaxed)) {
+  }
 }
 
 void PartitionState::NoteCaughtUp() {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "flow/freshness.h"
 #include "flow/partition_options.h"
 #include "flow/status.h"
 #include "flow/store_port.h"
@@ -68,9 +69,13 @@ class PartitionState {
     return Instant(std::chrono::nanoseconds(tails_since_ns_.load(std::memory_order_acquire)));
   }
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
+  /// Up to the log's end that was seen last.
   int64_t LagMessages() const;
-  AsOf GetAsOf() const { return {partition_time(), LagMessages()}; }
+  AsOf GetAsOf(Instant now) const;
+  /// Negative: not known. The end never goes back.
   void SetWatermarks(int64_t low, int64_t high);
+  /// The brokers, asked at `asked_at`, said that the log ends at `end`: see Freshness.
+  void ConfirmEnd(int64_t end, Instant asked_at);
   void AcknowledgeLostRanges();
   bool LostRangesChanged() const { return lost_ranges_changed_.load(std::memory_order_acquire); }
   /// What this knows of it.
@@ -115,6 +120,7 @@ class PartitionState {
   std::atomic<int64_t> tails_since_ns_;         // checkpoint thread writes
   std::atomic<int64_t> low_watermark_{-1};      // any thread writes
   std::atomic<int64_t> high_watermark_;         // any thread writes
+  Freshness freshness_;
   std::atomic<bool> lost_ranges_changed_{false};
 
   // Handed from the worker to the checkpoint thread by has_frozen_ = true, and back by false.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "decode/own_event.h"
 #include "flow/event_checks.h"
 #include "flow/unexposed_log.h"
 
@@ -58,13 +59,16 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
   if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
   auto decoded = decoder_.Decode(record.value);
   if (!decoded) return std::move(decoded.error());
-  const Event& event = *decoded;
+  Event& event = *decoded;
   if (event.skip != SkipReason::kNone) [[unlikely]] {
     Skip(event.skip, number);
     return std::nullopt;
   }
-  if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]]
-    return rejection;
+  if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]] {
+    if (!IsOwnEvent(record.value)) return rejection;
+    // The daemon has promised it, by a clock that was wrong: it takes effect as of its record.
+    event.exposed_at = record.timestamp;
+  }
   const auto covering = static_cast<FilterMask>(filters_.all & event.filters);
   if (covering == 0 && !options_.unexposed) [[unlikely]] {
     Skip(SkipReason::kNoFilter, number);

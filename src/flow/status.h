@@ -16,7 +16,8 @@ namespace seen {
 /// How far the stream had been read when an answer was made; the `Seen-As-Of` header.
 struct AsOf {
   TimeMs partition_time;
-  int64_t lag_messages = 0;
+  std::optional<int64_t> lag_messages;           // nullopt: the log's end isn't known now
+  std::optional<std::chrono::milliseconds> age;  // see flow/freshness.h; nullopt: not known
 };
 
 struct CheckpointReport {
@@ -62,13 +63,19 @@ struct HeavyUser {
 
 struct PartitionStatus {
   int32_t partition = 0;
-  std::string state;   // "opening", "catching_up", "ready", "held", "stopped"
-  std::string reason;  // for people; empty when ready
+  // "opening", "catching_up", "ready", "held", "unassigned", "refused", "stopped"
+  std::string state;
+  std::string reason;    // for people; empty when ready
+  bool answers = false;  // look-ups of its users are answered
+  bool IsRefused() const { return state == "refused" || state == "stopped"; }  // an operator decides
+  bool assigned = true;  // by the group to this daemon; if not, it may answer, and publishes nothing
   int64_t next_offset = 0;
   int64_t checkpoint_offset = 0;
   int64_t low_watermark = -1;
-  int64_t high_watermark = -1;  // -1: not known yet
-  int64_t lag_messages = 0;
+  int64_t high_watermark = -1;                   // -1: not known yet
+  int64_t lag_messages = 0;                      // up to the log's end that was seen last
+  bool lag_is_known = true;                      // that end was confirmed within the last second
+  std::optional<std::chrono::milliseconds> age;  // see flow/freshness.h; nullopt: not known
   TimeMs partition_time;
   std::optional<double> retention_headroom_s;  // until unread events vanish; nullopt: nothing unread
   uint64_t tail_bytes = 0;

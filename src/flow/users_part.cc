@@ -10,10 +10,36 @@ constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
 }  // namespace
 
 Status UsersPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
+  const std::vector<FilterId>& retired = state_.options().retired_filters;
+  auto next_retired = retired.begin();
   for (const size_t index : state_.filters().by_id) {
+    for (; next_retired != retired.end() && *next_retired < state_.options().filters[index].id;
+         ++next_retired) {
+      if (Status written = WriteErasures(*next_retired, checkpoint, writer); !written) return written;
+    }
     if (Status written = WriteFilter(index, checkpoint, writer); !written) return written;
   }
+  for (; next_retired != retired.end(); ++next_retired) {
+    if (Status written = WriteErasures(*next_retired, checkpoint, writer); !written) return written;
+  }
   return WriteResolving(checkpoint, writer);
+}
+
+Status UsersPart::WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer) {
+  const FrozenTail& frozen = checkpoint.frozen;
+  if (!frozen.has_erased) return {};
+  std::vector<Change> changes;
+  std::string encoded;
+  for (const Tail::UserSlot* const user : checkpoint.users) {
+    changes.clear();
+    frozen.tail->ReadSlot(*user, FilterMask{1}, changes);  // an erasure stands in every configured filter
+    std::erase_if(changes, [](const Change& change) { return change.kind != ChangeKind::kErased; });
+    if (changes.empty()) continue;
+    encoded.clear();
+    encoder_.Encode(user->user_id(), changes, DeltaLimits(), encoded);
+    if (Status added = writer.AddDelta({retired, user->key}, encoded); !added) return added;
+  }
+  return {};
 }
 
 Status UsersPart::WriteFilter(size_t filter_index, Checkpoint& checkpoint, CheckpointWriter& writer) {

@@ -19,6 +19,8 @@ class UsersPart final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
 
  private:
+  // Of the users that the tail erases, to a filter that isn't configured any more.
+  Status WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer);
   Status WriteFilter(size_t filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
   static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);
   static void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 
+#include "decode/json_text.h"
+
 namespace seen {
 namespace {
 constexpr std::chrono::seconds kEvery{1};
 }  // namespace
 
-std::string WatermarkText(const PartitionStatus& status, TimeMs now) {
+std::string WatermarkText(const PartitionStatus& status, std::string_view group, TimeMs now) {
+  std::string quoted_group;
+  AppendJsonString(group, quoted_group);
   return fmt::format(
-      R"({{"version":1,"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
+      R"({{"version":1,"group":{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
       R"("unpublished_users":{},"heartbeat_ms":{}}})",
-      status.partition, status.partition_time.value, status.next_offset, status.lag_messages,
+      quoted_group, status.partition, status.partition_time.value, status.next_offset, status.lag_messages,
       status.marks_outstanding, now.value);
 }
 
@@ -30,11 +34,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     status.lag_messages = flow.state.LagMessages();
     if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
     status.next_offset = flow.state.next_offset();
-    status.partition_time = flow.state.GetAsOf().partition_time;
+    status.partition_time = flow.state.partition_time();
     status.marks_outstanding = flow.publish.Outstanding();
     const std::string key = std::to_string(open->partition);
-    const std::string value = WatermarkText(status, clock.WallNow());
-    OutgoingSnapshot record{topic_, key, value, kTicket};
+    const std::string value = WatermarkText(status, options_.group, clock.WallNow());
+    OutgoingSnapshot record{options_.topic, key, value, kTicket};
     sink.TrySend({&record, 1});
     if (record.queued) ++outstanding_;
   }

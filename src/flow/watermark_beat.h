@@ -5,22 +5,28 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
 
 namespace seen {
 
-/// A partition's record.
-std::string WatermarkText(const PartitionStatus& status, TimeMs now);
+/// A partition's record. `group`: the consumer group that publishes.
+std::string WatermarkText(const PartitionStatus& status, std::string_view group, TimeMs now);
 
 /// The publisher's thread. A beat that can't be sent is left out, and so is one while an earlier one isn't
 /// acknowledged, so that brokers that are away don't find an hour's of them in the queue: the next one says
 /// more.
 class WatermarkBeat {
  public:
-  /// `topic`: its number at the sink. Its acknowledgements come with `kTicket`.
-  explicit WatermarkBeat(FilterIndex topic) : topic_(topic) {}
+  struct Options {
+    FilterIndex topic = 0;  // its number at the sink
+    std::string group;      // the consumer group that publishes
+  };
+  /// Its acknowledgements come with `kTicket`.
+  explicit WatermarkBeat(Options options) : options_(std::move(options)) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
 
   /// Queues a record for each partition that is open and not stopped, if it is time again.
@@ -29,7 +35,7 @@ class WatermarkBeat {
   void Acknowledged() { --outstanding_; }
 
  private:
-  const FilterIndex topic_;
+  const Options options_;
   size_t outstanding_ = 0;
   Instant last_{};
 };

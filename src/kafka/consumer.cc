@@ -80,6 +80,7 @@ Status Consumer::Impl::Start() {
   if (!made) return Fail(std::move(made.error()));
   client = std::move(*made);
   commits.reset(rd_kafka_queue_new(client.get()));
+  owners.reset(rd_kafka_queue_new(client.get()));
   rd_kafka_poll_set_consumer(client.get());
   for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
     auto worker = std::make_unique<ConsumerWorker>(i);
@@ -88,13 +89,7 @@ Status Consumer::Impl::Start() {
     rd_kafka_queue_cb_event_enable(worker->queue.get(), OnQueueFilled, worker.get());
     workers.push_back(std::move(worker));
   }
-  const kafka::PartitionList topics(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_list_add(topics.get(), options.topic.c_str(), RD_KAFKA_PARTITION_UA);
-  if (const auto error = rd_kafka_subscribe(client.get(), topics.get());
-      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::FailWith(error, "subscribe to \"" + options.topic + "\"");
-  }
-  return {};
+  return Subscribe();
 }
 
 void Consumer::Impl::Close() {
@@ -104,6 +99,7 @@ void Consumer::Impl::Close() {
   RevokeAll();
   rd_kafka_queue_poll_callback(commits.get(), 0);
   commits.reset();
+  owners.reset();
   for (auto& worker : workers) {
     const std::lock_guard lock(worker->mutex);
     for (auto& partition : worker->partitions) partition.queue.reset();
@@ -256,6 +252,30 @@ Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
   return marks->high;
 }
 
+Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> partitions,
+                                                     std::chrono::milliseconds timeout) const {
+  constexpr int64_t kLatest = -1;  // as a timestamp: ListOffsets of the Kafka protocol
+  const std::string& topic = impl_->options.topic;
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const int32_t partition : partitions) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = kLatest;
+  }
+  if (const auto error =
+          rd_kafka_offsets_for_times(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return kafka::FailWith(error, "ends of " + topic);
+  }
+  std::map<int32_t, int64_t> ends;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& entry = list->elems[i];
+    const std::string what = "end of " + topic + "/" + std::to_string(entry.partition);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(entry.err, what);
+    if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers don't say");
+    ends[entry.partition] = entry.offset;
+  }
+  return ends;
+}
+
 Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {
   auto text = kafka::DescribeTopicConfig(impl_->client.get(), impl_->options.topic, "retention.ms", timeout);
   if (!text) return Fail(std::move(text.error()));
@@ -297,6 +317,11 @@ bool Consumer::opening() const { return impl_->opening; }
 std::string Consumer::last_problem() const {
   const std::lock_guard lock(impl_->problem_mutex);
   return impl_->problem;
+}
+
+std::vector<int32_t> Consumer::unowned_partitions() const {
+  const std::lock_guard lock(impl_->problem_mutex);
+  return impl_->unowned;
 }
 
 uint64_t Consumer::logs_checked_total() const { return impl_->logs_checked; }

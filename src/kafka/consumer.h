@@ -33,7 +33,10 @@ class Consumer final : public GroupLog {
     int workers = 1;
     uint64_t fetch_bytes_max = 64 << 20;  // all fetch queues together, messages and librdkafka's own overhead
     size_t batch_records_max = 4096;      // a worker's one poll
-    CommitLease* lease = nullptr;         // renewed by commits, ended by revocations; outlives the consumer
+    // Asks for the group's members, and joins it again where partitions have no owner. Not the embedded
+    // broker: it doesn't answer.
+    bool watch_owners = false;
+    CommitLease* lease = nullptr;  // renewed by commits, ended by revocations; outlives the consumer
   };
 
   /// Subscribes; connects in the background. `rebalance` outlives the consumer. kInvalidArgument: settings.
@@ -53,6 +56,10 @@ class Consumer final : public GroupLog {
   Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const override;
   Result<int64_t> OffsetForTime(int32_t partition, TimeMs time,
                                 std::chrono::milliseconds timeout) const override;
+  /// Where the log of each of these ends for readers of committed records. One request a broker. All, or
+  /// kUnavailable.
+  Result<std::map<int32_t, int64_t>> LogEnds(std::span<const int32_t> partitions,
+                                             std::chrono::milliseconds timeout) const;
   /// The topic's retention.ms. nullopt: unlimited (-1), or the broker doesn't say (embedded). kUnavailable.
   Result<std::optional<int64_t>> RetentionMs(std::chrono::milliseconds timeout) const;
   Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const override;
@@ -65,6 +72,7 @@ class Consumer final : public GroupLog {
   bool brokers_reachable() const override;
   bool opening() const override;
   std::string last_problem() const override;
+  std::vector<int32_t> unowned_partitions() const override;
   uint64_t commits_failed_total() const;
   uint64_t logs_checked_total() const;   // last records read again and found to be the same
   uint64_t records_stale_total() const;  // dropped by the guard described above

@@ -90,6 +90,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     ForwardUnheard();
     WakeFetchers();
     ProbeBrokers();
+    WatchOwners();
     if (SteadyClock::now() >= deadline) return {};
   }
 }

@@ -102,6 +102,13 @@ struct Consumer::Impl {
   void ForwardUnheard();
   void WakeFetchers();
   void ProbeBrokers();
+
+  // consumer_owners.cc; the control thread
+  /// Finds partitions without an owner, and makes the group assign them.
+  void WatchOwners();
+  void OnGroupDescribed(const rd_kafka_event_t& event);
+  Status Subscribe();
+
   std::vector<std::unique_lock<std::recursive_mutex>> LockWorkers();
 
   // consumer_worker.cc
@@ -118,6 +125,7 @@ struct Consumer::Impl {
   size_t drained_bytes = 0;
   std::vector<std::unique_ptr<ConsumerWorker>> workers;
   kafka::QueueHandle commits;  // answers to commits; Close lets go of it before the client
+  kafka::QueueHandle owners;   // answers about the group; likewise
   kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
@@ -130,7 +138,8 @@ struct Consumer::Impl {
   std::atomic<uint64_t> commits_failed{0};
   std::atomic<uint64_t> records_stale{0};
   mutable std::mutex problem_mutex;
-  std::string problem;  // problem_mutex
+  std::string problem;           // problem_mutex
+  std::vector<int32_t> unowned;  // problem_mutex
 
   // The control thread's own.
   bool closed = false;
@@ -140,6 +149,11 @@ struct Consumer::Impl {
   SteadyClock::time_point pending_next{};
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;
+  bool owners_asked = false;
+  SteadyClock::time_point owners_next{};
+  SteadyClock::time_point unowned_since{};
+  SteadyClock::time_point rejoin_next{};
+  std::chrono::milliseconds rejoin_wait{5000};
   SteadyClock::time_point probe_next{};
   int probes_failed = 0;
   SteadyClock::time_point fetchers_woken{};

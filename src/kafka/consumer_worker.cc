@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kMessagesAhead = 8;
-constexpr std::chrono::seconds kStoodStill{3};
+constexpr std::chrono::seconds kStoodStill{1};
 
 bool IsOutOfRange(rd_kafka_resp_err_t error) {
 #if RD_KAFKA_VERSION >= 0x020100ff

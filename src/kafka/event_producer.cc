@@ -75,11 +75,14 @@ Status EventProducer::Impl::Produce(std::string_view key, std::string_view value
                 std::to_string(options.outstanding_max) + " events wait for the brokers already");
   }
   auto ticket = std::make_unique<ChangePort::Done>(std::move(done));
-  const auto error = rd_kafka_producev(
-      client.get(), RD_KAFKA_V_RKT(topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
-      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
-      RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_OPAQUE(ticket.get()),
-      RD_KAFKA_V_END);
+  const int32_t partition = options.partitions == 0
+                                ? RD_KAFKA_PARTITION_UA
+                                : PartitionOf(options.partitioner, key, options.partitions);
+  const auto error =
+      rd_kafka_producev(client.get(), RD_KAFKA_V_RKT(topic.get()), RD_KAFKA_V_PARTITION(partition),
+                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+                        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
+                        RD_KAFKA_V_OPAQUE(ticket.get()), RD_KAFKA_V_END);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     done = std::move(*ticket);
     return kafka::FailWith(error, "topic \"" + options.topic + "\"");

@@ -22,6 +22,8 @@ class EventProducer {
     ClientSettings client;
     std::string topic;
     Partitioner partitioner = Partitioner::kMurmur2;
+    // That keys map to: a topic that gained partitions keeps its users where they are. 0: all of the topic's.
+    int32_t partitions = 0;
     std::chrono::milliseconds within{5'000};  // from Send to its answer, give or take a second
     size_t outstanding_max = 1'000;
   };

@@ -16,10 +16,7 @@ namespace seen {
 
 class KeyedProducer final : public KeyedRecordSink {
  public:
-  struct Outcome {
-    uint64_t ticket;
-    Delivery delivery;
-  };
+  using Outcome = DeliveryReport;
   struct Options {
     std::string brokers;
     ClientSettings client;

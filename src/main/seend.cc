@@ -26,5 +26,5 @@ int main(int argc, char** argv) {
   }
   auto& run = std::get<seen::RunCommand>(command);
   seen::log::Configure(run.config.log.level, run.config.log.format);
-  return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild});
+  return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild, run.share_topics});
 }

@@ -27,8 +27,11 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   const std::string name = "partition " + std::to_string(partition);
   Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()),
               UserKeyOf(user_id)};
-  if (!place.open)
+  if (!place.open) {
+    if (const std::string refusal = partitions->RefusalOf(partition); !refusal.empty())
+      return Fail(Code::kUnavailable, name + " is refused: " + refusal);
     return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
+  }
   if (place.open->stopped.load(std::memory_order_acquire)) {
     return Fail(Code::kUnavailable, name + " is stopped: " + place.open->stop_reason());
   }
@@ -43,6 +46,11 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   return place;
 }
 
+Status Queries::CanAnswer(std::string_view filter, std::string_view user_id) const {
+  const auto place = Find(filter, user_id);
+  return place ? Status() : Fail(place.error());
+}
+
 Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_view user_id,
                                          const SnapshotQuestion& question) const {
   const auto place = Find(filter, user_id);
@@ -55,7 +63,7 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
     return Fail(possible.error().code, "fpr: " + possible.error().message);
   }
   SnapshotAnswer answer;
-  answer.as_of = place->open->flow->state.GetAsOf();
+  answer.as_of = place->open->flow->state.GetAsOf(clock_.Now());
   std::string known_id;
   const Status rendered =
       place->open->flow->reader.RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
@@ -69,7 +77,7 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   UnseenAnswer answer;
-  answer.as_of = place->open->flow->state.GetAsOf();
+  answer.as_of = place->open->flow->state.GetAsOf(clock_.Now());
   thread_local SeenReader reader;
   thread_local Candidates asked;
   const FilterPolicy& policy = place->open->flow->state.options().filters[place->filter_index];
@@ -87,7 +95,7 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
 Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
-  const AsOf as_of = place->open->flow->state.GetAsOf();
+  const AsOf as_of = place->open->flow->state.GetAsOf(clock_.Now());
   const auto delta = place->open->flow->reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   UserAnswer answer =
@@ -116,10 +124,16 @@ void Queries::AcknowledgeLostRanges() {
   }
 }
 
+Status Queries::CanFindSimilar() const {
+  if (!config_.items) return QueryPort::CanFindSimilar();
+  if (similar_.load() == nullptr)
+    return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
+  return {};
+}
+
 Result<SimilarAnswer> Queries::Similar(const SimilarQuestion& question) const {
-  if (!config_.items) return QueryPort::Similar(question);
   SimilarPort* const similar = similar_.load();
-  if (similar == nullptr) return Fail(Code::kUnavailable, "the stream of items isn't read yet; try again");
+  if (!config_.items || similar == nullptr) return Fail(CanFindSimilar().error());
   return similar->Similar(question);
 }
 

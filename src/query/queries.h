@@ -23,6 +23,7 @@ class Queries final : public QueryPort {
   /// The daemon's copy of the groups, where there is `items`. It must outlive this or be replaced by nullptr.
   void SetItemGroups(const ItemGroups* groups) { groups_.store(groups, std::memory_order_release); }
 
+  Status CanAnswer(std::string_view filter, std::string_view user_id) const override;
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
                                   const SnapshotQuestion& question) const override;
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
@@ -34,6 +35,7 @@ class Queries final : public QueryPort {
   Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
                         std::string_view item) const override;
   Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const override;
+  Status CanFindSimilar() const override;
   Result<SimilarAnswer> Similar(const SimilarQuestion& question) const override;
   /// `similar` must outlive this or be replaced by nullptr.
   void SetSimilar(SimilarPort* similar) { similar_.store(similar); }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -113,6 +114,9 @@ class GroupLog {
 
   virtual bool brokers_reachable() const = 0;  // false until the first answer
   virtual bool opening() const = 0;            // OnAssigned has yet to answer for some assigned partition
+  /// The topic's partitions that no member of the group has owned for some seconds; ascending. The log makes
+  /// the group assign anew on its own. Empty where the brokers can't be asked.
+  virtual std::vector<int32_t> unowned_partitions() const { return {}; }
   virtual std::string last_problem() const = 0;  // for people: what keeps it from reading; empty when fine
 };
 

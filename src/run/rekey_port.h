@@ -15,6 +15,12 @@ enum class Delivery : uint8_t {
   kFailed,    // given up on; send it again
 };
 
+/// Of one record that was queued.
+struct DeliveryReport {
+  uint64_t ticket = 0;
+  Delivery delivery = Delivery::kAcknowledged;
+};
+
 /// Sends records under another key. Any thread.
 class KeyedRecordSink {
  public:

@@ -12,6 +12,19 @@
 
 namespace seen {
 
+/// A partition that the group assigned to this daemon, and that the daemon doesn't read.
+struct RefusedPartition {
+  int32_t partition = 0;
+  std::string reason;  // for people: what is wrong, and the remedy
+  TimeMs since;
+};
+
+/// The partitions of one topic that are not read.
+struct UnreadPartitions {
+  std::vector<RefusedPartition> refused;  // by this daemon; ascending
+  std::vector<int32_t> unowned;           // no member of the group owns them; ascending
+};
+
 /// One partition of the source topic, input.keyed_by_user being false.
 struct RekeyingPartitionStatus {
   int32_t partition = 0;
@@ -29,6 +42,7 @@ struct RekeyingStatus {
   std::string problem;  // for people: why it isn't; empty if it is
   int64_t lag_messages = 0;
   std::vector<RekeyingPartitionStatus> partitions;  // all of the source topic
+  UnreadPartitions unread;                          // of the source topic
 };
 
 /// The daemon's copy of the topic of groups.
@@ -73,6 +87,7 @@ struct ItemsStatus {
   std::vector<ItemsPartitionStatus> partitions;
   std::optional<RekeyingStatus> rekeying;  // nullopt: the topic has one partition
   std::array<uint64_t, kRejectReasons> rekeying_rejected{};
+  UnreadPartitions unread;  // of the ordered topic
 };
 
 }  // namespace seen

@@ -24,8 +24,10 @@ struct DaemonStatus {
   int32_t partitions_total = 0;  // of the input topic; 0: not known yet
   TimeMs started_at;
   bool ready = false;
-  std::string not_ready_reason;  // empty when ready
+  std::string not_ready_reason;       // empty when ready
+  std::vector<std::string> troubles;  // for people: what doesn't work, ready or not; see serve/readiness.h
   std::vector<PartitionStatus> partitions;
+  UnreadPartitions unread;                      // of the input topic
   std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user
   std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
   std::optional<ItemGroupsStatus> item_groups;  // likewise

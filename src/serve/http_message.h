@@ -1,7 +1,9 @@
 #pragma once
 // An HTTP request and its answer as plain values, so that the routes are tested without sockets.
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,14 @@ struct HttpResponse {
   /// with what takes the answer: once, from any thread, maybe before it returns, and before the server goes.
   /// Views of the request are gone by then.
   std::function<void(std::function<void(HttpResponse)> give)> later = {};
+};
+
+/// What a request's body may be, decided from its head alone.
+struct BodyRule {
+  std::string_view route;   // as in HttpResponse
+  size_t bytes_max = 0;     // 413 beyond
+  size_t bytes_a_byte = 1;  // memory that it takes until it is answered, its own bytes included
+  std::optional<HttpResponse> refusal = {};  // answered instead: nobody looks at the body
 };
 
 /// The route label of what matched none, and of what the server turned away before it asked the routes.

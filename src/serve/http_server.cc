@@ -65,12 +65,11 @@ std::string Remedy(const error_code& error) {
 
 struct HttpServer::Impl {
   explicit Impl(const HttpOptions& options)
-      : io(static_cast<int>(options.threads)),
+      : shared(options),
+        io(static_cast<int>(options.threads)),
         acceptor(asio::make_strand(io)),
         accept_pause(acceptor.get_executor()),
-        work(asio::make_work_guard(io)) {
-    shared.options = options;
-  }
+        work(asio::make_work_guard(io)) {}
 
   void Accept();
   void OnAccepted(const error_code& error, tcp::socket socket);
@@ -86,7 +85,7 @@ struct HttpServer::Impl {
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options, Handler handler,
-                                                      Observer observer) {
+                                                      Observer observer, BodyRules rules) {
   Check(options.threads > 0, "an HTTP server has a thread");
   const auto endpoint = ParseListen(options.listen);
   if (!endpoint) return Fail(endpoint.error());
@@ -94,6 +93,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options
   auto impl = std::make_unique<Impl>(options);
   impl->shared.handler = std::move(handler);
   impl->shared.observer = std::move(observer);
+  impl->shared.rules = std::move(rules);
   error_code error;
   tcp::acceptor& acceptor = impl->acceptor;
   acceptor.open(endpoint->protocol(), error);
@@ -181,6 +181,7 @@ void HttpServer::Impl::Stop() {
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() { Stop(); }
+size_t HttpServer::bodies_bytes() const { return impl_->shared.bodies.taken(); }
 uint16_t HttpServer::port() const { return impl_->port; }
 void HttpServer::Stop() { impl_->Stop(); }
 

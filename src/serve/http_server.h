@@ -18,9 +18,8 @@ struct HttpOptions {
   std::string listen = "127.0.0.1:8080";              // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
   unsigned threads = 2;                               // at least 1
   size_t header_bytes_max = 16 * 1024;                // request line and headers; 431 beyond
-  size_t body_bytes_max = 4 * 1024 * 1024;            // 413 beyond
-  size_t text_bytes_max = 16 * 1024 * 1024;           // likewise of `text_target`
-  std::string_view text_target = "/v1/similar";       // whose body is a whole text
+  size_t body_bytes_max = 4 * 1024 * 1024;            // 413 beyond; of requests without a rule
+  size_t bodies_bytes_max = 64 * 1024 * 1024;         // all bodies together, with what reading them takes
   std::chrono::milliseconds idle_timeout{60'000};     // between requests: the connection is closed
   std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
                                                       // the client to take an answer
@@ -33,6 +32,8 @@ class HttpServer {
  public:
   /// Called from several threads at once, in the session's thread; may block for a disk read, no longer.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
+  /// Asked before a body is read. Called like the handler; the head has no body yet.
+  using BodyRules = std::function<BodyRule(const HttpRequest& head)>;
   /// Told of every answer, also of those the server gives itself (400, 408, 413, 431, 505: route kRouteNone).
   /// `duration`: from the request's last byte to the finished answer. Any of the threads.
   using Observer =
@@ -40,11 +41,15 @@ class HttpServer {
 
   /// Listens and serves from its own threads until Stop(). kInvalidArgument where `options.listen` can't be
   /// listened on (not an address, taken, not allowed): the message names `http.listen` and the remedy.
+  /// `rules`: none: all bodies up to `body_bytes_max` are taken.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
-                                                   Observer observer = {});
+                                                   Observer observer = {}, BodyRules rules = {});
   ~HttpServer();  // Stop()
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  /// What bodies take at the moment, of `bodies_bytes_max`. Any thread.
+  size_t bodies_bytes() const;
 
   /// The port listened on, also where 0 was asked for.
   uint16_t port() const;

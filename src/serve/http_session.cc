@@ -9,7 +9,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
+#include <random>
 
+#include "base/log.h"
 #include "serve/http_wire.h"
 #include "serve/problem.h"
 
@@ -20,7 +22,10 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kReadBodyBytes = 64 * 1024;
-constexpr size_t kOutputBytesMax = 1024 * 1024;  // gathered before they are written
+constexpr size_t kOutputBytesMax = 1024 * 1024;   // gathered before they are written
+constexpr size_t kDroppedBytesMax = 1024 * 1024;  // read of a body that nobody looks at; beyond, it closes
+constexpr size_t kLingeredBytesMax = 16 * 1024 * 1024;
+constexpr unsigned kRetryAfterMaxS = 3;
 constexpr auto kLinger = std::chrono::milliseconds(2'000);
 constexpr auto kAwaited = std::chrono::seconds(60);  // far beyond what later answers take
 constexpr auto kLingerWhenStopping = std::chrono::milliseconds(200);
@@ -133,10 +138,9 @@ bool HttpSession::BeginRequest() {
   if (input_.size() == 0) return false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_.options.header_bytes_max));
-  // Before it is known which: CheckHeader has the final say.
-  parser_->body_limit(std::max(shared_.options.body_bytes_max, shared_.options.text_bytes_max));
+  parser_->body_limit(UINT64_MAX);  // CheckBody says how much, before the first byte
   header_checked_ = false;
-  body_bytes_max_ = std::max(shared_.options.body_bytes_max, shared_.options.text_bytes_max);
+  body_rule_ = {};
   request_started_ = std::chrono::steady_clock::now();
   return true;
 }
@@ -177,34 +181,96 @@ void HttpSession::CheckHeader() {
       (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
     return Reject(501, "the only transfer coding taken is chunked");
   }
-  body_bytes_max_ = View(request.target()) == shared_.options.text_target ? shared_.options.text_bytes_max
-                                                                          : shared_.options.body_bytes_max;
-  const auto length = parser_->content_length();
-  if (length && *length > body_bytes_max_) return RejectFor(http::error::body_limit);
-  parser_->body_limit(body_bytes_max_);
   const auto expect = request.find(http::field::expect);
-  if (expect == request.end() || request.version() < 11) return;
-  if (!EqualsIgnoringCase(View(expect->value()), "100-continue")) {
-    return Reject(417, "the only expectation met is 100-continue");
+  const bool expects = expect != request.end() && request.version() >= 11;
+  if (expects && !EqualsIgnoringCase(View(expect->value()), "100-continue")) {
+    return Reject(417, "the only expectation that this server knows is 100-continue");
   }
-  if (!parser_->is_done() && input_.size() == 0) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
+  if (parser_->is_done()) return;
+  const bool client_waits = expects && input_.size() == 0;
+  CheckBody(client_waits);
+  if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+/// Whether the body is wanted, and whether there is room for it: before a byte of it is kept.
+void HttpSession::CheckBody(bool client_waits) {
+  const auto& request = parser_->get();
+  body_rule_.bytes_max = shared_.options.body_bytes_max;
+  if (shared_.rules) {
+    body_rule_ = shared_.rules({View(request.method_string()),
+                                View(request.target()),
+                                {},
+                                View(request[http::field::content_type])});
+  }
+  if (body_rule_.refusal) return RefuseBody(std::move(*body_rule_.refusal), client_waits);
+  const size_t fits = shared_.bodies.total() / body_rule_.bytes_a_byte;
+  const size_t bytes_max = std::min(body_rule_.bytes_max, fits);
+  const auto length = parser_->content_length();
+  if (length && *length > bytes_max) return RejectFor(http::error::body_limit);
+  parser_->body_limit(bytes_max);
+  auto& body = parser_->get().body();
+  body.share = &body_share_;
+  body.bytes_a_byte = body_rule_.bytes_a_byte;
+  if (length && !body_share_.GrowTo(*length * body_rule_.bytes_a_byte)) RefuseBody(NoRoomNow(), client_waits);
+}
+
+/// A short body is read and dropped, so that the connection can be used again.
+void HttpSession::RefuseBody(HttpResponse refusal, bool client_waits) {
+  const auto length = parser_->content_length();
+  if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(std::move(refusal));
+  parser_->get().body().dropped = true;
+  body_rule_.refusal = std::move(refusal);
+}
+
+HttpResponse HttpSession::NoRoomNow() const {
+  const ByteBudget& bodies = shared_.bodies;
+  if (shared_.log_budget.Allow()) {
+    log::Warning("request refused: there is no room for its body now",
+                 {{"route", body_rule_.route},
+                  {"bodies_bytes", bodies.taken()},
+                  {"bodies_bytes_max", bodies.total()},
+                  {"remedy", "send fewer or shorter bodies at a time, or raise store.memory_mib"},
+                  {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
+  }
+  HttpResponse response = Problem(
+      503,
+      "the bodies of other requests take the memory that bodies may have, " + std::to_string(bodies.total()) +
+          " bytes. Try again later, send fewer at a time, or raise store.memory_mib",
+      View(parser_->get().target()));
+  response.route = body_rule_.route;
+  // They must not all come back at once.
+  thread_local std::minstd_rand random{std::random_device{}()};
+  response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
+  return response;
+}
+
+std::string HttpSession::TooLong() const {
+  const size_t bytes_a_byte = body_rule_.bytes_a_byte;
+  const size_t fits = shared_.bodies.total() / bytes_a_byte;
+  if (body_rule_.bytes_max <= fits) {
+    return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
+  }
+  return "the body is longer than " + std::to_string(fits) +
+         " bytes, the most that fits into the memory of bodies: " + std::to_string(shared_.bodies.total()) +
+         " bytes, of which this one takes " + std::to_string(bytes_a_byte) +
+         " for each of its own. Send less, or raise store.memory_mib";
 }
 
 void HttpSession::Answer() {
   const auto started = std::chrono::steady_clock::now();
   const auto& message = parser_->get();
-  const HttpRequest request{View(message.method_string()), View(message.target()), message.body(),
+  const HttpRequest request{View(message.method_string()), View(message.target()), message.body().bytes,
                             View(message[http::field::content_type])};
   HttpResponse response;
   try {
-    response = shared_.handler(request);
+    response = body_rule_.refusal ? std::move(*body_rule_.refusal) : shared_.handler(request);
   } catch (const std::exception& exception) {
     response = Problem(500, exception.what(), request.target);
   }
   if (response.later) return Await(std::move(response), started);
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
   Give(response, request.method == "HEAD", started);
-  parser_.reset();
+  EndRequest();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
 }
 
@@ -212,6 +278,8 @@ void HttpSession::Await(HttpResponse response, TimePoint since) {
   awaiting_ = true;
   awaited_route_ = response.route;
   awaited_since_ = since;
+  parser_->get().body().bytes = {};  // the handler is done with it
+  body_share_.GiveBack();
   SetDeadline(since + kAwaited);
   response.later([self = shared_from_this()](HttpResponse answer) {
     asio::post(self->socket_.get_executor(), [self, answer = std::move(answer)]() mutable {
@@ -228,8 +296,15 @@ void HttpSession::GiveAwaited() {
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;
   Give(*awaited_, parser_->get().method() == http::verb::head, awaited_since_);
   awaited_.reset();
-  parser_.reset();
+  EndRequest();
   AnswerWhatArrived();
+}
+
+void HttpSession::EndRequest() {
+  parser_.reset();
+  body_share_.GiveBack();
+  // After a long body: an idle connection keeps little.
+  if (input_.size() == 0 && input_.capacity() > 2 * kReadBytes) input_.shrink_to_fit();
 }
 
 void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since) {
@@ -243,12 +318,17 @@ void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since)
 
 /// Answers what never reaches the handler. The connection can't be read any further: it is closed.
 void HttpSession::Reject(unsigned status, std::string_view detail) {
-  closing_ = true;
   const bool known = parser_ && header_checked_;
-  const std::string_view target = known ? View(parser_->get().target()) : std::string_view();
-  const bool head = known && parser_->get().method() == http::verb::head;
-  Give(Problem(status, detail, target), head, std::chrono::steady_clock::now());
-  parser_.reset();
+  HttpResponse response = Problem(status, detail, known ? View(parser_->get().target()) : std::string_view());
+  if (known && !body_rule_.route.empty()) response.route = body_rule_.route;
+  RejectWith(std::move(response));
+}
+
+void HttpSession::RejectWith(HttpResponse response) {
+  closing_ = true;
+  const bool head = parser_ && header_checked_ && parser_->get().method() == http::verb::head;
+  Give(response, head, std::chrono::steady_clock::now());
+  EndRequest();
 }
 
 void HttpSession::RejectFor(Error error) {
@@ -257,8 +337,9 @@ void HttpSession::RejectFor(Error error) {
                            std::to_string(shared_.options.header_bytes_max) + " bytes");
   }
   if (error == http::error::body_limit) {
-    return Reject(413, "the body is longer than " + std::to_string(body_bytes_max_) + " bytes");
+    return Reject(413, TooLong());
   }
+  if (error == http::error::buffer_overflow) return RejectWith(NoRoomNow());
   const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
   if (error == http::error::bad_version && EndsInVersion(input)) {
     return Reject(505, "HTTP/1.1 and HTTP/1.0 are spoken here");
@@ -322,8 +403,7 @@ void HttpSession::Linger() {
                           [self = shared_from_this()](Error error, size_t bytes) {
                             if (self->phase_ == Phase::kClosed) return;
                             self->lingered_bytes_ += bytes;
-                            if (error || self->lingered_bytes_ > 4 * self->shared_.options.body_bytes_max)
-                              return self->Close();
+                            if (error || self->lingered_bytes_ > kLingeredBytesMax) return self->Close();
                             self->Linger();
                           });
 }

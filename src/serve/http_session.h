@@ -7,13 +7,15 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
 
+#include "base/log_budget.h"
+#include "serve/byte_budget.h"
+#include "serve/http_body.h"
 #include "serve/http_server.h"
 
 namespace seen {
@@ -22,7 +24,12 @@ class HttpSession;
 
 /// What the sessions of a server share. Thread-safe; outlives them.
 struct HttpShared {
-  HttpOptions options;
+  explicit HttpShared(const HttpOptions& of) : options(of), bodies(of.bodies_bytes_max) {}
+
+  const HttpOptions options;
+  ByteBudget bodies;
+  LogBudget log_budget;
+  HttpServer::BodyRules rules;  // may be empty
   HttpServer::Handler handler;
   HttpServer::Observer observer;
   std::atomic<bool> stopping{false};
@@ -53,7 +60,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
  private:
   using Error = boost::system::error_code;
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Parser = boost::beast::http::request_parser<HttpBody>;
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Phase { kReading, kWriting, kAwaiting, kLingering, kClosed };
 
@@ -63,11 +70,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool ParseSome();  // false: more bytes are needed
   bool BeginRequest();
   void CheckHeader();
+  void CheckBody(bool client_waits);
+  void RefuseBody(HttpResponse refusal, bool client_waits);
+  HttpResponse NoRoomNow() const;
+  std::string TooLong() const;
   void Answer();
   void Await(HttpResponse response, TimePoint since);
   void GiveAwaited();
+  void EndRequest();
   void Give(const HttpResponse& response, bool head, TimePoint since);
   void Reject(unsigned status, std::string_view detail);
+  void RejectWith(HttpResponse response);
   void RejectFor(Error error);
   void Write();
   void OnWritten(Error error);
@@ -92,10 +105,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   TimePoint armed_until_ = TimePoint::max();
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
-  size_t body_bytes_max_ = 0;  // of the request being read
-  bool more_input_ = false;    // stopped at pipeline_max: input_ may hold a whole request
-  bool closing_ = false;       // after output_ is written
-  bool timed_out_ = false;     // the read was cancelled by the deadline
+  BudgetShare body_share_{shared_.bodies};  // of the request under way
+  BodyRule body_rule_;                      // likewise
+  bool more_input_ = false;                 // stopped at pipeline_max: input_ may hold a whole request
+  bool closing_ = false;                    // after output_ is written
+  bool timed_out_ = false;                  // the read was cancelled by the deadline
 
   bool awaiting_ = false;  // the request under way is answered later: nothing behind it is looked at
   std::optional<HttpResponse> awaited_;  // has come

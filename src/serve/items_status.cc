@@ -97,19 +97,32 @@ class Families {
 
 }  // namespace
 
+void AddUnread(const UnreadPartitions& unread, Json& json) {
+  Json refused = Json::array();
+  for (const RefusedPartition& partition : unread.refused) {
+    refused.push_back({{"partition", partition.partition},
+                       {"reason", partition.reason},
+                       {"since_ms", partition.since.value}});
+  }
+  json["partitions_refused"] = std::move(refused);
+  json["partitions_unowned"] = unread.unowned;
+}
+
 Json ItemsJson(const ItemsStatus& status) {
   Json json = {{"topic", status.topic},
                {"ordered_topic", status.ordered_topic.empty() ? Json(nullptr) : Json(status.ordered_topic)},
                {"group_id", status.group_id},
                {"problem", status.problem},
-               {"ordering", nullptr},
-               {"partitions", Json::array()}};
+               {"ordering", nullptr}};
+  AddUnread(status.unread, json);
+  json["partitions"] = Json::array();
   if (status.rekeying) {
     json["ordering"] = {{"group_id", status.rekeying->group_id},
                         {"caught_up", status.rekeying->caught_up},
                         {"problem", status.rekeying->problem},
                         {"lag_messages", status.rekeying->lag_messages},
                         {"rejected", RejectedJson(status.rekeying_rejected)}};
+    AddUnread(status.rekeying->unread, json["ordering"]);
   }
   for (const ItemsPartitionStatus& partition : status.partitions)
     json["partitions"].push_back(PartitionJson(partition));

@@ -168,6 +168,8 @@ struct GroupAnswer {
 class QueryPort {
  public:
   virtual ~QueryPort() = default;
+  /// Whether a question about the user would be answered now; cheap. Errors as above.
+  virtual Status CanAnswer(std::string_view filter, std::string_view user_id) const = 0;
   /// kInvalidArgument as well: no filter of that kind has that rate.
   virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
                                           const SnapshotQuestion& question) const = 0;
@@ -185,9 +187,13 @@ class QueryPort {
   /// The item's group, members greater than `after`, kGroupMembersMax at most. kNotFound: it isn't known, or
   /// nothing is grouped here.
   virtual Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const = 0;
+  /// Whether Similar has something to look in; cheap. Errors as SimilarPort.
+  virtual Status CanFindSimilar() const {
+    return Fail(Code::kNotFound, "nothing is grouped here: the configuration has no \"items\"");
+  }
   /// What is like a text: see SimilarPort.
   virtual Result<SimilarAnswer> Similar(const SimilarQuestion& /*question*/) const {
-    return Fail(Code::kNotFound, "nothing is grouped here: the configuration has no \"items\"");
+    return Fail(CanFindSimilar().error());
   }
   virtual DaemonStatus GetStatus() const = 0;
   /// Forgets the lost ranges of all partitions; durable with the next checkpoint.

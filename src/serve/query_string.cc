@@ -14,9 +14,8 @@ std::string_view QueryOf(std::string_view target) {
   return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
 }
 
-Result<std::map<std::string, std::string, std::less<>>> ParseQuery(std::string_view query,
-                                                                   std::span<const std::string_view> known) {
-  std::map<std::string, std::string, std::less<>> values;
+Result<QueryValues> ParseQuery(std::string_view query, std::span<const std::string_view> known) {
+  QueryValues values;
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), part.size() + 1));

@@ -13,10 +13,11 @@ namespace seen {
 /// What stands behind the '?' of a request's target; empty: nothing.
 std::string_view QueryOf(std::string_view target);
 
+using QueryValues = std::map<std::string, std::string, std::less<>>;
+
 /// "a=1&b=%2F" with the names in `known`, each at most once; values are decoded as path segments are ("+"
 /// stays "+"). kInvalidArgument names what is wrong. Any thread.
-Result<std::map<std::string, std::string, std::less<>>> ParseQuery(std::string_view query,
-                                                                   std::span<const std::string_view> known);
+Result<QueryValues> ParseQuery(std::string_view query, std::span<const std::string_view> known);
 
 /// A whole number in decimal, from `least` to `most`. kInvalidArgument names it by `name`.
 Result<int64_t> ParseNumber(std::string_view name, std::string_view text, int64_t least, int64_t most);

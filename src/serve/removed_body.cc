@@ -11,7 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kBodyBytesMax = 1 << 20;
 constexpr int kDepthMax = 3;  // what is deeper isn't kept: it is wrong anyway
 
 tl::unexpected<Error> Refuse(std::string_view path, const std::string& message) {
@@ -38,19 +37,23 @@ Result<std::string> IdOf(const json& value, size_t index) {
 }  // namespace
 
 Result<std::vector<std::string>> ParseRemovedItems(std::string_view body) {
-  if (body.size() > kBodyBytesMax) {
-    return Refuse("body", std::to_string(body.size()) + " bytes, more than 1 MiB; split the request");
-  }
   std::string wrong_key;
   size_t times = 0;
+  size_t values = 0;  // of a list; those that are too many aren't kept
   json document;
   try {
     document = json::parse(body, [&](int depth, json::parse_event_t event, json& parsed) {
       if (event == json::parse_event_t::key && depth == 1) {
         const auto& key = parsed.get_ref<const std::string&>();
-        if (key != "items") wrong_key = key.substr(0, 64);
         ++times;
+        if (key == "items") return true;
+        if (wrong_key.empty()) wrong_key = key.substr(0, 64);
+        return false;
       }
+      const bool starts_one = event == json::parse_event_t::value ||
+                              event == json::parse_event_t::array_start ||
+                              event == json::parse_event_t::object_start;
+      if (depth == 2 && starts_one) return ++values <= kRemovedItemsMax;
       return depth < kDepthMax;
     });
   } catch (const json::exception& exception) {
@@ -68,8 +71,8 @@ Result<std::vector<std::string>> ParseRemovedItems(std::string_view body) {
   if (!items.is_array())
     return Refuse("$.items", std::string("expected an array, found ") + items.type_name());
   if (items.empty()) return Refuse("$.items", "empty; expected at least one item");
-  if (items.size() > kRemovedItemsMax) {
-    return Refuse("$.items", std::to_string(items.size()) + " items, more than " +
+  if (values > kRemovedItemsMax) {
+    return Refuse("$.items", std::to_string(values) + " items, more than " +
                                  std::to_string(kRemovedItemsMax) + "; split the request");
   }
   std::vector<std::string> ids;

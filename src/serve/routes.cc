@@ -5,25 +5,29 @@
 #include <span>
 #include <vector>
 
-#include "model/event.h"
+#include "serve/change_routes.h"
 #include "serve/item_routes.h"
-#include "serve/journal_json.h"
-#include "serve/percent.h"
 #include "serve/problem.h"
-#include "serve/query_string.h"
-#include "serve/removed_body.h"
 #include "serve/similar_body.h"
-#include "serve/snapshot_question.h"
 #include "serve/status_json.h"
-#include "serve/unseen_body.h"
+#include "serve/user_routes.h"
 
 namespace seen {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
-constexpr int64_t kExposuresMax = 1000;           // of one answer
-constexpr int64_t kSinceMax = 4'294'967'295'000;  // 2106
+constexpr std::string_view kNoSuchPage = "no such page; GET / lists what there is";
+
+// Bodies, and what one takes until it is answered, for each of its bytes: itself, what reading it takes, and
+// the answer. Measured by tests/system/test_memory.py.
+constexpr size_t kUnseenBytesMax = 4 << 20;
+constexpr size_t kUnseenBytesAByte = 4;
+constexpr size_t kRemovedBytesMax = 1 << 20;
+constexpr size_t kRemovedBytesAByte = 4;
+constexpr size_t kSimilarBytesMax = 16 << 20;
+constexpr size_t kSimilarBytesAByte = 3;
+constexpr size_t kIgnoredBytesMax = 64 << 10;  // of pages that look at none
 
 enum class Page {
   kRoot,
@@ -129,61 +133,6 @@ HttpResponse Answer(std::string_view content_type, std::string body) {
   return response;
 }
 
-HttpResponse AboutUser(const AsOf& as_of, std::string_view content_type, std::string body) {
-  HttpResponse response = Answer(content_type, std::move(body));
-  response.headers.emplace_back("Seen-As-Of", std::to_string(as_of.partition_time.value) +
-                                                  "; lag=" + std::to_string(as_of.lag_messages));
-  return response;
-}
-
-struct UserPath {
-  std::string filter;
-  std::string user_id;
-};
-
-Result<std::string> DecodeUserId(std::string_view segment) {
-  auto user_id = DecodePathSegment(segment);
-  if (!user_id) return Fail(Code::kInvalidArgument, "user id: " + user_id.error().message);
-  if (user_id->empty()) return Fail(Code::kInvalidArgument, "user id: empty; it has 1 to 512 bytes");
-  if (user_id->size() > kIdBytesMax) {
-    return Fail(Code::kInvalidArgument,
-                "user id: " + std::to_string(user_id->size()) + " bytes; it has 1 to 512 bytes");
-  }
-  return user_id;
-}
-
-Result<UserPath> DecodeUserPath(std::span<const std::string_view> segments) {
-  auto filter = DecodePathSegment(segments[0]);
-  if (!filter) return Fail(Code::kInvalidArgument, "filter name: " + filter.error().message);
-  auto user_id = DecodeUserId(segments[1]);
-  if (!user_id) return Fail(user_id.error());
-  return UserPath{std::move(*filter), std::move(*user_id)};
-}
-
-HttpResponse Snapshot(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  const auto question = ReadSnapshotQuestion(request.target);
-  if (!question) return Problem(question.error(), request.target);
-  auto answer = queries.Snapshot(path.filter, path.user_id, *question);
-  if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, "application/octet-stream", std::move(answer->bytes));
-}
-
-HttpResponse Unseen(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  const auto question = ParseUnseenQuestion(request.body);
-  if (!question) return Problem(question.error(), request.target);
-  const auto answer = queries.Unseen(
-      path.filter, path.user_id, {question->items(), question->created_seconds(), question->one_per_group()},
-      question->also_seen());
-  if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, kJson, WriteUnseenAndSimilar(question->items(), *answer));
-}
-
-HttpResponse Segments(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  const auto answer = queries.User(path.filter, path.user_id);
-  if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, kJson, WriteUser(path.filter, path.user_id, *answer));
-}
-
 HttpResponse SimilarItems(const QueryPort& queries, const HttpRequest& request) {
   const auto body = ParseSimilarBody(request.body);
   if (!body) return Problem(body.error(), request.target);
@@ -199,99 +148,11 @@ HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
   return response;
 }
 
-Status CheckItem(std::string_view item) {
-  if (!item.empty() && item.size() <= kIdBytesMax) return {};
-  return Fail(Code::kInvalidArgument,
-              "item: " + std::to_string(item.size()) + " bytes; an item id has 1 to 512 bytes");
-}
-
-HttpResponse Exposures(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  constexpr std::string_view kKnown[] = {"item", "since", "limit", "cursor"};
-  const auto query = ParseQuery(QueryOf(request.target), kKnown);
-  if (!query) return Problem(query.error(), request.target);
-  ExposuresQuestion question;
-  for (const auto& [name, value] : *query) {
-    if (name == "item") {
-      if (Status valid = CheckItem(value); !valid) return Problem(valid.error(), request.target);
-      question.item = value;
-    } else if (name == "cursor") {
-      question.cursor = value;
-    } else {
-      const auto number = name == "since" ? ParseNumber(name, value, 0, kSinceMax)
-                                          : ParseNumber(name, value, 1, kExposuresMax);
-      if (!number) return Problem(number.error(), request.target);
-      if (name == "since") {
-        question.since = {*number};
-      } else {
-        question.limit = static_cast<uint32_t>(*number);
-      }
-    }
-  }
-  const auto answer = queries.Exposures(path.filter, path.user_id, question);
-  if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, kJson, WriteExposures(*answer));
-}
-
-HttpResponse Why(const QueryPort& queries, const UserPath& path, const HttpRequest& request) {
-  constexpr std::string_view kKnown[] = {"item"};
-  const auto query = ParseQuery(QueryOf(request.target), kKnown);
-  if (!query) return Problem(query.error(), request.target);
-  const auto item = query->find("item");
-  if (item == query->end()) return Problem(400, "item: missing; ask with ?item=ID", request.target);
-  if (Status valid = CheckItem(item->second); !valid) return Problem(valid.error(), request.target);
-  const auto answer = queries.Why(path.filter, path.user_id, item->second);
-  if (!answer) return Problem(answer.error(), request.target);
-  return AboutUser(answer->as_of, kJson, WriteWhy(item->second, *answer));
-}
-
 HttpResponse Ready(const Readiness& readiness, const HttpRequest& request) {
-  if (readiness.ready) return Answer(kText, "ready\n");
-  return Problem(503, readiness.reason, request.target);
-}
-
-/// The answer to a change, once it is known where its event stands.
-HttpResponse Changed(const Result<ChangePlace>& place, std::string_view target) {
-  if (!place) {
-    // The topic's troubles are no address that doesn't exist.
-    const bool mistaken = place.error().code == Code::kInvalidArgument;
-    return mistaken ? Problem(place.error(), target) : Problem(503, place.error().message, target);
-  }
-  HttpResponse response = Answer(kJson, "{\"partition\":" + std::to_string(place->partition) +
-                                            ",\"offset\":" + std::to_string(place->offset) + "}\n");
-  response.status = 202;
-  return response;
-}
-
-using Give = std::function<void(HttpResponse)>;
-
-ChangePort::Done Giving(Give give, std::string target) {
-  return [give = std::move(give), target = std::move(target)](const Result<ChangePlace>& place) {
-    give(Changed(place, target));
-  };
-}
-
-HttpResponse Erase(ChangePort& changes, std::string user_id, const HttpRequest& request) {
-  HttpResponse response;
-  response.later = [&changes, user_id = std::move(user_id), target = std::string(request.target)](Give give) {
-    changes.Erase(user_id, Giving(std::move(give), target));
-  };
-  return response;
-}
-
-HttpResponse Remove(ChangePort& changes, std::string user_id, const HttpRequest& request) {
-  // Pages of other origins can't send it without asking first, which this server never grants.
-  if (!IsJson(request.content_type)) {
-    return Problem(415, "send it with Content-Type: application/json", request.target);
-  }
-  auto items = ParseRemovedItems(request.body);
-  if (!items) return Problem(items.error(), request.target);
-  HttpResponse response;
-  response.later = [&changes, user_id = std::move(user_id), items = std::move(*items),
-                    target = std::string(request.target)](Give give) {
-    const std::vector<std::string_view> views(items.begin(), items.end());
-    changes.Remove(user_id, views, Giving(std::move(give), target));
-  };
-  return response;
+  if (!readiness.ready) return Problem(503, readiness.reason, request.target);
+  std::string text = "ready\n";
+  for (const std::string& trouble : readiness.troubles) text += trouble + "\n";
+  return Answer(kText, std::move(text));
 }
 
 std::string_view AllowedBy(Method method) {
@@ -318,6 +179,27 @@ HttpResponse NotAllowed(const Route& route, const HttpRequest& request) {
   return response;
 }
 
+BodyRule RuleOf(const QueryPort& queries, const Route& route, std::span<const std::string_view> segments,
+                const HttpRequest& head) {
+  BodyRule rule{route.pattern, kIgnoredBytesMax};
+  if (route.page == Page::kUnseen) {
+    rule.bytes_max = kUnseenBytesMax;
+    rule.bytes_a_byte = kUnseenBytesAByte;
+    const auto user = DecodeUserPath(segments);
+    rule.refusal = user ? RefuseUnseen(queries, *user, head) : Problem(user.error(), head.target);
+  } else if (route.page == Page::kRemoved) {
+    rule.bytes_max = kRemovedBytesMax;
+    rule.bytes_a_byte = kRemovedBytesAByte;
+    rule.refusal = RefuseRemoval(head);
+    if (const auto user = DecodeUserId(segments[0]); !user) rule.refusal = Problem(user.error(), head.target);
+  } else if (route.page == Page::kSimilar) {
+    rule.bytes_max = kSimilarBytesMax;
+    rule.bytes_a_byte = kSimilarBytesAByte;
+    if (const Status can = queries.CanFindSimilar(); !can) rule.refusal = Problem(can.error(), head.target);
+  }
+  return rule;
+}
+
 }  // namespace
 
 Routes::Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check)
@@ -325,6 +207,20 @@ Routes::Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page
       changes_(changes),
       metrics_page_(std::move(metrics_page)),
       ready_check_(std::move(ready_check)) {}
+
+BodyRule Routes::RuleFor(const HttpRequest& head) const {
+  const std::string_view path = PathOf(head.target);
+  for (const Route& route : kRoutes) {
+    const auto segments = Match(route.pattern, path);
+    if (!segments) continue;
+    BodyRule rule = Allows(route.method, head.method) ? RuleOf(queries_, route, *segments, head) : BodyRule();
+    if (rule.bytes_max == 0 && !rule.refusal) rule.refusal = NotAllowed(route, head);
+    rule.route = route.pattern;
+    if (rule.refusal) rule.refusal->route = route.pattern;
+    return rule;
+  }
+  return {kRouteNone, 0, 1, Problem(404, kNoSuchPage, head.target)};
+}
 
 HttpResponse Routes::Handle(const HttpRequest& request) const {
   const std::string_view path = PathOf(request.target);
@@ -355,19 +251,19 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
       case Page::kPublish:
         return PublishAll(queries_, request);
       case Page::kSnapshot:
-        return user_page(segments, Snapshot);
+        return user_page(segments, AnswerSnapshot);
       case Page::kUnseen:
-        return user_page(segments, Unseen);
+        return user_page(segments, AnswerUnseen);
       case Page::kSegments:
-        return user_page(segments, Segments);
+        return user_page(segments, AnswerSegments);
       case Page::kExposures:
-        return user_page(segments, Exposures);
+        return user_page(segments, AnswerExposures);
       case Page::kWhy:
-        return user_page(segments, Why);
+        return user_page(segments, AnswerWhy);
       case Page::kErase:
-        return change(segments[0], Erase);
+        return change(segments[0], EraseUser);
       case Page::kRemoved:
-        return change(segments[0], Remove);
+        return change(segments[0], TakeItemsBack);
       case Page::kGroup:
         return AnswerGroup(queries_, segments[0], request);
       case Page::kSimilar:
@@ -383,7 +279,7 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
     response.route = route.pattern;
     return response;
   }
-  return Problem(404, "no such page; GET / lists what there is", request.target);
+  return Problem(404, kNoSuchPage, request.target);
 }
 
 }  // namespace seen

@@ -9,13 +9,9 @@
 #include "flow/change_port.h"
 #include "serve/http_message.h"
 #include "serve/query_port.h"
+#include "serve/readiness.h"
 
 namespace seen {
-
-struct Readiness {
-  bool ready = false;
-  std::string reason;  // for people; empty when ready
-};
 
 /// Thread-safe as long as what it is given is.
 class Routes {
@@ -26,6 +22,8 @@ class Routes {
   /// `queries` and `changes` must outlive this, and what is answered later.
   Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check);
 
+  /// What the server asks before it reads a body: a request that is refused anyway costs none.
+  BodyRule RuleFor(const HttpRequest& head) const;
   HttpResponse Handle(const HttpRequest& request) const;
 
  private:

@@ -23,12 +23,12 @@ std::string Found(const json& value) {
   return std::string("found ") + (value.is_number() ? "a number" : value.type_name());
 }
 
-Status ReadText(const json& body, const char* key, std::string& out) {
+Status ReadText(json& body, const char* key, std::string& out) {
   const auto found = body.find(key);
   if (found == body.end() || found->is_null()) return {};
   if (!found->is_string())
     return Refuse("$." + std::string(key), "expected a string or null, " + Found(*found));
-  out = found->get<std::string>();
+  out = std::move(found->get_ref<std::string&>());  // maybe megabytes
   return {};
 }
 
@@ -68,6 +68,7 @@ Result<SimilarBody> ParseSimilarBody(std::string_view body) {
         const auto& key = parsed.get_ref<const std::string&>();
         if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
           if (wrong_key.empty()) wrong_key = "\"" + key.substr(0, 64) + "\"";
+          return false;
         } else if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
           repeated_key = key;
         } else {

@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "serve/query_string.h"
-
 namespace seen {
 
-Result<SnapshotQuestion> ReadSnapshotQuestion(std::string_view target) {
-  constexpr std::string_view kKnown[] = {"format", "fpr"};
-  const auto query = ParseQuery(QueryOf(target), kKnown);
-  if (!query) return Fail(query.error());
+Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values) {
   SnapshotQuestion question;
-  if (const auto format = query->find("format"); format != query->end()) {
+  if (const auto format = values.find("format"); format != values.end()) {
     question.format = ParseSnapshotFormat(format->second);
     if (!question.format) {
       return Fail(Code::kInvalidArgument,
@@ -20,7 +14,7 @@ Result<SnapshotQuestion> ReadSnapshotQuestion(std::string_view target) {
                               fmt::join(kSnapshotFormatNames, ", ")));
     }
   }
-  if (const auto rate = query->find("fpr"); rate != query->end()) {
+  if (const auto rate = values.find("fpr"); rate != values.end()) {
     const auto number = ParseDecimal("fpr", rate->second, 0, kRateMax);
     if (!number) return Fail(number.error());
     question.false_positive_rate = *number;

@@ -1,14 +1,14 @@
 #pragma once
 // GET .../users/{user}?format=&fpr=
 
-#include <string_view>
-
 #include "base/result.h"
 #include "serve/query_port.h"
+#include "serve/query_string.h"
 
 namespace seen {
 
-/// From a request's target. kInvalidArgument names the parameter, its value and what is allowed. Any thread.
-Result<SnapshotQuestion> ReadSnapshotQuestion(std::string_view target);
+/// From "format" and "fpr"; others are left alone. kInvalidArgument names the parameter, its value and what
+/// is allowed. Any thread.
+Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values);
 
 }  // namespace seen

@@ -18,6 +18,10 @@ std::string Dump(const Json& json) {
 
 Json NullIfUnknown(int64_t offset) { return offset < 0 ? Json(nullptr) : Json(offset); }
 
+Json AgeJson(const std::optional<std::chrono::milliseconds>& age) {
+  return age ? Json(age->count()) : Json(nullptr);
+}
+
 Json CheckpointJson(const CheckpointReport& report) {
   return {{"next_offset", report.next_offset},
           {"users", report.users},
@@ -52,11 +56,14 @@ Json PartitionJson(const PartitionStatus& partition) {
   Json json = {{"partition", partition.partition},
                {"state", partition.state},
                {"reason", partition.reason},
-               {"next_offset", partition.next_offset},
+               {"answers", partition.answers},
+               {"assigned", partition.assigned},
+               {"next_offset", NullIfUnknown(partition.next_offset)},
                {"checkpoint_offset", partition.checkpoint_offset},
                {"low_watermark", NullIfUnknown(partition.low_watermark)},
                {"high_watermark", NullIfUnknown(partition.high_watermark)},
-               {"lag_messages", partition.lag_messages},
+               {"lag_messages", partition.lag_is_known ? Json(partition.lag_messages) : Json(nullptr)},
+               {"age_ms", AgeJson(partition.age)},
                {"partition_time_ms", partition.partition_time.value},
                {"retention_headroom_s", nullptr},
                {"tail_bytes", partition.tail_bytes},
@@ -105,9 +112,13 @@ Json PartitionJson(const PartitionStatus& partition) {
 }
 
 Json RekeyingJson(const RekeyingStatus& rekeying) {
-  Json json = {{"source_topic", rekeying.source_topic}, {"group_id", rekeying.group_id},
-               {"caught_up", rekeying.caught_up},       {"problem", rekeying.problem},
-               {"lag_messages", rekeying.lag_messages}, {"partitions", Json::array()}};
+  Json json = {{"source_topic", rekeying.source_topic},
+               {"group_id", rekeying.group_id},
+               {"caught_up", rekeying.caught_up},
+               {"problem", rekeying.problem},
+               {"lag_messages", rekeying.lag_messages}};
+  AddUnread(rekeying.unread, json);
+  json["partitions"] = Json::array();
   for (const RekeyingPartitionStatus& partition : rekeying.partitions) {
     json["partitions"].push_back({{"partition", partition.partition},
                                   {"assigned", partition.assigned},
@@ -160,16 +171,18 @@ std::string WriteStatus(const DaemonStatus& status) {
                {"store_version", status.store_version},
                {"ready", status.ready},
                {"not_ready_reason", status.not_ready_reason},
+               {"troubles", status.troubles},
                {"started_at_ms", status.started_at.value},
                {"brokers", status.brokers},
                {"embedded_kafka", status.embedded_kafka},
                {"brokers_reachable", status.brokers_reachable},
                {"instance_id", status.instance_id},
                {"topic", status.topic},
-               {"partitions_total", status.partitions_total},
-               {"rekeying", nullptr},
-               {"items", nullptr},
-               {"partitions", Json::array()}};
+               {"partitions_total", status.partitions_total}};
+  AddUnread(status.unread, json);
+  json["rekeying"] = nullptr;
+  json["items"] = nullptr;
+  json["partitions"] = Json::array();
   if (status.items) json["items"] = ItemsJson(*status.items);
   if (status.item_groups) json["items"]["groups"] = ItemGroupsJson(*status.item_groups);
   if (status.rekeying) json["rekeying"] = RekeyingJson(*status.rekeying);
@@ -184,7 +197,8 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
                {"user_id", user_id},
                {"partition", answer.partition},
                {"partition_time_ms", answer.as_of.partition_time.value},
-               {"lag_messages", answer.as_of.lag_messages},
+               {"lag_messages", answer.as_of.lag_messages ? Json(*answer.as_of.lag_messages) : Json(nullptr)},
+               {"age_ms", AgeJson(answer.as_of.age)},
                {"items", answer.items},
                {"bytes", answer.bytes},
                {"removals", answer.removals},

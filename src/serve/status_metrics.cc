@@ -27,6 +27,7 @@ MetricFamily PerPartition(const DaemonStatus& status, std::string name, std::str
                           const std::function<std::optional<double>(const PartitionStatus&)>& value) {
   MetricFamily family{std::move(name), std::move(help), type, {}};
   for (const PartitionStatus& partition : status.partitions) {
+    if (partition.next_offset < 0) continue;  // it is not open: it has no figures
     const std::optional<double> sample = value(partition);
     if (!sample) continue;
     ClientMetric metric = Sample(type, *sample);
@@ -62,6 +63,28 @@ MetricFamily RekeyingLag(const DaemonStatus& status) {
   return family;
 }
 
+/// One sample a topic that this daemon's groups read.
+MetricFamily Unread(const DaemonStatus& status, std::string name, std::string help,
+                    size_t (*count)(const UnreadPartitions&)) {
+  MetricFamily family{std::move(name), std::move(help), MetricType::Gauge, {}};
+  const auto add = [&](const std::string& topic, const UnreadPartitions& unread) {
+    if (topic.empty()) return;  // not known yet
+    ClientMetric metric = Sample(MetricType::Gauge, static_cast<double>(count(unread)));
+    metric.label.push_back({"topic", topic});
+    family.metric.push_back(std::move(metric));
+  };
+  const auto add_rekeying = [&](const std::optional<RekeyingStatus>& rekeying) {
+    if (rekeying) add(rekeying->source_topic, rekeying->unread);
+  };
+  add(status.topic, status.unread);
+  add_rekeying(status.rekeying);
+  if (status.items) {
+    add(status.items->ordered_topic, status.items->unread);
+    add_rekeying(status.items->rekeying);
+  }
+  return family;
+}
+
 MetricFamily BuildInfo(const DaemonStatus& status) {
   MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
   family.metric[0].label.push_back({"version", status.version});
@@ -88,12 +111,23 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
             status.brokers_reachable ? 1 : 0),
       Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
             status.partitions_total),
+      Unread(status, "seen_partitions_refused",
+             "Partitions that the group assigned to this daemon, and that it doesn't read.",
+             [](const UnreadPartitions& unread) { return unread.refused.size(); }),
+      Unread(status, "seen_partitions_unowned", "Partitions that no member of the group owns.",
+             [](const UnreadPartitions& unread) { return unread.unowned.size(); }),
+      gauge("seen_partition_answers", "1 while look-ups of the partition's users are answered.",
+            [&](P p) { return number(p.answers ? 1 : 0); }),
+      gauge("seen_partition_age_seconds",
+            "Since the state last held everything in the partition; absent where that isn't known.",
+            [](P p) { return p.age ? Value(static_cast<double>(p.age->count()) / 1000.0) : Value(); }),
       gauge("seen_partition_ready", "1 while the partition is caught up and nothing holds it back.",
             [&](P p) { return number(p.state == "ready" ? 1 : 0); }),
       gauge("seen_partition_time_seconds",
             "Greatest Kafka timestamp read from the partition, since the epoch.",
             [&](P p) { return Seconds(p.partition_time); }),
-      gauge("seen_consumer_lag_messages", "Messages in the partition that are not read yet.",
+      gauge("seen_consumer_lag_messages",
+            "Messages in the partition that are not read yet, up to the end that was seen last.",
             [&](P p) { return number(p.lag_messages); }),
       gauge("seen_retention_headroom_seconds",
             "Until the oldest unread message is deleted by retention; absent where nothing is unread.",

@@ -104,6 +104,13 @@ class Seend:
         assert status == 3, f"exit status {status}\n{said[-3000:]}"
         return said
 
+    def wait_refused(self, partitions):
+        """Waits until exactly these partitions are refused; returns their reasons as one text."""
+        def refused():
+            states = {p: s for p, s in self.partition_status().items() if s["state"] in ("refused", "stopped")}
+            return states if sorted(states) == sorted(partitions) else None
+        return " ".join(s["reason"] for s in wait_until(refused, f"{self.name} refuses {partitions}").values())
+
     def close(self):
         if self.process is not None:
             self.process.kill()
@@ -173,7 +180,7 @@ class Seend:
         ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items()}
 
         def caught_up():
-            at = {p: s["next_offset"] for p, s in self.partition_status().items()}
+            at = {p: s["next_offset"] or 0 for p, s in self.partition_status().items()}
             return at if all(at.get(p, -1) >= end for p, end in ends.items()) else None
         try:
             return wait_until(caught_up, f"{self.name} reads up to {ends}", timeout_s)

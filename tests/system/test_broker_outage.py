@@ -1,9 +1,81 @@
 """Brokers go away and come back; the daemon waits, says so, and loses nothing."""
 
+import re
+import signal
 import time
 
+from http_json import user_path
 from load import Load
-from places import wait_until
+from oracle import event
+from places import now_ms, wait_until
+
+
+def as_of(answer):
+    """(lag, age_ms), None for unknown."""
+    lag, age_ms = re.fullmatch(r"\d+; lag=(\d+|unknown); age_ms=(\d+|unknown)", answer.headers["Seen-As-Of"]).groups()
+    return tuple(None if number == "unknown" else int(number) for number in (lag, age_ms))
+
+
+def test_answers_go_on_while_brokers_are_away_and_state_their_age(kafka, topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=50)
+    seend = daemon(topic_name).start()
+    load.send(topics, topic_name, 1_000)
+    seend.wait_at_rest()
+    page = user_path(load.oracle.users()[0])
+    fresh = wait_until(lambda: (a := seend.get(page + "?max_age_ms=2000")).status == 200 and a, "the answer is fresh")
+    assert as_of(fresh)[0] == 0 and as_of(fresh)[1] <= 2_000
+    before = now_ms()
+    kafka.stop()
+    stopped = now_ms()
+    try:
+        wait_until(lambda: as_of(seend.get(page)) [0] is None, "the lag is unknown")
+        time.sleep(2)
+        old = seend.get(page)
+        assert old.status == 200
+        lag, age_ms = as_of(old)
+        assert lag is None and now_ms() - stopped <= age_ms <= now_ms() - before + 2_000, (age_ms, now_ms() - stopped)
+        refused = seend.get(page + "?max_age_ms=1000")
+        assert refused.status == 503 and "max_age_ms = 1000" in refused.json()["detail"], refused.body
+        assert int(refused.headers["Retry-After"]) > 0 and as_of(refused)[0] is None
+        for path in (page + "/segments", page + "/why?item=a"):
+            joint = "&" if "?" in path else "?"
+            assert seend.get(path).status == 200 and seend.get(f"{path}{joint}max_age_ms=1000").status == 503, path
+        load.oracle.check_http(seend)
+        ready = seend.get("/readyz")
+        assert ready.status == 200 and "brokers don't answer" in ready.text, ready.text
+        assert all(s["lag_messages"] is None and s["age_ms"] >= 1_000 for s in seend.partition_status().values())
+    finally:
+        kafka.start()
+    wait_until(lambda: seend.get(page + "?max_age_ms=2000").status == 200, "the answer is fresh again", 60)
+
+
+def test_answers_after_a_stop_of_the_process_do_not_claim_to_be_fresh(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name).start()
+    topics.produce(topic_name, [("u", event("u", "before", now_ms()))])
+    seend.wait_caught_up()
+    wait_until(lambda: as_of(seend.get(user_path("u")))[0] == 0, "the end is known")
+    for round_ in range(3):
+        item = f"during-{round_}"
+        seend.process.send_signal(signal.SIGSTOP)
+        topics.produce(topic_name, [("u", event("u", item, now_ms()))])
+        produced = now_ms()
+        time.sleep(3)
+        seend.process.send_signal(signal.SIGCONT)
+        stale = 0
+        while True:
+            asked = now_ms()
+            answer = seend.http.post(user_path("u") + "/unseen", {"items": [item]})
+            assert answer.status == 200
+            if not answer.json()["unseen"]:
+                break
+            stale += 1
+            lag, age_ms = as_of(answer)
+            assert age_ms is not None and age_ms >= asked - produced, f"{stale}: {answer.headers['Seen-As-Of']}"
+            assert lag != 0
+            assert asked - produced < 20_000
+        print(f"{stale} answers without the item after the stop")
 
 
 def test_a_broker_restart_during_load_loses_nothing(kafka, topics, daemon, topic_name, chance):

@@ -60,7 +60,7 @@ def test_a_snapshot_that_was_not_acknowledged_is_published_after_the_kill(topics
     slow = {"filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 30_000}}]}
     seend = daemon(topic_name, slow).start()
     load.send(topics, topic_name, 500)   # leading edge: published at once
-    seend.wait_caught_up()
+    seend.wait_at_rest()
     load.send(topics, topic_name, 3_000)  # trailing edge: half a minute away
     ends = seend.wait_caught_up()
     wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()),

@@ -31,20 +31,6 @@ def replace(topics, topic_name, chance):
     Load(chance, users=40).send(topics, topic_name, 4_000)
 
 
-def test_while_it_runs(topics, reading, topic_name, chance):
-    replace(topics, topic_name, chance)
-    refused(reading)
-
-
-def test_while_it_stands_still(topics, reading, topic_name, chance):
-    reading.process.send_signal(signal.SIGSTOP)
-    try:
-        replace(topics, topic_name, chance)
-    finally:
-        reading.process.send_signal(signal.SIGCONT)
-    refused(reading)
-
-
 def test_while_it_stands_still_and_the_broker_restarts(kafka, topics, reading, topic_name, chance):
     reading.process.send_signal(signal.SIGSTOP)
     try:

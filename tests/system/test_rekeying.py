@@ -253,8 +253,10 @@ def test_a_source_that_was_cut_is_noticed(topics, daemon, topic_name):
     topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS[:100])))
     seend = daemon(topic_name, ANY_KEY)
     topics.commit(f"{seend.group}-rekey", topic_name, {0: 5_000})
-    said = seend.refuses()
-    assert "--rebuild" in said and "5000" in said and topic_name in said
+    seend.start(ready=False)
+    wait_until(lambda: "--rebuild" in (said := seend.wait_not_ready().text) and "5000" in said and topic_name in said,
+               "it says so")
+    seend.stop()
     seend.start("--rebuild")
     seend.wait_at_rest()
     oracle.check_http(seend)

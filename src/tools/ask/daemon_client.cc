@@ -72,7 +72,12 @@ DaemonSummary Summarise(const Json& json) {
     if (number < summary.next_offsets.size())
       summary.next_offsets[number] = partition.value("next_offset", int64_t{-1});
     summary.partitions_ready += partition.value("state", "") == "ready" ? 1 : 0;
-    summary.lag_messages += partition.value("lag_messages", uint64_t{0});
+    const Json lag = partition.value("lag_messages", Json(nullptr));
+    if (lag.is_null()) {
+      summary.watermarks_known = false;
+    } else {
+      summary.lag_messages += lag.get<uint64_t>();
+    }
     summary.marks_outstanding += partition.value("marks_outstanding", uint64_t{0});
     summary.misrouted += partition.value("misrouted", uint64_t{0});
     const Json republish = partition.value("republish", Json::object());

@@ -93,7 +93,7 @@ int RunShow(const ShowOptions& options) {
                                        static_cast<double>(bytes) / static_cast<double>(items))
                          : "",
                user.at("removals").get<uint64_t>(), user.at("partition").get<int64_t>(),
-               user.at("lag_messages").get<int64_t>());
+               user.at("lag_messages").is_null() ? "unknown" : user.at("lag_messages").dump());
     if (user.at("segments").empty()) return kExitOk;
     fmt::print("{:20}  {:12} {:>8} {:>9}  {}\n", "of (UTC)", "kind", "items", "bytes", "counts until");
     for (const auto& segment : user.at("segments")) fmt::print("{}\n", SegmentLine(segment));

@@ -14,7 +14,7 @@
 namespace seen {
 namespace {
 
-constexpr double kCopiesMax = 0.9;
+constexpr double kCopiesShareMax = 0.9;
 constexpr uint64_t kCopiesReachBack = 50;  // a copy is of one of so many items before it
 
 /// Independent of what was made before: the numbers of an item, or of one part of it.
@@ -99,8 +99,8 @@ Status ItemGenerator::Validate(const ItemGeneratorOptions& options) {
   const auto range = [](std::string_view name, auto value, auto low, auto high) {
     return Fail(Code::kInvalidArgument, fmt::format("{}: {} is outside {} to {}", name, value, low, high));
   };
-  if (!(options.copies >= 0 && options.copies <= kCopiesMax))
-    return range("--copies", options.copies, 0, kCopiesMax);
+  if (!(options.copies >= 0 && options.copies <= kCopiesShareMax))
+    return range("--copies", options.copies, 0, kCopiesShareMax);
   if (!(options.chinese >= 0 && options.chinese <= 1)) return range("--chinese", options.chinese, 0, 1);
   if (options.sentences < 1 || options.sentences > 1000)
     return range("--sentences", options.sentences, 1, 1000);

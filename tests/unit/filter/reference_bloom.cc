@@ -15,7 +15,7 @@ constexpr uint32_t kSalts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
 /// Calls `visit(byte, bit)` for the eight bits of a fingerprint.
 template <typename Visit>
 void ForEachBit(uint64_t blocks, Fingerprint fingerprint, Visit visit) {
-  const uint64_t hash = HashOf(fingerprint);
+  const uint64_t hash = seen::reference::HashOf(fingerprint);
   const uint64_t block = (hash >> 32) * blocks >> 32;
   for (size_t word = 0; word < 8; ++word) {
     const uint32_t bit = (static_cast<uint32_t>(hash) * kSalts[word]) >> 27;

@@ -1,6 +1,7 @@
 // What the flow makes of kinds, conditions and coverage that the decoder found.
 #include <gtest/gtest.h>
 
+#include "decode/own_event.h"
 #include "flow/partition_flow.h"
 #include "support/fakes.h"
 
@@ -16,11 +17,18 @@ class PartitionEventsTest : public testing::Test {
     format.filters = {{{"home"}, {}}, {{"video*"}, {}}};
     const auto plan = EventPlan::Make(format);
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
-    PartitionOptions options;
     options.plan = *plan;
-    options.filters = {{0, "home", 30, 10'000, {}, SnapshotPolicy{}},
-                       {1, "video", 7, 10'000, {}, SnapshotPolicy{}}};
-    flow = std::make_unique<PartitionFlow>(options, std::nullopt, 0, 0, store, dead_letters, reporter, clock);
+    Open({{0, "home", 30, 10'000, {}, SnapshotPolicy{}}, {1, "video", 7, 10'000, {}, SnapshotPolicy{}}}, {});
+  }
+  void Open(std::vector<FilterPolicy> filters, std::vector<FilterId> retired) {
+    options.filters = std::move(filters);
+    options.retired_filters = std::move(retired);
+    flow = std::make_unique<PartitionFlow>(options, durable.position, 0, 0, store, dead_letters, reporter,
+                                           clock);
+  }
+  void Checkpoint() {
+    flow->intake.Freeze();
+    ASSERT_TRUE(flow->checkpoint.Write().has_value());
   }
   void Send(std::string value, int64_t timestamp_ms = kNow) {
     values.push_back(std::move(value));
@@ -46,6 +54,7 @@ class PartitionEventsTest : public testing::Test {
   uint64_t Skipped(SkipReason reason) const { return reporter.skipped[static_cast<size_t>(reason)]; }
 
   EventFormat format;
+  PartitionOptions options;
   sim::VirtualClock clock;
   sim::CountingReporter reporter;
   std::mt19937_64 random{1};
@@ -58,6 +67,32 @@ class PartitionEventsTest : public testing::Test {
   std::deque<std::string> values;
   int64_t next = 0;
 };
+
+TEST_F(PartitionEventsTest, TheDaemonsOwnErasureTakesEffectThoughItsClockWasAhead) {
+  Send(Event("exposed", "home", "a"));
+  const std::string erasure = EncodeOwnEvent({"u1", {}, "erased", {kNow + 40 * kMsPerDay}});
+  Send(erasure);
+  EXPECT_EQ(reporter.rejected, 0u);
+  EXPECT_FALSE(Seen(0, "a"));
+  // It takes nothing of the days in between.
+  Send(Event("exposed", "home", "b", kNow + 2 * kMsPerDay), kNow + 2 * kMsPerDay);
+  EXPECT_TRUE(Seen(0, "b"));
+}
+
+TEST_F(PartitionEventsTest, AnErasureIsAlsoOfFiltersThatAreNotConfiguredAnyMore) {
+  const UserKey user = UserKeyOf("u1");
+  Send(Event("exposed", "home", "a"));
+  Send(Event("exposed", "video_1", "b"));
+  Checkpoint();
+  // Filter 1 leaves the configuration, and filters 0 and 2 surround it.
+  Open({{0, "home", 30, 10'000, {}, SnapshotPolicy{}}, {2, "new", 30, 10'000, {}, SnapshotPolicy{}}}, {1});
+  Send(Event("erased", "", ""));
+  Checkpoint();
+  const auto erased = DecodeDelta(durable.deltas.at({1, user}));
+  ASSERT_TRUE(erased.has_value());
+  EXPECT_TRUE(SeenFingerprints(*erased, {}, 10'000).empty());
+  EXPECT_TRUE(erased->user_id.empty());
+}
 
 TEST_F(PartitionEventsTest, AnEventFeedsTheFiltersThatCoverIt) {
   Send(Event("exposed", "home", "a"));

@@ -77,8 +77,9 @@ class TimedTest : public ::testing::Test {
     }
   }
   /// Publication is left to marks from here on. Set options.behind_age to -1 ms before Open.
-  void FallBehind() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size()) + 1'000'000); }
-  void CatchUp() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size())); }
+  void FallBehind() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size()) + kBehind); }
+  /// The rest of the log was a gap. Afterwards nothing is sent.
+  void CatchUp() { flow->intake.ReachedEnd(static_cast<int64_t>(log.size()) + kBehind); }
   /// In the published snapshot; false where there is none, or a tombstone.
   bool Published(std::string_view item, const std::string& user = "u1", FilterIndex filter = 0) {
     const auto found = topic.topic.find({filter, user});
@@ -91,6 +92,7 @@ class TimedTest : public ::testing::Test {
     return topic.topic.contains({filter, user});
   }
 
+  static constexpr int64_t kBehind = 1'000'000;
   struct Logged {
     int64_t timestamp_ms;
     std::string value;

@@ -153,7 +153,7 @@ TEST_F(UnexposedTest, ARecordOfYearsAheadSilencesNothing) {
     TimedTest::Send(Event("exposed", "tick", kNow, "clockwork"), kNow + years * 365 * kMsPerDay);
     Settle();
     EXPECT_TRUE(Told().empty()) << years;
-    EXPECT_EQ(flow->state.GetAsOf().partition_time, TimeMs{kNow}) << years;
+    EXPECT_EQ(flow->state.GetAsOf(clock.Now()).partition_time, TimeMs{kNow}) << years;
     clock.SetWall(kDueMs + 2'000);
     Send(Event("served", "b", kDueMs), kDueMs);
     Tick(kDueMs + 2'000);
@@ -172,7 +172,7 @@ TEST_F(UnexposedTest, AStoredTimeOfYearsAheadIsCorrectedAtOpening) {
   durable.position->partition_time = {kNow + 80 * 365 * kMsPerDay};  // an older version's
   Open();
   EXPECT_EQ(reporter.times_corrected, 1u);
-  EXPECT_EQ(flow->state.GetAsOf().partition_time, TimeMs{kNow}) << "the last record's";
+  EXPECT_EQ(flow->state.GetAsOf(clock.Now()).partition_time, TimeMs{kNow}) << "the last record's";
   clock.SetWall(kDueMs + 2'000);
   Tick(kDueMs + 2'000);
   Settle();

@@ -14,8 +14,9 @@ TEST(WatermarkBeat, SaysWhatSchemasSnapshotSays) {
   status.next_offset = 4'711;
   status.lag_messages = 17;
   status.marks_outstanding = 2;
-  const auto json = nlohmann::json::parse(WatermarkText(status, {1'763'700'001'000}));
+  const auto json = nlohmann::json::parse(WatermarkText(status, "the \"group\"", {1'763'700'001'000}));
   EXPECT_EQ(json, nlohmann::json({{"version", 1},
+                                  {"group", "the \"group\""},
                                   {"partition", 3},
                                   {"partition_time_ms", 1'763'700'000'123},
                                   {"next_offset", 4'711},

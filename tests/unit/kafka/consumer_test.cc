@@ -49,6 +49,11 @@ TEST_F(ConsumerTest, StartsWhereItIsToldAndReportsTheEnd) {
   const auto marks = harness.consumer().QueryWatermarks(0, 2s);
   ASSERT_TRUE(marks);
   EXPECT_EQ(harness.consumer().CachedWatermarks(0).high, marks->high);
+  constexpr int32_t kAll[] = {0, 1};
+  const auto ends = harness.consumer().LogEnds(kAll, 2s);
+  ASSERT_TRUE(ends) << ends.error().message;
+  EXPECT_EQ(ends->size(), 2u);
+  EXPECT_EQ(ends->at(0), marks->high);
   EXPECT_EQ(harness.consumer().records_stale_total(), 0u);
 }
 
@@ -242,7 +247,7 @@ TEST_F(ConsumerTest, NoticesEveryTimeThatBrokersGoAway) {
   ConsumerHarness harness(OptionsFor(topic));
   for (int round = 0; round < 4; ++round) {
     Produce(topic, round * 100, 100);
-    ASSERT_TRUE(Eventually([&] { return harness.records() == (round + 1) * 100u; }, 20s)) << round;
+    ASSERT_TRUE(Eventually([&] { return harness.records() == static_cast<unsigned>(round + 1) * 100u; }, 20s)) << round;
     Broker().SetReachable(false);
     EXPECT_TRUE(Eventually([&] { return !harness.consumer().brokers_reachable(); })) << round;
     Broker().SetReachable(true);

@@ -44,6 +44,27 @@ class EventProducerTest : public BrokerTest {
   }
 };
 
+TEST_F(EventProducerTest, KeepsKeysWhereTheyAreAfterTheTopicGainedPartitions) {
+  const auto topic = NewTopic(5);
+  auto options = OptionsFor(topic);
+  options.partitions = 2;
+  EventProducer producer(options);
+  Answers answers;
+  std::multiset<int32_t> expected;
+  for (int i = 0; i < 20; ++i) {
+    const std::string user = "u" + std::to_string(i);
+    expected.insert(PartitionOf(options.partitioner, user, 2));
+    producer.Send(user, "event", answers.Taking());
+  }
+  ASSERT_TRUE(answers.Wait(20));
+  std::multiset<int32_t> partitions;
+  for (const auto& place : answers.All()) {
+    ASSERT_TRUE(place) << place.error().message;
+    partitions.insert(place->partition);
+  }
+  EXPECT_EQ(partitions, expected);
+}
+
 TEST_F(EventProducerTest, SaysWhereEachEventStands) {
   const auto topic = NewTopic(3);
   EventProducer producer(OptionsFor(topic));

@@ -27,12 +27,17 @@ class FakeQuery : public QueryPort {
   mutable std::string item_asked;
 
   mutable SnapshotQuestion shape_asked;
+  AsOf as_of = kAsOf;  // answered
 
+  Status CanAnswer(std::string_view filter, std::string_view user_id) const override {
+    if (auto e = Refusal(filter, user_id)) return Fail(*e);
+    return {};
+  }
   Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
                                   const SnapshotQuestion& question) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     shape_asked = question;
-    return SnapshotAnswer{kAsOf, std::string("SEEN\0\xff\r\n", 8)};
+    return SnapshotAnswer{as_of, std::string("SEEN\0\xff\r\n", 8)};
   }
   Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                               const CandidateList& candidates,
@@ -42,7 +47,7 @@ class FakeQuery : public QueryPort {
     one_per_group_asked = candidates.one_per_group;
     created_asked.assign(candidates.created_seconds.begin(), candidates.created_seconds.end());
     std::set<std::string_view> known(also_seen.begin(), also_seen.end());
-    UnseenAnswer answer{kAsOf, {}};
+    UnseenAnswer answer{as_of, {}};
     for (uint32_t i = 0; i < candidates.ids.size(); ++i) {
       if (!seen.contains(candidates.ids[i]) && known.insert(candidates.ids[i]).second)
         answer.unseen.push_back(i);
@@ -53,7 +58,7 @@ class FakeQuery : public QueryPort {
   Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     UserAnswer answer;
-    answer.as_of = kAsOf;
+    answer.as_of = as_of;
     answer.partition = 3;
     answer.items = 2;
     answer.bytes = 40;
@@ -87,7 +92,7 @@ class FakeQuery : public QueryPort {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     exposures_asked = std::string(question.item.value_or("-")) + " " + std::to_string(question.since.value) +
                       " " + std::to_string(question.limit) + " " + std::string(question.cursor);
-    return ExposuresAnswer{kAsOf,
+    return ExposuresAnswer{as_of,
                            {{"a", "exposed", "home", 3, {1'763'700'000'001}, "r-1"},
                             {"用", "removed", "", std::nullopt, {1'763'700'000'000}, ""}},
                            next};
@@ -97,7 +102,7 @@ class FakeQuery : public QueryPort {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
     item_asked = item;
     WhyAnswer answer = why;
-    answer.as_of = kAsOf;
+    answer.as_of = as_of;
     return answer;
   }
   Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const override {
@@ -113,7 +118,7 @@ class FakeQuery : public QueryPort {
     return size_t{2};
   }
 
-  static constexpr AsOf kAsOf{{1'763'700'000'123}, 17};
+  static constexpr AsOf kAsOf{{1'763'700'000'123}, 17, std::chrono::milliseconds(240)};
 
  private:
   std::optional<Error> Refusal(std::string_view filter, std::string_view user_id) const {
@@ -164,11 +169,18 @@ inline DaemonStatus BusyStatus() {
   opening.partition = 1;
   opening.state = "opening";
   opening.reason = "partition 1 is being opened";
+  ready.answers = true;
+  ready.age = std::chrono::milliseconds(1500);
+  opening.lag_is_known = false;
+  opening.assigned = false;
   status.partitions = {ready, opening};
-  RekeyingStatus rekeying{"raw", "seend-rekey", false, "4 messages to re-key", 17, {}};
+  status.troubles = {"partition 4 of \"exposures\" is refused: no state"};
+  status.unread = {{{4, "no state", {1'763'700'000'000}}}, {5, 6}};
+  RekeyingStatus rekeying{"raw", "seend-rekey", false, "4 messages to re-key", 17, {}, {}};
   rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
+  rekeying.unread.unowned = {7};
   status.rekeying = rekeying;
-  ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {}};
+  ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {}, {}};
   items.rekeying_rejected[static_cast<size_t>(RejectReason::kNotJson)] = 1;
   ItemsPartitionStatus& of = items.partitions.emplace_back();
   of.state = "catching_up";

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <random>
+#include <set>
 #include <thread>
 
+#include "serve/problem.h"
 #include "unit/serve/http_server_fixture.h"
 
 namespace seen {
@@ -72,15 +74,117 @@ TEST_F(HttpLimitsTest, TakesWhatIsJustSmallEnough) {
   EXPECT_EQ(answer->body, "POST / " + body);
 }
 
-TEST_F(HttpLimitsTest, TakesMoreWhereABodyIsAText) {
-  Start({.header_bytes_max = 1024, .body_bytes_max = 1000, .text_bytes_max = 1500});
+// "/long" takes 1,500 bytes of body, "/none" isn't there, others take 1,000; each byte costs two.
+BodyRule RuleFor(const HttpRequest& head) {
+  BodyRule rule{"/route", head.target == "/long" ? 1'500U : 1'000U, 2};
+  if (head.target == "/none") rule.refusal = Problem(404, "no such page", head.target);
+  return rule;
+}
+
+std::string Post(const std::string& target, size_t length) {
+  return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+TEST_F(HttpLimitsTest, TakesWhatTheRuleOfARequestAllows) {
+  Start({}, Echo, RuleFor);
   const std::string text(1501, 'b');
-  const std::string head = "POST /v1/similar HTTP/1.1\r\nHost: x\r\n";
   RawClient client(server_->port());
-  client.Send(head + "Content-Length: 1500\r\n\r\n" + text.substr(1));
-  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /v1/similar " + text.substr(1));
-  ExpectRefusal(head + "Content-Length: 1501\r\n\r\n" + text, 413);
-  ExpectRefusal(head + "Transfer-Encoding: chunked\r\n\r\n5dd\r\n" + text, 413);
+  client.Send(Post("/long", 1'500) + text.substr(1));
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /long " + text.substr(1));
+  client.Send("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n" +
+              text.substr(501) + "\r\n1f4\r\n" + text.substr(1001) + "\r\n0\r\n\r\n");
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /long " + text.substr(1));
+  ExpectRefusal(Post("/long", 1'501) + text, 413);
+  ExpectRefusal("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5dd\r\n" + text, 413);
+  ExpectRefusal(Post("/short", 1'001) + text, 413);
+  EXPECT_EQ(server_->bodies_bytes(), 0U);
+  EXPECT_EQ(Answers("/route", 413), 3);
+}
+
+TEST_F(HttpLimitsTest, AnswersARefusedRequestWithoutKeepingItsBody) {
+  std::atomic<int> handled = 0;
+  Start(
+      {}, [&](const HttpRequest& request) { return ++handled, Echo(request); }, RuleFor);
+  // A short one is read and dropped: the connection goes on.
+  RawClient client(server_->port());
+  client.Send(Post("/none", 1'000'000));
+  client.Send(std::string(500'000, 'x'));
+  EXPECT_EQ(server_->bodies_bytes(), 0U);
+  client.Send(std::string(500'000, 'x') + kGet);
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 404U);
+  EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "GET /a ");
+  // A long one isn't waited for, nor one whose client waits, nor one of unknown length.
+  ExpectRefusal(Post("/none", 3'000'000), 404);
+  ExpectRefusal("POST /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n", 404);
+  ExpectRefusal("POST /none HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 404);
+  EXPECT_EQ(handled, 1);
+}
+
+TEST_F(HttpLimitsTest, RefusesABodyForWhichThereIsNoRoomNow) {
+  Start({.bodies_bytes_max = 4'000}, Echo, RuleFor);
+  RawClient first(server_->port());
+  first.Send(Post("/a", 1'000) + std::string(999, 'x'));
+  RawClient second(server_->port());
+  second.Send(Post("/a", 900) + std::string(899, 'y'));
+  while (server_->bodies_bytes() < 3'800) std::this_thread::sleep_for(1ms);
+  RawClient third(server_->port());
+  std::set<std::string> retries;
+  for (int i = 0; i < 50; ++i) {  // the connection goes on: what came was dropped
+    third.Send(Post("/a", 101) + std::string(101, 'z'));
+    const auto answer = third.Receive();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 503U);
+    EXPECT_NE(answer->body.find("raise store.memory_mib"), std::string::npos) << answer->body;
+    const size_t at = answer->head.find("Retry-After: ");
+    ASSERT_NE(at, std::string::npos);
+    retries.insert(answer->head.substr(at, 14));
+  }
+  EXPECT_GT(retries.size(), 1U) << "they don't all come back at once";
+  EXPECT_EQ(Answers("/route", 503), 50);
+  ExpectRefusal(
+      "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + std::string(101, 'z'), 503);
+  third.Send(Post("/a", 100) + std::string(100, 'z'));
+  EXPECT_EQ(third.Receive().value_or(RawAnswer{}).status, 200U) << "this one fits";
+  first.Send("x");
+  EXPECT_EQ(first.Receive().value_or(RawAnswer{}).status, 200U);
+  third.Send(Post("/a", 1'000) + std::string(1'000, 'z'));
+  EXPECT_EQ(third.Receive().value_or(RawAnswer{}).status, 200U)
+      << "the first one has given back what it took";
+  second.Send("y");
+  EXPECT_EQ(second.Receive().value_or(RawAnswer{}).status, 200U);
+  EXPECT_EQ(server_->bodies_bytes(), 0U);
+}
+
+TEST_F(HttpLimitsTest, GivesBackWhatABodyTookHoweverTheRequestEnds) {
+  Start({.request_timeout = 200ms}, Echo, RuleFor);
+  {
+    RawClient gone(server_->port());
+    gone.Send(Post("/a", 1'000) + "x");
+    while (server_->bodies_bytes() == 0) std::this_thread::sleep_for(1ms);
+  }
+  RawClient slow(server_->port());
+  slow.Send(Post("/a", 1'000) + "x");
+  EXPECT_EQ(slow.Receive().value_or(RawAnswer{}).status, 408U);
+  RawClient wrong(server_->port());
+  wrong.Send("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyzzy\r\n");
+  EXPECT_EQ(wrong.Receive().value_or(RawAnswer{}).status, 400U);
+  for (int i = 0; i < 2'000 && server_->bodies_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server_->bodies_bytes(), 0U);
+}
+
+TEST_F(HttpLimitsTest, NamesTheRemedyWhereABodyCanNeverFit) {
+  Start({.bodies_bytes_max = 600}, Echo, RuleFor);
+  RawClient client(server_->port());
+  client.Send(Post("/a", 301));
+  const auto answer = client.Receive();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 413U);
+  EXPECT_NE(
+      answer->body.find("longer than 300 bytes, the most that fits into the memory of bodies: 600 bytes, "
+                        "of which this one takes 2 for each of its own. Send less, or raise "
+                        "store.memory_mib"),
+      std::string::npos)
+      << answer->body;
 }
 
 TEST_F(HttpLimitsTest, AnswersWhatCameBeforeABadRequest) {

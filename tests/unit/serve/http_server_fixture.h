@@ -16,14 +16,15 @@ namespace seen {
 /// Serves an echo: the body is method, target and the request's body.
 class HttpServerTest : public testing::Test {
  protected:
-  void Start(HttpOptions options = {}, HttpServer::Handler handler = Echo) {
+  void Start(HttpOptions options = {}, HttpServer::Handler handler = Echo, HttpServer::BodyRules rules = {}) {
     if (options.listen == HttpOptions{}.listen) options.listen = "127.0.0.1:0";
-    auto server =
-        HttpServer::Start(options, std::move(handler),
-                          [this](std::string_view route, unsigned status, std::chrono::nanoseconds) {
-                            const std::lock_guard lock(mutex_);
-                            ++answers_[{std::string(route), status}];
-                          });
+    auto server = HttpServer::Start(
+        options, std::move(handler),
+        [this](std::string_view route, unsigned status, std::chrono::nanoseconds) {
+          const std::lock_guard lock(mutex_);
+          ++answers_[{std::string(route), status}];
+        },
+        std::move(rules));
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
   }

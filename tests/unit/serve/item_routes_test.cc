@@ -20,7 +20,7 @@ class ItemRoutesTest : public testing::Test {
   std::string DetailOf(const HttpResponse& response) { return json::parse(response.body).at("detail"); }
   FakeQuery query_;
   FakeChange change_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, ""}; }};
+  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, "", {}}; }};
 };
 
 TEST_F(ItemRoutesTest, ListAnItemsGroup) {

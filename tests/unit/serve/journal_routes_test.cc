@@ -25,7 +25,7 @@ class JournalRoutesTest : public testing::Test {
   }
   FakeQuery query_;
   FakeChange change_;
-  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, ""}; }};
+  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{true, "", {}}; }};
 };
 
 TEST_F(JournalRoutesTest, ListExposures) {
@@ -64,7 +64,7 @@ TEST_F(JournalRoutesTest, SayWhatIsWrongWithAQuestion) {
   EXPECT_EQ(ProblemAt("exposures?since=-1"), "since: \"-1\" isn't a whole number in 0..4294967295000");
   EXPECT_EQ(ProblemAt("exposures?since="), "since: \"\" isn't a whole number in 0..4294967295000");
   EXPECT_EQ(ProblemAt("exposures?items=a"),
-            "query: \"items\" isn't known here; there are: item, since, limit, cursor");
+            "query: \"items\" isn't known here; there are: item, since, limit, cursor, max_age_ms");
   EXPECT_EQ(ProblemAt("exposures?limit=1&limit=2"), "limit: given twice");
   EXPECT_EQ(ProblemAt("exposures?item=%ff"), ProblemAt("why?item=%ff"));
   EXPECT_EQ(ProblemAt("why"), "item: missing; ask with ?item=ID");

@@ -1,0 +1,137 @@
+#include "app/exposures.h"
+
+#include <algorithm>
+
+#include "base/threads.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kCheckpointRetry{20};
+constexpr milliseconds kCheckpointerIdle{50};
+constexpr milliseconds kDrainSlice{20};
+
+ExposuresTaker::Options TakerOptions(const Config& config, const StoreDirectory& directory,
+                                     int32_t partitions_of_users, bool rebuild,
+                                     std::function<void()> on_taken, std::function<void()> on_frozen) {
+  ExposuresTaker::Options options;
+  options.directory = directory.path();
+  options.group_id = config.kafka.group_id;
+  for (const FilterConfig& filter : config.filters) {
+    options.window_days_max = std::max(options.window_days_max, filter.window_days);
+    for (const KindConfig& kind : filter.kinds)
+      options.window_days_max = std::max(options.window_days_max, kind.window_days);
+  }
+  options.partitions_of_users = partitions_of_users;
+  options.rebuild = rebuild;
+  options.awaits_rekeying = config.input.source_topic.has_value();
+  options.on_taken = std::move(on_taken);
+  options.on_frozen = std::move(on_frozen);
+  return options;
+}
+
+TopicRunner::Options RunnerOptions(const Config& config, bool rebuild) {
+  TopicRunner::Options options;
+  options.topic = config.input.topic;
+  options.remedy = "point input.topic at the right topic, or ";
+  options.rebuild = rebuild;
+  return options;
+}
+}  // namespace
+
+void Exposures::Work::Want() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_wanted_ = true;
+  }
+  wanted_.notify_one();
+}
+
+void Exposures::Work::WaitFor(milliseconds time, const std::atomic<bool>& stop) {
+  std::unique_lock lock(mutex_);
+  wanted_.wait_for(lock, time, [&] { return is_wanted_ || stop.load(); });
+  is_wanted_ = false;
+}
+
+Exposures::Exposures(const Options& options, const StoreDirectory& directory, const StoreResources& resources,
+                     const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,
+                     const Clock& clock)
+    : clock_(clock),
+      stores_(*options.config, options.plan, options.groups, directory, resources, budget),
+      taker_(TakerOptions(
+                 *options.config, directory, options.partitions_of_users, options.rebuild,
+                 [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
+             stores_, dead_letters, reporter, clock),
+      runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock) {
+  if (options.snapshots == nullptr) return;
+  Publisher::Options publisher;
+  publisher.watermarks = options.watermarks;
+  publisher.lease = options.lease;
+  publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
+}
+
+Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, const StoreDirectory& directory,
+                                                    const StoreResources& resources,
+                                                    const MemoryBudget& budget, DeadLetterSink& dead_letters,
+                                                    Reporter& reporter, const Clock& clock,
+                                                    OnFailed on_failed) {
+  std::unique_ptr<Exposures> made(
+      new Exposures(options, directory, resources, budget, dead_letters, reporter, clock));
+  auto consumer = Consumer::Open(options.consumer, made->runner_);
+  if (!consumer) return Fail(std::move(consumer.error()));
+  made->consumer_ = std::move(*consumer);
+  made->runner_.SetLog(*made->consumer_);
+  Exposures* const raw = made.get();
+  made->checkpointer_ = std::thread([raw] {
+    NameThread("checkpointer");
+    YieldToOtherThreads();
+    raw->RunCheckpointer();
+  });
+  if (made->publisher_) {
+    made->publisher_thread_ = std::thread([raw] {
+      NameThread("publisher");
+      raw->RunPublisher();
+    });
+  }
+  made->threads_ = std::make_unique<RunnerThreads>(made->runner_, "worker", options.consumer.workers,
+                                                   std::move(on_failed));
+  return made;
+}
+
+Exposures::~Exposures() { Stop(milliseconds(0)); }
+
+void Exposures::StopWorkers() {
+  if (threads_) threads_->StopWorkers();
+}
+
+void Exposures::Stop(milliseconds drain) {
+  StopWorkers();
+  const Instant until = clock_.Now() + drain;
+  while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
+    std::this_thread::sleep_for(kDrainSlice);
+  }
+  stop_.store(true);
+  to_checkpoint_.Want();
+  to_publish_.Want();
+  if (checkpointer_.joinable()) checkpointer_.join();
+  if (publisher_thread_.joinable()) publisher_thread_.join();
+  if (threads_) threads_->Stop(milliseconds(0));
+}
+
+void Exposures::RunCheckpointer() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const bool some_wait = taker_.Checkpoint();
+    room_.Wake();
+    to_checkpoint_.WaitFor(some_wait ? kCheckpointRetry : kCheckpointerIdle, stop_);
+  }
+}
+
+void Exposures::RunPublisher() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const milliseconds wait = publisher_->Step();
+    if (wait > milliseconds(0)) to_publish_.WaitFor(wait, stop_);
+  }
+}
+
+}  // namespace seen

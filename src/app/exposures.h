@@ -1,0 +1,90 @@
+#pragma once
+// The input topic in the daemon: its consumer, what takes it (run/exposures_taker.h), and the threads that
+// move data on: workers (log -> tail), one checkpointer (tail -> store), one publisher (store and tail ->
+// snapshot topic).
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "app/rocks_stores.h"
+#include "flow/publisher.h"
+#include "kafka/consumer.h"
+#include "run/runner_threads.h"
+
+namespace seen {
+
+class Exposures {
+ public:
+  /// The process can't go on. On a thread of this.
+  using OnFailed = std::function<void(const Error&)>;
+  struct Options {
+    const Config* config = nullptr;
+    std::shared_ptr<const EventPlan> plan;
+    const ItemGroups* groups = nullptr;  // which items are alike; nullptr: off
+    Consumer::Options consumer;
+    bool rebuild = false;
+    int32_t partitions_of_users = 0;                   // what users are mapped to
+    SnapshotSink* snapshots = nullptr;                 // nullptr: no filter publishes
+    std::optional<WatermarkBeat::Options> watermarks;  // nullopt: none are written
+    const PublishLease* lease = nullptr;               // says when a partition may be published
+  };
+  /// All references outlive this.
+  static Result<std::unique_ptr<Exposures>> Start(const Options& options, const StoreDirectory& directory,
+                                                  const StoreResources& resources, const MemoryBudget& budget,
+                                                  DeadLetterSink& dead_letters, Reporter& reporter,
+                                                  const Clock& clock, OnFailed on_failed);
+  ~Exposures();  // Stop
+  Exposures(const Exposures&) = delete;
+  Exposures& operator=(const Exposures&) = delete;
+
+  /// No record is taken after it returns.
+  void StopWorkers();
+  /// Then, too: waits up to `drain` for snapshots under way, ends checkpointer and publisher, writes last
+  /// checkpoints and leaves the group. Idempotent, one thread.
+  void Stop(std::chrono::milliseconds drain);
+
+  /// Any thread.
+  OpenPartitions& open() { return taker_.open(); }
+  const OpenPartitions& open() const { return taker_.open(); }
+  std::vector<PartitionProblem> Problems() const { return runner_.Problems(); }
+  const Consumer& consumer() const { return *consumer_; }
+
+ private:
+  /// Wakes a thread that waits for work.
+  class Work {
+   public:
+    void Want();
+    void WaitFor(std::chrono::milliseconds time, const std::atomic<bool>& stop);
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable wanted_;
+    bool is_wanted_ = false;  // mutex_
+  };
+  Exposures(const Options& options, const StoreDirectory& directory, const StoreResources& resources,
+            const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
+  void RunCheckpointer();
+  void RunPublisher();
+
+  const Clock& clock_;
+  Work to_checkpoint_;
+  Work to_publish_;
+  std::atomic<bool> stop_{false};
+  RoomSignal room_;
+  RocksStores stores_;
+  ExposuresTaker taker_;
+  TopicRunner runner_;
+  std::unique_ptr<Consumer> consumer_;  // calls the runner
+  std::optional<Publisher> publisher_;
+  std::unique_ptr<RunnerThreads> threads_;
+  std::thread checkpointer_;
+  std::thread publisher_thread_;
+};
+
+}  // namespace seen

@@ -1,0 +1,17 @@
+#pragma once
+// Two consumer groups must not publish into the same topics: their snapshots would overwrite each other's.
+
+#include <string>
+
+#include "app/stop_signal.h"
+#include "base/result.h"
+#include "config/config.h"
+
+namespace seen {
+
+/// Reads the topic of watermarks, which must exist. kRefused, with the remedy: another group than
+/// `kafka.group_id` writes to it now. A group that has stopped is no obstacle: if the topic's last records
+/// are another group's, this waits some seconds for a newer one. kUnavailable: ask again. Control thread.
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, StopSignal& stop);
+
+}  // namespace seen

@@ -1,0 +1,39 @@
+#pragma once
+// Partitions' state in RocksDB, and how their flows are set up by the configuration.
+
+#include <memory>
+#include <vector>
+
+#include "app/memory_budget.h"
+#include "config/config.h"
+#include "rocks/resources.h"
+#include "run/exposures_taker.h"
+#include "store/rocks_partition_store.h"
+#include "store/store_directory.h"
+
+namespace seen {
+
+class RocksStores final : public PartitionStores {
+ public:
+  /// `groups`: which items are alike; nullptr: off. All references outlive this.
+  RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan, const ItemGroups* groups,
+              const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget);
+
+  Result<bool> HasState(int32_t partition) const override;
+  Result<Opened> Open(int32_t partition, int32_t partition_count) override;
+  Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
+
+ private:
+  PartitionOptions FlowOptions(int32_t partition, int32_t partition_count,
+                               const RocksPartitionStore& store) const;
+
+  const Config& config_;
+  const std::shared_ptr<const EventPlan> plan_;
+  const ItemGroups* const groups_;
+  const StoreDirectory& directory_;
+  const StoreResources& resources_;
+  const MemoryBudget& budget_;
+  const std::shared_ptr<JournalBudget> journal_budget_;
+};
+
+}  // namespace seen

@@ -1,0 +1,37 @@
+#include "app/user_partitions.h"
+
+#include <algorithm>
+
+namespace seen {
+
+namespace {
+
+int32_t Mapped(const InputPartitions& input, const std::map<std::string, int32_t>& snapshots) {
+  if (input.rebuild) return input.topic;
+  if (input.state > 0 && input.state < input.topic) return input.state;
+  const bool grew =
+      !snapshots.empty() && std::all_of(snapshots.begin(), snapshots.end(), [&](const auto& topic) {
+        return topic.second == snapshots.begin()->second && topic.second < input.topic;
+      });
+  return grew ? snapshots.begin()->second : input.topic;
+}
+
+}  // namespace
+
+Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& input,
+                               const std::map<std::string, int32_t>& snapshots) {
+  const int32_t partitions = Mapped(input, snapshots);
+  for (const auto& [topic, count] : snapshots) {
+    if (count == partitions) continue;
+    return Fail(Code::kRefused,
+                "filters[].snapshot.topic: \"" + topic + "\" has " + std::to_string(count) +
+                    " partitions, but users of topic \"" + name + "\" map to " + std::to_string(partitions) +
+                    ": a snapshot would stand in another partition than its reader expects, and old ones "
+                    "would stay. Remedy: name a topic that doesn't exist yet, which the daemon makes with " +
+                    std::to_string(partitions) +
+                    " partitions, or delete this one and publish again with 'seenctl publish --all'");
+  }
+  return partitions;
+}
+
+}  // namespace seen

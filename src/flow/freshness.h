@@ -1,0 +1,50 @@
+#pragma once
+// How old a partition's state is.
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.h"
+
+namespace seen {
+
+/// The age of a state is the time since the state last held everything that was in the log.
+///
+/// The daemon asks the brokers for the log's end several times a second. An answer E to a question asked at T
+/// means: whoever has read up to E holds everything that was in the log at T. So the age is the time since
+/// the latest T whose E has been read. Only questions count, and they count from the time they were asked:
+/// an end that comes with fetched records may have waited in a queue while the process stood still.
+///
+/// Thread-safe. `now` and `asked_at` come from one clock, which also runs while the machine is suspended.
+class Freshness {
+ public:
+  /// The log's end is known for so long after a question was asked.
+  static constexpr std::chrono::seconds kEndKnownFor{1};
+
+  struct Reading {
+    bool end_is_known = false;                     // so the lag is
+    std::optional<std::chrono::milliseconds> age;  // nullopt: no end has been read up to since the opening
+  };
+
+  /// The brokers, asked at `asked_at`, said that the log ends at `end`. All below `next_offset` is read.
+  void EndConfirmed(int64_t end, Instant asked_at, int64_t next_offset);
+  /// All below `next_offset` is read.
+  Reading At(Instant now, int64_t next_offset) const;
+
+ private:
+  struct End {
+    int64_t offset = 0;
+    Instant asked_at;
+  };
+  std::optional<Instant> HeldAllAt(int64_t next_offset) const;  // mutex_
+
+  // Between the two, ends were confirmed that needn't be kept: reached or not, they say less than the newest.
+  mutable std::mutex mutex_;    // all below
+  std::optional<End> awaited_;  // the oldest end that wasn't reached when the newest was confirmed
+  std::optional<End> newest_;
+  std::optional<Instant> held_all_at_;  // of an end before these
+};
+
+}  // namespace seen

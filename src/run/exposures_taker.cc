@@ -1,0 +1,289 @@
+#include "run/exposures_taker.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/log.h"
+#include "model/day.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kCheckpointRetry{1};
+constexpr int kLastCheckpointTries = 3;
+constexpr milliseconds kQuestion{2000};
+constexpr milliseconds kReadersAwaited{2000};
+constexpr milliseconds kReadersSlice{10};
+// While brokers answer, and the group assigns nothing: another daemon may be ahead of what is known here.
+constexpr std::chrono::seconds kUnassignedAnswers{30};
+
+std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
+}  // namespace
+
+/// The worker's side of an open partition.
+class ExposuresTaker::Taken final : public PartitionTaker {
+ public:
+  Taken(ExposuresTaker& taker, PartitionPointer open) : taker_(taker), open_(std::move(open)) {}
+
+  Result<size_t> Take(std::span<const Record> records) override {
+    if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
+    if (open_->disk_full.load(std::memory_order_acquire)) return size_t{0};
+    auto taken = open_->flow->intake.Apply(records);
+    taker_.options_.on_taken();
+    return taken;
+  }
+
+  void ReachedEnd(int64_t end_offset) override {
+    open_->flow->intake.ReachedEnd(end_offset);
+    taker_.options_.on_taken();
+  }
+
+  void SkipLost(int64_t low) override { open_->flow->intake.SkipLost(low); }
+  int64_t next_offset() const override { return open_->flow->state.next_offset(); }
+
+  int64_t Begin(int64_t low) override {
+    const int64_t from = open_->flow->intake.ReadFrom(low);
+    taker_.open_.Add(open_);
+    log::Info("partition opened", {{"partition", open_->partition}, {"next_offset", next_offset()}});
+    return from;
+  }
+
+  Result<std::optional<int64_t>> Idle() override {
+    // The publisher or the checkpoint thread has found that its state can't be read.
+    if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
+    if (open_->flow->intake.CheckpointDue()) {
+      open_->flow->intake.Freeze();
+      taker_.options_.on_frozen();
+    }
+    return std::nullopt;
+  }
+
+  void Held() override {
+    open_->held_reason = open_->disk_full.load() ? "disk_full" : open_->flow->intake.HeldBy();
+    if (open_->held_reason.empty()) open_->held_reason = "tail_full";  // it has just been frozen
+    open_->held_since_ms.store(taker_.clock_.WallNow().value, std::memory_order_relaxed);
+    taker_.reporter_.FlowHeld(open_->partition, open_->held_reason);
+  }
+
+  void Resumed() override {
+    const int64_t since_ms = open_->held_since_ms.exchange(0, std::memory_order_relaxed);
+    taker_.reporter_.FlowResumed(open_->partition, open_->held_reason,
+                                 milliseconds(taker_.clock_.WallNow().value - since_ms));
+  }
+
+  void SetWatermarks(const Watermarks& watermarks) override {
+    open_->flow->state.SetWatermarks(watermarks.low, watermarks.high);
+  }
+
+  int64_t CommitOffset() const override { return open_->commit_offset.load(std::memory_order_relaxed); }
+
+  void Close(const Closing& closing) override {
+    if (closing.lost && closing.checkpoint) {
+      // Brokers were away for too long, perhaps: its users get answers from what is known here.
+      open_->assigned.store(false, std::memory_order_release);
+    } else {
+      taker_.open_.Take(open_->partition);
+    }
+    // At most two: the one that may be frozen already, and the rest.
+    for (int i = 0; closing.checkpoint && i < kLastCheckpointTries && !open_->stopped.load(); ++i) {
+      if (!open_->flow->state.HasFrozen()) {
+        if (!open_->flow->intake.HasChanges()) break;
+        open_->flow->intake.Freeze();
+      }
+      const std::lock_guard checkpoint(open_->checkpoint_mutex);
+      if (!open_->flow->state.HasFrozen()) continue;
+      const auto written = open_->flow->checkpoint.Write();
+      if (!written) {
+        log::Error("last checkpoint failed; the records since the one before it will be read again",
+                   {{"partition", open_->partition}, {"reason", written.error().message}});
+        break;
+      }
+      open_->commit_offset.store(*written, std::memory_order_relaxed);
+      if (!open_->flow->intake.HasChanges()) break;
+    }
+    taker_.dead_letters_.Forget(open_->partition);
+    log::Info(open_->assigned.load() ? "partition closed" : "partition isn't assigned, and still answers",
+              {{"partition", open_->partition}, {"next_offset", next_offset()}});
+  }
+
+ private:
+  ExposuresTaker& taker_;
+  const PartitionPointer open_;
+};
+
+ExposuresTaker::ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters,
+                               Reporter& reporter, const Clock& clock)
+    : options_(std::move(options)),
+      stores_(stores),
+      dead_letters_(dead_letters),
+      reporter_(reporter),
+      clock_(clock) {}
+
+Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& assignment,
+                                                             const GroupLog& log) {
+  const int32_t mapped = options_.partitions_of_users;
+  if (mapped > 0 && assignment.partition >= mapped) {
+    return Fail(Code::kRefused,
+                Name(assignment.partition) + " was added to the topic, which has " +
+                    std::to_string(assignment.partition_count) + " partitions now, but users are mapped to " +
+                    std::to_string(mapped) +
+                    ": users that moved to it would lose their history. Remedy: reshard, that is copy the "
+                    "input into a topic made with the new number of partitions, and read that one with "
+                    "--rebuild; until then let producers use the first " +
+                    std::to_string(mapped) + " partitions");
+  }
+  if (Status released = CloseUnassigned(assignment.partition); !released)
+    return Fail(std::move(released.error()));
+  auto open = OpenStore(assignment, log);
+  if (!open) return Fail(std::move(open.error()));
+  {
+    const std::lock_guard lock(mutex_);
+    last_[assignment.partition] = *open;
+  }
+  return std::make_shared<Taken>(*this, std::move(*open));
+}
+
+Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment, const GroupLog& log) {
+  const int32_t partition = assignment.partition;
+  const auto has_state = stores_.HasState(partition);
+  if (!has_state) return Fail(has_state.error());
+  // Asked before there is a folder, too: a refusal leaves nothing behind.
+  if (!*has_state) {
+    if (Status may = CheckReread(assignment, log); !may) return Fail(std::move(may.error()));
+  }
+  const int32_t count =
+      options_.partitions_of_users > 0 ? options_.partitions_of_users : assignment.partition_count;
+  auto opened = stores_.Open(partition, count);
+  if (!opened) return Fail(std::move(opened.error()));
+  const auto position = opened->store->ReadPosition();
+  if (!position) return Fail(position.error());
+  if (*has_state && !*position) {  // an emptied folder is no state
+    if (Status may = CheckReread(assignment, log); !may) return Fail(std::move(may.error()));
+  }
+  if (!*position && assignment.committed_offset) {
+    log::Warning("state is missing; the topic still holds the windows of all filters: reading it again",
+                 {{"partition", partition},
+                  {"from_offset", assignment.watermarks.low},
+                  {"group_has_read", *assignment.committed_offset},
+                  {"directory", options_.directory}});
+  }
+
+  auto open = std::make_shared<OpenPartition>();
+  open->partition = partition;
+  if (options_.awaits_rekeying) open->answers_from.store(OpenPartition::kNotYet);
+  if (*position) open->commit_offset.store((*position)->next_offset);  // everything below is in the store
+  open->store = std::move(opened->store);
+  // What retention has deleted is missing from state that is built again: it counts as lost.
+  int64_t start_offset = assignment.watermarks.low;
+  if (options_.rebuild && !*position) {
+    const auto holds = HoldsWindow(assignment, log);
+    if (!holds) return Fail(holds.error());
+    if (!*holds) start_offset = 0;
+  }
+  open->flow = std::make_unique<PartitionFlow>(std::move(opened->options), *position, start_offset,
+                                               assignment.watermarks.high, *open->store, dead_letters_,
+                                               reporter_, clock_);
+  return open;
+}
+
+// Whether the topic has every record that counts in some filter's window.
+Result<bool> ExposuresTaker::HoldsWindow(const Assignment& assignment, const GroupLog& log) const {
+  if (assignment.watermarks.low == 0) return true;
+  const TimeMs oldest{clock_.WallNow().value - int64_t{options_.window_days_max + 1} * kMsPerDay};
+  const auto first = log.OffsetForTime(assignment.partition, oldest, kQuestion);
+  if (!first) return Fail(Code::kUnavailable, first.error().message);
+  return *first > assignment.watermarks.low;
+}
+
+// There is no state. Whether reading the topic from its start gives all of it.
+Status ExposuresTaker::CheckReread(const Assignment& assignment, const GroupLog& log) const {
+  if (!assignment.committed_offset) return {};
+  const auto holds = HoldsWindow(assignment, log);
+  if (!holds) return Fail(holds.error());
+  if (*holds) return {};
+  return Fail(Code::kRefused,
+              Name(assignment.partition) + ": there is no state in " + options_.directory +
+                  ", but the group \"" + options_.group_id + "\" has read the topic up to offset " +
+                  std::to_string(*assignment.committed_offset) +
+                  ", and retention has deleted records up to " + std::to_string(assignment.watermarks.low) +
+                  " that may be in a filter's window of " + std::to_string(options_.window_days_max) +
+                  " days. Remedy: mount the right directory, or start once with --rebuild to read the "
+                  "partition from its earliest record");
+}
+
+void ExposuresTaker::Step(GroupLog& log) {
+  std::vector<int32_t> unassigned;
+  bool some_assigned = false;
+  for (const PartitionPointer& open : open_.All()) {
+    if (open->assigned.load()) {
+      some_assigned = true;
+    } else {
+      unassigned.push_back(open->partition);
+    }
+  }
+  const Instant now = clock_.Now();
+  if (unassigned.empty() || !log.brokers_reachable()) unassigned_since_ = now;
+  // The group has decided without this daemon: it gave these partitions to others.
+  const bool decided = some_assigned && !log.opening();
+  if (!decided && now - unassigned_since_ < kUnassignedAnswers) return;
+  for (const int32_t partition : unassigned) (void)CloseUnassigned(partition);
+}
+
+Status ExposuresTaker::CloseUnassigned(int32_t partition) {
+  PartitionPointer open = open_.Find(partition);
+  if (!open || open->assigned.load()) return {};
+  open_.Take(partition);
+  log::Info("partition closed", {{"partition", partition}, {"reason", "it is no longer this daemon's"}});
+  open.reset();
+  if (AwaitReaders(partition)) return {};
+  return Fail(Code::kUnavailable, Name(partition) + " is still read by a request");
+}
+
+Status ExposuresTaker::Drop(int32_t partition) {
+  (void)AwaitReaders(partition);
+  return stores_.Remove(partition);
+}
+
+bool ExposuresTaker::AwaitReaders(int32_t partition) {
+  std::weak_ptr<OpenPartition> last;
+  {
+    const std::lock_guard lock(mutex_);
+    last = last_[partition];
+  }
+  // A reader may still hold it for a moment.
+  for (auto left = kReadersAwaited; left > milliseconds(0) && !last.expired(); left -= kReadersSlice)
+    std::this_thread::sleep_for(kReadersSlice);
+  return last.expired();
+}
+
+void ExposuresTaker::Refused(int32_t partition, const std::string& reason) {
+  open_.Refuse(partition, reason);
+}
+
+bool ExposuresTaker::Checkpoint() {
+  bool some_wait = false;
+  for (const PartitionPointer& open : open_.All()) {
+    if (open->flow->state.HasFrozen() && !open->stopped.load()) some_wait |= !WriteFrozen(*open);
+  }
+  return some_wait;
+}
+
+bool ExposuresTaker::WriteFrozen(OpenPartition& open) {
+  const std::lock_guard lock(open.checkpoint_mutex);
+  if (!open.flow->state.HasFrozen() || open.stopped.load() || clock_.Now() < open.checkpoint_retry_at)
+    return false;
+  if (open.flow->checkpoint.AwaitsDeadLetters()) return false;
+  const auto written = open.flow->checkpoint.Write();
+  if (written) {
+    open.commit_offset.store(*written, std::memory_order_relaxed);
+    open.disk_full.store(false, std::memory_order_release);
+    return true;
+  }
+  open.checkpoint_retry_at = clock_.Now() + kCheckpointRetry;
+  if (written.error().code == Code::kNoSpace) open.disk_full.store(true, std::memory_order_release);
+  if (written.error().code == Code::kCorrupt) open.Stop(written.error().message);
+  return false;
+}
+
+}  // namespace seen

@@ -1,0 +1,81 @@
+#pragma once
+// The input topic's exposures, each partition into a store of its own: opened, checkpointed, closed, and what
+// becomes of it when its state is missing or can't be used.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "flow/open_partition.h"
+#include "run/topic_taker.h"
+
+namespace seen {
+
+/// Where partitions' state is kept. Implemented over store/, and by the simulation. Any thread.
+class PartitionStores {
+ public:
+  virtual ~PartitionStores() = default;
+  /// False: there is nothing of the partition.
+  virtual Result<bool> HasState(int32_t partition) const = 0;
+  struct Opened {
+    std::unique_ptr<PartitionStore> store;
+    PartitionOptions options;  // its flow's
+  };
+  /// Makes it where missing. kRefused: it was made for something else; kCorrupt; kUnavailable, kNoSpace.
+  virtual Result<Opened> Open(int32_t partition, int32_t partition_count) = 0;
+  /// Removes what there is. It isn't open.
+  virtual Status Remove(int32_t partition) = 0;
+};
+
+class ExposuresTaker final : public TopicTaker {
+ public:
+  struct Options {
+    std::string directory;                    // of the stores; for people
+    std::string group_id;                     // likewise
+    int32_t window_days_max = 0;              // of all filters
+    int32_t partitions_of_users = 0;          // what users are mapped to; 0: the topic's number of partitions
+    bool rebuild = false;                     // state that was there is dropped where it doesn't fit
+    bool awaits_rekeying = false;             // partitions don't answer before re-keying has caught up
+    std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
+    std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
+  };
+  ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters, Reporter& reporter,
+                 const Clock& clock);
+
+  Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
+  Status Drop(int32_t partition) override;
+  void Refused(int32_t partition, const std::string& reason) override;
+  /// Closes partitions that were lost and went to others. Until then they answer from what is known here.
+  void Step(GroupLog& log) override;
+
+  /// Checkpoint thread: writes every frozen tail for which it is time. True: some still wait.
+  bool Checkpoint();
+
+  OpenPartitions& open() { return open_; }
+  const OpenPartitions& open() const { return open_; }
+
+ private:
+  class Taken;
+  Result<PartitionPointer> OpenStore(const Assignment& assignment, const GroupLog& log);
+  Result<bool> HoldsWindow(const Assignment& assignment, const GroupLog& log) const;
+  Status CheckReread(const Assignment& assignment, const GroupLog& log) const;
+  bool WriteFrozen(OpenPartition& open);
+  /// kUnavailable: somebody still reads it.
+  Status CloseUnassigned(int32_t partition);
+  /// Waits until nobody reads the partition that was open last. False: somebody still does.
+  bool AwaitReaders(int32_t partition);
+
+  const Options options_;
+  PartitionStores& stores_;
+  DeadLetterSink& dead_letters_;
+  Reporter& reporter_;
+  const Clock& clock_;
+  OpenPartitions open_;
+  Instant unassigned_since_{};  // control thread: brokers have answered, or all was assigned, until then
+  std::mutex mutex_;
+  std::map<int32_t, std::weak_ptr<OpenPartition>> last_;  // mutex_: whoever still reads it
+};
+
+}  // namespace seen

@@ -1,0 +1,64 @@
+#include "run/log_end_watch.h"
+
+#include <algorithm>
+
+#include "base/threads.h"
+
+namespace seen {
+
+LogEndWatch::LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock)
+    : ask_(std::move(ask)), open_(open), clock_(clock) {}
+
+LogEndWatch::~LogEndWatch() { Stop(); }
+
+void LogEndWatch::Start() {
+  thread_ = std::thread([this] {
+    NameThread("log-ends");
+    while (!stop_.load(std::memory_order_relaxed)) {
+      Step();
+      std::this_thread::sleep_for(kEvery);
+    }
+  });
+}
+
+void LogEndWatch::Stop() {
+  stop_.store(true);
+  if (thread_.joinable()) thread_.join();
+}
+
+void LogEndWatch::Step() {
+  std::vector<int32_t> together;
+  std::vector<int32_t> alone;
+  std::set<int32_t> still_slow;
+  for (const PartitionPointer& partition : open_.All()) {
+    if (slow_.contains(partition->partition)) {
+      alone.push_back(partition->partition);
+      still_slow.insert(partition->partition);
+    } else {
+      together.push_back(partition->partition);
+    }
+  }
+  slow_ = std::move(still_slow);
+  if (!together.empty() && !AskFor(together, kQuestion)) slow_.insert(together.begin(), together.end());
+  // The turn goes round: those that don't answer must not use up the time of those that would.
+  const auto next = std::upper_bound(alone.begin(), alone.end(), last_slow_asked_);
+  std::rotate(alone.begin(), next, alone.end());
+  const Instant until = clock_.Now() + kSlowStep;
+  for (const int32_t partition : alone) {
+    if (clock_.Now() >= until || stop_.load(std::memory_order_relaxed)) break;
+    last_slow_asked_ = partition;
+    if (AskFor({partition}, kSlowQuestion)) slow_.erase(partition);
+  }
+}
+
+bool LogEndWatch::AskFor(const std::vector<int32_t>& partitions, std::chrono::milliseconds timeout) {
+  const Instant asked_at = clock_.Now();
+  const auto ends = ask_(partitions, timeout);
+  if (!ends) return false;  // ages grow meanwhile, and say so
+  for (const auto& [partition, end] : *ends) {
+    if (const PartitionPointer open = open_.Find(partition)) open->flow->state.ConfirmEnd(end, asked_at);
+  }
+  return true;
+}
+
+}  // namespace seen

@@ -1,0 +1,58 @@
+#pragma once
+// A TopicRunner's threads: control, and the workers.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "run/topic_runner.h"
+
+namespace seen {
+
+/// A wait that ends early. Thread-safe.
+class RoomSignal final : public RunnerWait {
+ public:
+  void WaitForRoom(std::chrono::milliseconds time) override {
+    std::unique_lock lock(mutex_);
+    room_.wait_for(lock, time);
+  }
+  void Wake() { room_.notify_all(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable room_;
+};
+
+class RunnerThreads {
+ public:
+  /// `on_failed`: the process can't go on. On the control thread, once.
+  using OnFailed = std::function<void(const Error&)>;
+  /// Threads are named `name`-control and `name`-<number>. `runner`, whose log is set, outlives this.
+  RunnerThreads(TopicRunner& runner, const std::string& name, int workers, OnFailed on_failed);
+  ~RunnerThreads();  // Stop(0)
+  RunnerThreads(const RunnerThreads&) = delete;
+  RunnerThreads& operator=(const RunnerThreads&) = delete;
+
+  /// No record is taken after it returns.
+  void StopWorkers();
+  /// Then, too: closes the runner. Idempotent.
+  void Stop(std::chrono::milliseconds drain);
+
+ private:
+  void RunControl();
+
+  TopicRunner& runner_;
+  const OnFailed on_failed_;
+  std::atomic<bool> workers_stop_{false};
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> drain_ms_{0};
+  std::vector<std::thread> workers_;
+  std::thread control_;
+};
+
+}  // namespace seen

@@ -1,0 +1,346 @@
+#include "run/topic_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "flow/log_cut.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kHoldSlice{20};
+constexpr milliseconds kQuestion{1000};
+
+/// An operator decides, or the state is rebuilt.
+bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
+}  // namespace
+
+TopicRunner::TopicRunner(Options options, TopicTaker& taker, RunnerWait& wait, const Clock& clock)
+    : options_(std::move(options)), taker_(taker), wait_(wait), clock_(clock) {}
+
+TopicRunner::~TopicRunner() = default;
+
+// --- the control thread
+
+Status TopicRunner::StepControl(milliseconds timeout) {
+  if (Status polled = log_->PollControl(timeout); !polled) return polled;
+  const Instant now = clock_.Now();
+  if (now - committed_at_ >= options_.commit_every) {
+    committed_at_ = now;
+    CommitOffsets();
+  }
+  taker_.Step(*log_);
+  return {};
+}
+
+void TopicRunner::CommitOffsets() {
+  // Closing would wait for a commit, and a commit for brokers.
+  if (!log_->brokers_reachable()) return;
+  // Not under a partition's own mutex: a worker may hold that for as long as it waits for room.
+  std::vector<std::pair<int32_t, TakerPointer>> takers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [partition, run] : runs_) {
+      if (run->taker) takers.emplace_back(partition, run->taker);
+    }
+  }
+  std::map<int32_t, int64_t> offsets;
+  for (const auto& [partition, taker] : takers) {
+    taker->SetWatermarks(log_->CachedWatermarks(partition));
+    if (const int64_t offset = taker->CommitOffset(); offset >= 0) offsets[partition] = offset;
+  }
+  if (!offsets.empty()) log_->Commit(offsets);
+}
+
+void TopicRunner::Close(milliseconds drain) {
+  StopWorkers();
+  closing_until_ = clock_.Now() + drain;
+  log_->Close();  // runs OnRevoked
+}
+
+Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignment) {
+  const int32_t partition = assignment.partition;
+  auto taker = Open(assignment);
+  if (!taker) {
+    const Error& error = taker.error();
+    if (error.code == Code::kInvalidArgument) return Fail(error);
+    if (Stops(error.code)) {
+      Refuse(partition, error);
+      return std::optional<int64_t>();
+    }
+    TryLater(partition, PartitionProblem::Kind::kOpening, error);
+    return Fail(Code::kUnavailable, error.message);
+  }
+  auto run = std::make_shared<Run>();
+  run->partition = partition;
+  run->partition_count = assignment.partition_count;
+  run->taker = std::move(*taker);
+  const int64_t from = run->taker->Begin(assignment.watermarks.low);
+  ClearProblem(partition);
+  const std::lock_guard lock(mutex_);
+  runs_[partition] = std::move(run);
+  return from;
+}
+
+// With --rebuild, state that can't be used is dropped.
+Result<TopicRunner::TakerPointer> TopicRunner::Open(Assignment assignment) {
+  auto opened = OpenOnce(assignment);
+  if (opened || !options_.rebuild || !Stops(opened.error().code)) return opened;
+  log::Warning(
+      "state dropped, reading from the earliest",
+      {{"topic", options_.topic}, {"partition", assignment.partition}, {"reason", opened.error().message}});
+  if (Status dropped = taker_.Drop(assignment.partition); !dropped) return Fail(dropped.error());
+  assignment.committed_offset.reset();
+  return OpenOnce(assignment);
+}
+
+Result<TopicRunner::TakerPointer> TopicRunner::OpenOnce(const Assignment& assignment) {
+  auto opened = taker_.Open(assignment, *log_);
+  if (!opened) return opened;
+  const Watermarks& watermarks = assignment.watermarks;
+  if (const int64_t reached = (*opened)->next_offset(); reached > watermarks.high) {
+    (*opened)->Close({clock_.Now(), false, false});
+    return Fail(Cut(assignment.partition, reached, watermarks.high));
+  }
+  (*opened)->SetWatermarks(watermarks);
+  if ((*opened)->next_offset() < watermarks.low) (*opened)->SkipLost(watermarks.low);
+  return opened;
+}
+
+Error TopicRunner::Cut(int32_t partition, int64_t reached, int64_t end) const {
+  return LogWasCut("partition " + std::to_string(partition) + " of topic \"" + options_.topic +
+                       "\" was read up to offset " + std::to_string(reached) + ", but it ends at " +
+                       std::to_string(end),
+                   options_.remedy + "start once with --rebuild to " + options_.rebuild_does);
+}
+
+void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
+  const Instant until = closing_until_.value_or(clock_.Now() + options_.closing_patience);
+  taker_.BeforeClosing(until);
+  std::map<int32_t, int64_t> offsets;
+  for (const int32_t partition : partitions) {
+    RunPointer run;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = runs_.find(partition);
+      if (found != runs_.end()) {
+        run = std::move(found->second);
+        runs_.erase(found);
+      }
+    }
+    ClearProblem(partition);
+    if (!run) continue;
+    const std::lock_guard lock(run->mutex);
+    run->closed = true;
+    if (!run->taker) continue;
+    run->taker->Close({until, lost, true});
+    if (const int64_t offset = run->taker->CommitOffset(); offset >= 0) offsets[partition] = offset;
+    run->taker.reset();  // nobody else has this run any more
+  }
+  // Closing would wait for a commit, and a commit for brokers.
+  if (!lost && !offsets.empty() && log_->brokers_reachable()) log_->Commit(offsets);
+}
+
+// --- worker threads
+
+void TopicRunner::StepWorker(int worker, milliseconds timeout) {
+  log_->PollWorker(worker, timeout, *this);
+  for (const RunPointer& run : All()) {
+    if (log_->WorkerOf(run->partition) != worker) continue;
+    const std::lock_guard lock(run->mutex);
+    if (!run->closed) (void)StepIdle(*run);
+  }
+}
+
+void TopicRunner::OnBatch(const PartitionBatch& batch) {
+  const RunPointer run = Find(batch.partition);
+  if (!run) return;
+  const std::lock_guard lock(run->mutex);
+  // What isn't taken now is read again from where ReadOn says.
+  if (run->closed || !run->taker || run->read_on_at || workers_stop_.load(std::memory_order_relaxed)) return;
+  run->taker->SetWatermarks(log_->CachedWatermarks(batch.partition));
+  if (TakeRecords(*run, batch.records) == Outcome::kStops) return;
+  if (batch.end_offset >= 0) run->taker->ReachedEnd(batch.end_offset);
+}
+
+TopicRunner::Outcome TopicRunner::TakeRecords(Run& run, std::span<const Record> records) {
+  std::optional<Instant> held_since;  // nothing was taken since
+  while (!records.empty()) {
+    const auto taken = run.taker->Take(records);
+    if (!taken) {
+      Failed(run, taken.error());
+      return Outcome::kStops;
+    }
+    records = records.subspan(*taken);
+    if (*taken > 0) {
+      if (std::exchange(run.held, false)) run.taker->Resumed();
+      held_since.reset();
+    }
+    if (records.empty()) break;
+    if (StepIdle(run) == Outcome::kStops) return Outcome::kStops;
+    if (*taken == 0 && WaitForRoom(run, held_since) == Outcome::kStops) return Outcome::kStops;
+  }
+  return Outcome::kGoesOn;
+}
+
+// kStops: the rest of the records comes again, or the partition goes.
+TopicRunner::Outcome TopicRunner::WaitForRoom(Run& run, std::optional<Instant>& held_since) {
+  if (!std::exchange(run.held, true)) run.taker->Held();
+  const Instant now = clock_.Now();
+  if (!held_since) held_since = now;
+  if (workers_stop_.load(std::memory_order_relaxed)) return Outcome::kStops;
+  if (now - *held_since > options_.hold_max) {
+    (void)log_->Seek(run.partition, run.taker->next_offset());
+    return Outcome::kStops;
+  }
+  wait_.WaitForRoom(kHoldSlice);
+  return Outcome::kGoesOn;
+}
+
+// kStops: reading goes on elsewhere, or not now.
+TopicRunner::Outcome TopicRunner::StepIdle(Run& run) {
+  if (run.read_on_at) {
+    if (clock_.Now() >= *run.read_on_at) ReadOn(run);
+    return Outcome::kStops;
+  }
+  if (!run.taker) return Outcome::kStops;
+  const auto from = run.taker->Idle();
+  if (!from) {
+    Failed(run, from.error());
+    return Outcome::kStops;
+  }
+  if (!*from) return Outcome::kGoesOn;
+  (void)log_->Seek(run.partition, **from);
+  return Outcome::kStops;
+}
+
+void TopicRunner::ReadOn(Run& run) {
+  run.read_on_at.reset();
+  if (!run.taker) return OpenAgain(run);
+  const auto from = run.taker->ReadOn();
+  if (!from) return Failed(run, from.error());
+  ClearProblem(run.partition);
+  (void)log_->Seek(run.partition, *from);
+}
+
+void TopicRunner::Failed(Run& run, const Error& error) {
+  if (!Stops(error.code)) {
+    run.read_on_at = clock_.Now() + options_.read_on_after;
+    return TryLater(run.partition, PartitionProblem::Kind::kWaiting, error);
+  }
+  // What was read last can't be trusted to be of the same log, or can't be written.
+  run.taker->Close({clock_.Now(), false, false});
+  {
+    const std::lock_guard lock(mutex_);
+    run.taker.reset();
+  }
+  if (!options_.rebuild) return Refuse(run.partition, error);
+  log::Warning("state dropped, reading from the earliest",
+               {{"topic", options_.topic}, {"partition", run.partition}, {"reason", error.message}});
+  if (Status dropped = taker_.Drop(run.partition); !dropped) return Refuse(run.partition, dropped.error());
+  OpenAgain(run);
+}
+
+// Its state was dropped.
+void TopicRunner::OpenAgain(Run& run) {
+  const auto later = [&](const Error& error) {
+    run.read_on_at = clock_.Now() + options_.read_on_after;
+    TryLater(run.partition, PartitionProblem::Kind::kOpening, error);
+  };
+  const auto watermarks = log_->QueryWatermarks(run.partition, kQuestion);
+  if (!watermarks) return later(watermarks.error());
+  auto opened = OpenOnce({run.partition, run.partition_count, *watermarks, std::nullopt});
+  if (!opened)
+    return Stops(opened.error().code) ? Refuse(run.partition, opened.error()) : later(opened.error());
+  {
+    const std::lock_guard lock(mutex_);
+    run.taker = std::move(*opened);
+  }
+  run.held = false;
+  ClearProblem(run.partition);
+  (void)log_->Seek(run.partition, run.taker->Begin(watermarks->low));
+}
+
+void TopicRunner::OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) {
+  const RunPointer run = Find(partition);
+  if (!run) return;
+  const std::lock_guard lock(run->mutex);
+  if (run->closed || !run->taker) return;
+  if (wanted_offset > now.high) return Failed(*run, Cut(partition, wanted_offset, now.high));
+  if (run->taker->next_offset() < now.low) run->taker->SkipLost(now.low);
+  (void)log_->Seek(partition, std::max(run->taker->next_offset(), now.low));
+}
+
+void TopicRunner::OnLogReplaced(int32_t partition, int64_t offset, const Watermarks&) {
+  const RunPointer run = Find(partition);
+  if (!run) return;
+  const std::lock_guard lock(run->mutex);
+  if (run->closed || !run->taker) return;
+  Failed(*run, LogWasCut("partition " + std::to_string(partition) + " of topic \"" + options_.topic +
+                             "\": the record at offset " + std::to_string(offset) +
+                             " isn't the one that was read there before",
+                         options_.remedy + "start once with --rebuild to " + options_.rebuild_does));
+}
+
+// --- any thread
+
+void TopicRunner::TryLater(int32_t partition, PartitionProblem::Kind kind, const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    problems_[partition] = {partition, kind, error.message};
+  }
+  if (!failed_budget_.Allow()) return;
+  log::Warning(kind == PartitionProblem::Kind::kOpening ? "partition can't be opened yet"
+                                                        : "partition waits, and is read on after a while",
+               {{"topic", options_.topic},
+                {"partition", partition},
+                {"reason", error.message},
+                {"lines_held_back", failed_budget_.TakeHeldBack()}});
+}
+
+void TopicRunner::Refuse(int32_t partition, const Error& error) {
+  log::Error("partition refused; the others go on",
+             {{"topic", options_.topic}, {"partition", partition}, {"reason", error.message}});
+  {
+    const std::lock_guard lock(mutex_);
+    const bool corrupt = error.code == Code::kCorrupt;
+    problems_[partition] = {partition,
+                            corrupt ? PartitionProblem::Kind::kStopped : PartitionProblem::Kind::kRefused,
+                            error.message};
+  }
+  taker_.Refused(partition, error.message);
+  log_->StopReading(partition);
+}
+
+void TopicRunner::ClearProblem(int32_t partition) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (problems_.erase(partition) == 0) return;
+  }
+  taker_.Refused(partition, "");
+}
+
+std::vector<PartitionProblem> TopicRunner::Problems() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionProblem> problems;
+  for (const auto& [partition, problem] : problems_) problems.push_back(problem);
+  return problems;
+}
+
+TopicRunner::RunPointer TopicRunner::Find(int32_t partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(partition);
+  return found == runs_.end() ? nullptr : found->second;
+}
+
+std::vector<TopicRunner::RunPointer> TopicRunner::All() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RunPointer> all;
+  all.reserve(runs_.size());
+  for (const auto& [partition, run] : runs_) all.push_back(run);
+  return all;
+}
+
+}  // namespace seen

@@ -1,0 +1,67 @@
+#pragma once
+// One number of bytes for all that is in flight.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace seen {
+
+/// Thread-safe; never waits.
+class ByteBudget {
+ public:
+  explicit ByteBudget(size_t total) : total_(total) {}
+  ByteBudget(const ByteBudget&) = delete;
+  ByteBudget& operator=(const ByteBudget&) = delete;
+
+  /// False: so much isn't left now. Counted.
+  bool Take(size_t bytes) {
+    size_t taken = taken_.load(std::memory_order_relaxed);
+    do {
+      if (bytes > total_ - taken) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+      }
+    } while (!taken_.compare_exchange_weak(taken, taken + bytes, std::memory_order_relaxed));
+    return true;
+  }
+  void GiveBack(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  size_t total() const { return total_; }
+  size_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  uint64_t refused_total() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  const size_t total_;
+  std::atomic<size_t> taken_{0};
+  std::atomic<uint64_t> refused_{0};
+};
+
+/// What one holder has taken of a budget, which outlives it. One thread.
+class BudgetShare {
+ public:
+  explicit BudgetShare(ByteBudget& budget) : budget_(budget) {}
+  ~BudgetShare() { GiveBack(); }
+  BudgetShare(const BudgetShare&) = delete;
+  BudgetShare& operator=(const BudgetShare&) = delete;
+
+  /// False: the budget hasn't that much now; what is held stays.
+  bool GrowTo(size_t bytes) {
+    if (bytes <= held_) return true;
+    if (!budget_.Take(bytes - held_)) return false;
+    held_ = bytes;
+    return true;
+  }
+  void GiveBack() {
+    budget_.GiveBack(held_);
+    held_ = 0;
+  }
+  size_t held() const { return held_; }
+  const ByteBudget& budget() const { return budget_; }
+
+ private:
+  ByteBudget& budget_;
+  size_t held_ = 0;
+};
+
+}  // namespace seen

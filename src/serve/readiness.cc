@@ -1,0 +1,84 @@
+#include "serve/readiness.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace seen {
+namespace {
+
+struct Trouble {
+  std::string text;     // empty: none
+  bool serves = false;  // users get fresh answers all the same
+};
+
+Trouble TroubleOf(const PartitionStatus& partition, int64_t ready_lag_messages) {
+  const std::string name = fmt::format("partition {} is ", partition.partition);
+  if (!partition.answers || partition.state == "catching_up") {
+    return {fmt::format("{}{}: {}", name, partition.state, partition.reason), false};
+  }
+  if (partition.lag_messages > ready_lag_messages) {
+    return {fmt::format("{}{} messages behind, more than http.ready_lag_messages = {}", name,
+                        partition.lag_messages, ready_lag_messages),
+            false};
+  }
+  if (partition.state != "ready")
+    return {fmt::format("{}{}: {}", name, partition.state, partition.reason), true};
+  return {"", true};
+}
+
+void AddUnread(std::string_view topic, const UnreadPartitions& unread, std::vector<std::string>& troubles) {
+  for (const RefusedPartition& refused : unread.refused) {
+    troubles.push_back(
+        fmt::format("partition {} of \"{}\" is refused: {}", refused.partition, topic, refused.reason));
+  }
+  if (unread.unowned.empty()) return;
+  troubles.push_back(fmt::format(
+      "no daemon of the group owns partitions {} of \"{}\": their users get 503. The daemon asks the "
+      "group to assign them again. If it stays so, look at the group's other members",
+      fmt::join(unread.unowned, ", "), topic));
+}
+
+}  // namespace
+
+Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
+                         const std::vector<std::string>& waits, bool was_ready) {
+  Readiness readiness;
+  bool any_serves = false;
+  bool all_serve = waits.empty();
+  size_t without_end = 0;
+  if (!status.not_ready_reason.empty()) readiness.troubles.push_back(status.not_ready_reason);
+  readiness.troubles.insert(readiness.troubles.end(), waits.begin(), waits.end());  // they explain the others
+  for (const PartitionStatus& partition : status.partitions) {
+    if (partition.IsRefused()) continue;  // `unread` names it
+    Trouble trouble = TroubleOf(partition, ready_lag_messages);
+    any_serves |= trouble.serves;
+    all_serve &= trouble.serves;
+    without_end += partition.lag_is_known ? 0 : 1;
+    if (!trouble.text.empty()) readiness.troubles.push_back(std::move(trouble.text));
+  }
+  AddUnread(status.topic, status.unread, readiness.troubles);
+  if (status.rekeying) AddUnread(status.rekeying->source_topic, status.rekeying->unread, readiness.troubles);
+  if (status.items) {
+    AddUnread(status.items->ordered_topic, status.items->unread, readiness.troubles);
+    if (status.items->rekeying) {
+      AddUnread(status.items->rekeying->source_topic, status.items->rekeying->unread, readiness.troubles);
+    }
+  }
+  if (without_end > 0 && any_serves) {
+    readiness.troubles.push_back(fmt::format(
+        "the log's end of {} partitions isn't known: brokers don't answer. Their answers come from what is "
+        "known here, and say so: Seen-As-Of has lag=unknown",
+        without_end));
+  }
+  readiness.ready = status.not_ready_reason.empty() && any_serves && (was_ready || all_serve);
+  if (readiness.ready) return readiness;
+  if (readiness.troubles.empty()) readiness.troubles = {"no partition is assigned to this instance (yet)"};
+  readiness.reason = readiness.troubles.front();
+  if (readiness.troubles.size() > 1) {
+    readiness.reason +=
+        fmt::format("; and {} more: see \"troubles\" in /v1/status", readiness.troubles.size() - 1);
+  }
+  return readiness;
+}
+
+}  // namespace seen

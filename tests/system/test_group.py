@@ -1,0 +1,91 @@
+"""Several daemons of one group, each with a store directory of its own: what one of them loses, the others take."""
+
+import shutil
+
+from http_json import user_path
+from load import Load
+from places import wait_until
+
+PARTITIONS = 6
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
+
+
+def member(daemon, topic_name, number):
+    return daemon(topic_name, {"kafka": {"instance_id": f"member-{number}", "client": SESSION}},
+                  name=f"member-{number}")
+
+
+def owned(seend):
+    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
+
+
+def wait_all_owned(members, timeout_s=60):
+    wait_until(lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)),
+               "the members own every partition, each once", timeout_s)
+
+
+def check_all_users(load, members):
+    """Every user is answered by exactly one member, with all that the user has seen."""
+    answered = {m: [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200] for m in members}
+    assert sorted(u for users in answered.values() for u in users) == sorted(load.oracle.users())
+    for m, users in answered.items():
+        load.oracle.check_http(m, users=users)
+
+
+def test_after_kill_9_of_one_the_others_go_on_and_read_its_partitions_again(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member(daemon, topic_name, number).start(ready=False) for number in range(3)]
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 3_000)
+    wait_all_owned(members)
+    group = members[0].group
+    wait_until(lambda: len(topics.committed(group, topic_name)) == PARTITIONS, "every partition is committed")
+    members[2].kill9()
+    left = members[:2]
+    load.send(topics, topic_name, 500)
+    wait_all_owned(left)
+    for m in left:
+        m.wait_ready()
+        assert m.metric_sum("seen_partitions_refused") == 0
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in left for p, s in m.partition_status().items()),
+               "all is read")
+    check_all_users(load, left)
+    assert any("state is missing" in m.log() for m in left)
+
+
+def test_a_second_daemon_joins_an_established_group(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    first = member(daemon, topic_name, 1).start()
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 2_000)
+    first.wait_at_rest()
+    second = member(daemon, topic_name, 2).start(ready=False)
+    wait_until(lambda: owned(first) and owned(second), "both own some")
+    wait_all_owned([first, second])
+    check_all_users(load, [first, second])
+    for m in (first, second):
+        assert m.alive()
+
+
+def test_a_partition_that_is_refused_keeps_no_other_from_being_read(kafka, topics, daemon, topic_name, chance):
+    """Its state is gone, and so are the records to make it from."""
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    load = Load(chance, users=40)
+    load.send(topics, topic_name, 400)
+    ends = seend.wait_at_rest()
+    seend.stop()
+    shutil.rmtree(seend.store / "partition-1")
+    kafka.delete_records(topic_name, {1: ends[1] - 1})
+    seend.start()
+    refused = seend.partition_status()[1]
+    assert refused["state"] == "refused" and "--rebuild" in refused["reason"], refused
+    ready = seend.get("/readyz")
+    assert ready.status == 200 and 'partition 1 of "' in ready.text and "is refused" in ready.text
+    assert seend.metric_sum("seen_partitions_refused") == 1
+    answers = {u: seend.http.get(user_path(u)) for u in load.oracle.users()}
+    turned_away = [u for u, answer in answers.items() if answer.status == 503]
+    assert turned_away and "refused" in answers[turned_away[0]].text
+    load.oracle.check_http(seend, users=[u for u in answers if u not in turned_away])
+    seend.stop()

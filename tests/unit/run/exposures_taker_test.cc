@@ -1,0 +1,234 @@
+#include "run/exposures_taker.h"
+
+#include <gtest/gtest.h>
+
+#include "model/day.h"
+#include "run/topic_runner.h"
+#include "support/fake_group_log.h"
+#include "support/fake_stores.h"
+
+namespace seen {
+namespace {
+using namespace std::chrono_literals;
+
+class NoWait final : public RunnerWait {
+ public:
+  void WaitForRoom(std::chrono::milliseconds) override {}
+};
+
+class ExposuresTakerTest : public testing::Test {
+ protected:
+  void Start(bool rebuild = false, int32_t partitions_of_users = 0) {
+    runner_.reset();
+    ExposuresTaker::Options options;
+    options.directory = "/var/lib/seen";
+    options.group_id = "g";
+    options.window_days_max = 30;
+    options.partitions_of_users = partitions_of_users;
+    options.rebuild = rebuild;
+    taker_ = std::make_unique<ExposuresTaker>(options, stores_, letters_, reporter_, clock_);
+    TopicRunner::Options run;
+    run.topic = "t";
+    run.rebuild = rebuild;
+    runner_ = std::make_unique<TopicRunner>(run, *taker_, wait_, clock_);
+    log_ = std::make_unique<sim::FakeGroupLog>(topic_, *runner_, 1);
+    runner_->SetLog(*log_);
+    log_->Assign({0, 1});
+    Steps();
+  }
+  void Steps() {
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(runner_->StepControl(0ms));
+      runner_->StepWorker(0, 0ms);
+      (void)taker_->Checkpoint();
+      clock_.Advance(200);
+    }
+  }
+  /// `days` ago.
+  void Fill(int32_t partition, int count, int64_t days = 0) {
+    const int64_t at = clock_.WallNow().value - days * kMsPerDay;
+    for (int i = 0; i < count; ++i) {
+      topic_.Append(partition, {{at},
+                                "u",
+                                R"({"user_id":"u","item_id":"i)" + std::to_string(i) + R"(","exposed_at":)" +
+                                    std::to_string(at) + "}"});
+    }
+  }
+  int64_t Next(int32_t partition) const {
+    const PartitionPointer open = taker_->open().Find(partition);
+    return open ? open->flow->state.next_offset() : -1;
+  }
+
+  std::mt19937_64 random_{1};
+  sim::VirtualClock clock_;
+  NoWait wait_;
+  sim::FakeTopic topic_{2};
+  sim::FakeStores stores_;
+  sim::FakeDeadLetters letters_{random_};
+  sim::CountingReporter reporter_;
+  std::unique_ptr<ExposuresTaker> taker_;
+  std::unique_ptr<TopicRunner> runner_;
+  std::unique_ptr<sim::FakeGroupLog> log_;
+};
+
+TEST_F(ExposuresTakerTest, CommitsWhatIsInTheStoreAndGoesOnFromThere) {
+  topic_.on_commit = [&](int32_t partition, int64_t offset) {
+    EXPECT_LE(offset, stores_.disks[partition].position->next_offset) << "committed before it was durable";
+  };
+  Fill(0, 10);
+  Start();
+  EXPECT_EQ(topic_.committed(0), 10);
+  Fill(0, 5);
+  runner_->StepWorker(0, 0ms);
+  runner_->Close(0ms);
+  EXPECT_EQ(topic_.committed(0), 15) << "with a last checkpoint";
+  Fill(0, 1);
+  Start();
+  EXPECT_EQ(Next(0), 16);
+}
+
+TEST_F(ExposuresTakerTest, MissingStateIsReadAgainWhereTheTopicHoldsTheWindow) {
+  struct Case {
+    const char* topic;
+    int64_t oldest_days;  // of the record at the low watermark
+    int64_t low;
+    bool emptied;  // the folder is there, and nothing in it
+    bool read;
+  };
+  for (const auto& [topic, oldest_days, low, emptied, read] :
+       {Case{"nothing was deleted", 5, 0, false, true}, Case{"an emptied folder", 5, 0, true, true},
+        Case{"records older than the window are left", 40, 3, false, true},
+        Case{"the window was deleted in part", 20, 3, false, false},
+        Case{"an emptied folder, and the window deleted in part", 20, 3, true, false}}) {
+    SCOPED_TRACE(topic);
+    topic_.Recreate(0);
+    stores_.disks.clear();
+    Fill(0, 10, oldest_days);
+    Fill(0, 10);
+    topic_.DeleteTo(0, low);
+    topic_.SetCommitted(0, 18);
+    if (emptied) stores_.disks[0] = {};
+    Start();
+    EXPECT_EQ(Next(0), read ? 20 : -1);
+    EXPECT_EQ(Next(1), topic_.watermarks(1).high) << "the other one goes on";
+    EXPECT_EQ(taker_->open().RefusalOf(0).empty(), read);
+    if (!read) {
+      EXPECT_NE(taker_->open().RefusalOf(0).find("--rebuild"), std::string::npos);
+      EXPECT_EQ(stores_.disks.contains(0), emptied) << "nothing that would let the next start pass";
+      EXPECT_EQ(topic_.committed(0), 18);
+    }
+    runner_->Close(0ms);
+  }
+}
+
+TEST_F(ExposuresTakerTest, WithRebuildMissingStateIsReadFromWhatThereIs) {
+  Fill(0, 10, 20);
+  topic_.DeleteTo(0, 3);
+  topic_.SetCommitted(0, 8);
+  Start(true);
+  EXPECT_EQ(Next(0), 10);
+  EXPECT_EQ(taker_->open().RefusalOf(0), "");
+}
+
+TEST_F(ExposuresTakerTest, WithRebuildWhatRetentionHasDeletedCountsAsLost) {
+  Fill(0, 10, 20);
+  topic_.DeleteTo(0, 3);
+  topic_.SetCommitted(0, 8);
+  Start(true);
+  const auto lost = taker_->open().Find(0)->flow->GetStatus().lost_ranges;
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].from, 0);
+  EXPECT_EQ(lost[0].to, 3);
+  EXPECT_EQ(reporter_.ranges_lost, 1u);
+}
+
+TEST_F(ExposuresTakerTest, ANewGroupOnAnOldTopicHasLostNothing) {
+  Fill(0, 10, 20);
+  topic_.DeleteTo(0, 3);
+  Start();
+  EXPECT_EQ(Next(0), 10);
+  EXPECT_EQ(reporter_.ranges_lost, 0u);
+}
+
+TEST_F(ExposuresTakerTest, APartitionThatIsLostAnswersUntilTheGroupHasDecided) {
+  Fill(0, 10);
+  Fill(1, 10);
+  Start();
+  log_->Revoke({0, 1}, true);
+  Steps();
+  ASSERT_EQ(Next(0), 10);
+  EXPECT_FALSE(taker_->open().Find(0)->assigned.load());
+  Fill(0, 5);
+  Steps();
+  EXPECT_EQ(Next(0), 10) << "nothing is read of what isn't assigned";
+  log_->Assign({0});
+  Steps();
+  EXPECT_EQ(Next(0), 15);
+  EXPECT_TRUE(taker_->open().Find(0)->assigned.load());
+  EXPECT_EQ(Next(1), -1) << "it went to another daemon";
+}
+
+TEST_F(ExposuresTakerTest, APartitionThatIsRevokedInOrderIsClosed) {
+  Fill(0, 10);
+  Start();
+  log_->Revoke({0}, false);
+  Steps();
+  EXPECT_EQ(Next(0), -1);
+}
+
+TEST_F(ExposuresTakerTest, ACorruptStoreStopsItsPartitionAndRebuildDropsIt) {
+  Fill(0, 10);
+  Fill(1, 10);
+  Start();
+  runner_->Close(0ms);
+  stores_.open_fails[0] = {Code::kCorrupt, "partition-0: MANIFEST is cut"};
+  Start();
+  EXPECT_EQ(Next(0), -1);
+  EXPECT_EQ(taker_->open().RefusalOf(0), "partition-0: MANIFEST is cut");
+  EXPECT_EQ(runner_->Problems().at(0).kind, PartitionProblem::Kind::kStopped);
+  Fill(1, 10);
+  Steps();
+  EXPECT_EQ(Next(1), 20);
+  runner_->Close(0ms);
+  Start(true);
+  EXPECT_EQ(Next(0), 10);
+}
+
+TEST_F(ExposuresTakerTest, StateThatAnotherThreadFindsCorruptStopsItsPartition) {
+  Fill(0, 10);
+  Start();
+  taker_->open().Find(1)->Stop("a block's checksum is wrong");
+  Fill(1, 10);
+  Fill(0, 10);
+  Steps();
+  EXPECT_EQ(Next(0), 20);
+  EXPECT_EQ(taker_->open().Find(1), nullptr);
+  EXPECT_EQ(taker_->open().RefusalOf(1), "a block's checksum is wrong");
+}
+
+TEST_F(ExposuresTakerTest, WithoutSpaceAtOpeningItTriesAgain) {
+  Fill(0, 10);
+  stores_.open_fails[0] = {Code::kNoSpace, "no space left on device"};
+  Start();
+  EXPECT_EQ(runner_->Problems().at(0).kind, PartitionProblem::Kind::kOpening);
+  EXPECT_EQ(runner_->Problems().at(0).reason, "no space left on device");
+  EXPECT_EQ(Next(1), 0);
+  stores_.open_fails.clear();
+  Steps();
+  EXPECT_EQ(Next(0), 10);
+  EXPECT_TRUE(runner_->Problems().empty());
+}
+
+TEST_F(ExposuresTakerTest, AddedPartitionsAreRefusedWhileUsersAreMappedToTheOldOnes) {
+  Fill(0, 10);
+  Fill(1, 10);
+  Start(false, 1);
+  EXPECT_EQ(Next(0), 10);
+  EXPECT_EQ(taker_->open().Find(0)->flow->state.options().partition_count, 1);
+  EXPECT_EQ(Next(1), -1);
+  EXPECT_NE(taker_->open().RefusalOf(1).find("reshard"), std::string::npos);
+  EXPECT_FALSE(stores_.disks.contains(1));
+}
+
+}  // namespace
+}  // namespace seen

@@ -1,0 +1,115 @@
+#include "serve/readiness.h"
+
+#include <gtest/gtest.h>
+
+namespace seen {
+namespace {
+
+constexpr int64_t kLagMax = 100;
+
+PartitionStatus Partition(int32_t number, std::string state, std::string reason = "") {
+  PartitionStatus partition;
+  partition.partition = number;
+  partition.answers = state == "ready" || state == "held" || state == "unassigned";
+  partition.state = std::move(state);
+  partition.reason = std::move(reason);
+  return partition;
+}
+
+DaemonStatus With(std::vector<PartitionStatus> partitions) {
+  DaemonStatus status;
+  status.topic = "exposures";
+  for (const PartitionStatus& partition : partitions) {
+    if (partition.IsRefused()) status.unread.refused.push_back({partition.partition, partition.reason, {}});
+  }
+  status.partitions = std::move(partitions);
+  return status;
+}
+
+TEST(ReadinessTest, WaitsForEveryPartitionThatIsReadAndThenStaysWhileAnyAnswers) {
+  struct Case {
+    const char* name;
+    std::vector<PartitionStatus> partitions;
+    bool at_first;  // before it was ready
+    bool later;     // once it was
+    size_t troubles;
+  };
+  PartitionStatus behind = Partition(1, "ready");
+  behind.lag_messages = kLagMax + 1;
+  const Case cases[] = {
+      {"nothing is assigned", {}, false, false, 1},
+      {"all are ready", {Partition(0, "ready"), Partition(1, "ready")}, true, true, 0},
+      {"one catches up", {Partition(0, "ready"), Partition(1, "catching_up")}, false, true, 1},
+      {"one opens", {Partition(0, "ready"), Partition(1, "opening")}, false, true, 1},
+      {"one is stopped", {Partition(0, "ready"), Partition(1, "stopped")}, true, true, 1},
+      {"one is too far behind", {Partition(0, "ready"), behind}, false, true, 1},
+      {"the only one is too far behind", {behind}, false, false, 1},
+      {"one is held, and answers", {Partition(0, "ready"), Partition(1, "held")}, true, true, 1},
+      {"all are held, and answer", {Partition(0, "held"), Partition(1, "held")}, true, true, 2},
+      {"all are unassigned, and answer", {Partition(0, "unassigned")}, true, true, 1},
+      {"all are stopped", {Partition(0, "stopped"), Partition(1, "stopped")}, false, false, 2},
+  };
+  for (const Case& c : cases) {
+    const auto at_first = JudgeReadiness(With(c.partitions), kLagMax, {}, false);
+    const auto later = JudgeReadiness(With(c.partitions), kLagMax, {}, true);
+    EXPECT_EQ(at_first.ready, c.at_first) << c.name;
+    EXPECT_EQ(later.ready, c.later) << c.name;
+    EXPECT_EQ(later.troubles.size(), c.troubles) << c.name;
+    EXPECT_EQ(at_first.reason.empty(), at_first.ready) << c.name;
+  }
+}
+
+TEST(ReadinessTest, IsNotReadyWhileNothingWorks) {
+  DaemonStatus status = With({Partition(0, "ready")});
+  status.not_ready_reason = "starting";
+  const auto readiness = JudgeReadiness(status, kLagMax, {}, true);
+  EXPECT_FALSE(readiness.ready);
+  EXPECT_EQ(readiness.reason, "starting");
+}
+
+TEST(ReadinessTest, BecomesReadyOnlyWhenNothingElseIsWaitedFor) {
+  const DaemonStatus status = With({Partition(0, "ready")});
+  EXPECT_FALSE(JudgeReadiness(status, kLagMax, {"partitions are being opened"}, false).ready);
+  EXPECT_TRUE(JudgeReadiness(status, kLagMax, {"partitions are being opened"}, true).ready);
+}
+
+TEST(ReadinessTest, NamesRefusedAndUnownedPartitionsAndIsReadyForTheOthers) {
+  DaemonStatus status = With({Partition(0, "ready")});
+  status.unread = {{{3, "there is no state. Remedy: mount it", {}}}, {5, 6}};
+  status.rekeying = RekeyingStatus{};
+  status.rekeying->source_topic = "raw";
+  status.rekeying->unread.unowned = {1};
+  status.items = ItemsStatus{};
+  status.items->ordered_topic = "items";
+  status.items->unread.refused = {{0, "the topic was recreated", {}}};
+  const auto readiness = JudgeReadiness(status, kLagMax, {}, false);
+  EXPECT_TRUE(readiness.ready);
+  EXPECT_EQ(readiness.reason, "");
+  ASSERT_EQ(readiness.troubles.size(), 4U);
+  EXPECT_EQ(readiness.troubles[0],
+            R"(partition 3 of "exposures" is refused: there is no state. Remedy: mount it)");
+  EXPECT_TRUE(readiness.troubles[1].find(R"(partitions 5, 6 of "exposures")") != std::string::npos);
+  EXPECT_TRUE(readiness.troubles[2].find(R"(partitions 1 of "raw")") != std::string::npos);
+  EXPECT_EQ(readiness.troubles[3], R"(partition 0 of "items" is refused: the topic was recreated)");
+}
+
+TEST(ReadinessTest, IsNotReadyWhereEverythingIsRefused) {
+  DaemonStatus status = With({});
+  status.unread.refused = {{0, "no state", {}}, {1, "no state", {}}};
+  const auto readiness = JudgeReadiness(status, kLagMax, {}, true);
+  EXPECT_FALSE(readiness.ready);
+  EXPECT_EQ(readiness.reason,
+            R"(partition 0 of "exposures" is refused: no state; and 1 more: see "troubles" in /v1/status)");
+}
+
+TEST(ReadinessTest, SaysThatBrokersDontAnswerAndStaysReady) {
+  PartitionStatus partition = Partition(0, "ready");
+  partition.lag_is_known = false;
+  const auto readiness = JudgeReadiness(With({partition}), kLagMax, {}, true);
+  EXPECT_TRUE(readiness.ready);
+  ASSERT_EQ(readiness.troubles.size(), 1U);
+  EXPECT_TRUE(readiness.troubles[0].find("brokers don't answer") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace seen
