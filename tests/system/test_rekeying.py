@@ -231,7 +231,9 @@ def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
                    len(d.partition_status()) == 2 for d in (one, two))
     wait_until(shared, "each has two partitions of both topics", timeout_s=60)
     oracle = Oracle()
-    topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS)))
+    # Each daemon has two of the four partitions.
+    topics.produce(topic_name, [(None, value, {"partition": number % 4})
+                                for number, (_, value) in enumerate(one_by_one(oracle, PAIRS))])
     one.wait_rekeyed()
 
     def seen(user):
