@@ -1,6 +1,8 @@
 #pragma once
 // Time as a port, so that the core runs on a virtual clock.
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -12,7 +14,8 @@ struct TimeMs {
   friend auto operator<=>(const TimeMs&, const TimeMs&) = default;
 };
 
-/// A monotonic instant; only differences mean anything.
+/// A monotonic instant; only differences mean anything, and only between instants of one clock: SystemClock's
+/// aren't steady_clock's, which stands still while the machine is suspended.
 using Instant = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
 /// Thread-safe.
@@ -29,7 +32,11 @@ class SystemClock final : public Clock {
     using namespace std::chrono;
     return {duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count()};
   }
-  Instant Now() const override { return std::chrono::steady_clock::now(); }
+  Instant Now() const override {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return Instant(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+  }
 };
 
 }  // namespace seen
