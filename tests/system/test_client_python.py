@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import pathlib
 import signal
 import subprocess
 import threading
@@ -123,6 +124,8 @@ def test_asking_over_http_shows_rather_than_fails(seen, example):
     assert ask("nobody", items) == (["a", "shown", "b", "7"], "http")
 
     seen.process.send_signal(signal.SIGSTOP)
+    stat = pathlib.Path(f"/proc/{seen.process.pid}/stat")
+    wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "it stands still")
     try:
         began = time.monotonic()
         assert ask("u", items, ["b"]) == (["a", "shown", "7"], "request")

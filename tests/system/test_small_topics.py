@@ -1,6 +1,6 @@
 """Snapshot topics with a small max.message.bytes: batches stay below it, and one large snapshot delays nobody."""
 
-from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import RESOURCE_TOPIC, ConfigResource
 
 from load import one_by_one
 from oracle import Oracle
@@ -9,9 +9,10 @@ from snapshot_reader import read_snapshot
 
 
 def raise_limit(topics, topic, limit):
-    change = ConfigEntry("max.message.bytes", str(limit), incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-    for future in topics.admin().incremental_alter_configs([resource]).values():
+    changed = ConfigResource(RESOURCE_TOPIC, topic)
+    for name, value in (("cleanup.policy", "compact"), ("max.message.bytes", limit)):
+        changed.set_config(name, str(value))
+    for future in topics.admin().alter_configs([changed]).values():
         future.result(30)
 
 
