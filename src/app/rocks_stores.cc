@@ -65,6 +65,7 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
   options.partitioner = config_.input.partitioner;
   options.plan = plan_;
   options.groups = groups_;
+  options.retired_filters = store.retired_filters();
   options.event_bytes_max = config_.input.event_bytes_max;
   options.future_skew_max = config_.input.future_skew_max;
   options.tail_bytes_max = budget_.TailBytes(partition_count);

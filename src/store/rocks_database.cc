@@ -5,6 +5,7 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/sst_file_writer.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -70,6 +71,12 @@ Status RocksPartitionStore::Database::Open() {
   if (!kinds) return Fail(Code::kRefused, What(kinds.error().message));
   kind_numbers_ = std::move(*kinds);
   filter_ids_ = RegisterFilters(descriptor, options_.filters);
+  retired_filters_.clear();
+  for (size_t i = 0; i < descriptor.filters.size(); ++i) {
+    const auto id = static_cast<FilterId>(i);
+    if (std::find(filter_ids_.begin(), filter_ids_.end(), id) == filter_ids_.end())
+      retired_filters_.push_back(id);
+  }
   rules_->Load(descriptor.filters);
   if (*stored != descriptor) {
     if (Status written = WriteDescriptor(descriptor); !written) return written;

@@ -39,6 +39,9 @@ Result<std::unique_ptr<RocksPartitionStore>> RocksPartitionStore::Open(StoreOpti
 }
 
 const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return database_->filter_ids(); }
+const std::vector<FilterId>& RocksPartitionStore::retired_filters() const {
+  return database_->retired_filters();
+}
 const std::vector<uint8_t>& RocksPartitionStore::kind_numbers() const { return database_->kind_numbers(); }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {

@@ -44,6 +44,8 @@ class RocksPartitionStore final : public PartitionStore {
 
   /// The filters' ids, in the configuration's order.
   const std::vector<FilterId>& filter_ids() const;
+  /// Ids of filters that the store holds and the configuration doesn't, ascending.
+  const std::vector<FilterId>& retired_filters() const;
   /// The declared kinds' numbers (of SegmentKind), in the order of StoreOptions.
   const std::vector<uint8_t>& kind_numbers() const;
 

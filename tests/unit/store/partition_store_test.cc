@@ -183,6 +183,7 @@ TEST_F(StoreTest, KeepsTheStateOfAFilterThatIsTakenOutAndBroughtBack) {
   {
     const auto store = Open(without);
     EXPECT_EQ(store->filter_ids(), (std::vector<FilterId>{2, 1}));
+    EXPECT_EQ(store->retired_filters(), std::vector<FilterId>{0});
     Checkpoint more = At(2);
     more.deltas[User(1, 1)] = Exposures(kDay, {3});
     ASSERT_TRUE(Commit(*store, more));
