@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "config/config_items.h"
+#include "flow/log_cut.h"
 #include "group/segmenter.h"
 
 namespace seen {
@@ -119,12 +120,11 @@ Result<std::shared_ptr<ItemPartition::Opened>> ItemPartition::OpenIndex(const Wa
   if (!position) return Fail(position.error());
   if (*position && (*position)->next_offset > watermarks.high) {
     return Fail(
-        Code::kRefused,
-        Name(options_.partition, options_.topic) + ": the index of items reaches offset " +
-            std::to_string((*position)->next_offset) + ", but the topic ends at " +
-            std::to_string(watermarks.high) +
-            ": the topic was recreated, or its log was cut. Remedy: point items.topic at the right "
-            "topic, or start once with --rebuild to drop the index and read from the earliest record");
+        LogWasCut(Name(options_.partition, options_.topic) + ": the index of items reaches offset " +
+                      std::to_string((*position)->next_offset) + ", but the topic ends at " +
+                      std::to_string(watermarks.high),
+                  "point items.topic at the right topic, or start once with --rebuild to drop the index and "
+                  "read from the earliest record"));
   }
   ItemReadingOptions reading;
   reading.format = config.format;

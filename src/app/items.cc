@@ -7,6 +7,7 @@
 #include "base/log_budget.h"
 #include "base/threads.h"
 #include "config/config_items.h"
+#include "flow/log_cut.h"
 #include "group/language_key.h"
 
 namespace seen {
@@ -316,11 +317,10 @@ void Items::OnOffsetOutOfRange(int32_t number, int64_t wanted_offset, const Wate
   const PartitionPointer partition = Find(number);
   if (!partition) return;
   if (wanted_offset > now.high) {
-    return Refuse({Code::kRefused, "partition " + std::to_string(number) + " of topic \"" + ordered_topic_ +
-                                       "\": offset " + std::to_string(wanted_offset) +
-                                       " is beyond the log's end " + std::to_string(now.high) +
-                                       ": the topic was recreated, or its log was cut. Remedy: start once "
-                                       "with --rebuild to read it from the earliest record"});
+    return Refuse(LogWasCut("partition " + std::to_string(number) + " of topic \"" + ordered_topic_ +
+                                "\": offset " + std::to_string(wanted_offset) + " is beyond the log's end " +
+                                std::to_string(now.high),
+                            "start once with --rebuild to read it from the earliest record"));
   }
   partition->NoteLost(now.low - wanted_offset);
   (void)partition->Take({}, now.low);

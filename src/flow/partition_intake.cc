@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flow/log_cut.h"
 #include "model/record_hash.h"
 
 namespace seen {
@@ -291,13 +292,10 @@ Status PartitionIntake::CheckAnchor(const Record& record) {
     return {};  // it was compacted away or deleted since: nothing to compare
   if (record.timestamp == anchor_.timestamp && RecordHash(record.key, record.value) == anchor_.hash)
     return {};
-  return Fail(
-      Code::kRefused,
-      "partition " + std::to_string(options_.partition) + ": the record at offset " +
-          std::to_string(record.offset) +
-          " isn't the one that was read there before: the input topic was recreated, or its log was cut. "
-          "Remedy: point input.topic at the right topic, or start once with --rebuild to drop this "
-          "partition's state and read the topic from its earliest record");
+  return Fail(LogWasCut("partition " + std::to_string(options_.partition) + ": the record at offset " +
+                            std::to_string(record.offset) + " isn't the one that was read there before",
+                        "point input.topic at the right topic, or start once with --rebuild to drop this "
+                        "partition's state and read the topic from its earliest record"));
 }
 
 void PartitionIntake::ReachedEnd(int64_t end_offset) {
