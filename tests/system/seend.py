@@ -1,6 +1,7 @@
 """The daemon under test as a process: configured, started, asked, killed."""
 
 import copy
+import contextlib
 import json
 import pathlib
 import re
@@ -85,6 +86,17 @@ class Seend:
     def kill9(self):
         self.process.kill()
         return self.wait_exit()
+
+    @contextlib.contextmanager
+    def standing_still(self):
+        """Stops the process (SIGSTOP), waits until it stands, and lets it go on at the end."""
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat")
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", f"{self.name} stands still")
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def sigterm(self):
         self.process.send_signal(signal.SIGTERM)

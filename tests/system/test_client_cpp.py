@@ -2,7 +2,6 @@
 
 import json
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -146,13 +145,10 @@ def test_a_tail_falls_back_when_the_daemons_heartbeats_stop(topics, daemon, topi
     assert tail.until_from("cache", "u", ITEMS) == ["a", "b", "other", "9"], "quiet, not stale"
     assert tail.until_from("cache", "nobody", ITEMS, ["9"]) == ["a", "shown", "b", "7", "other"]
 
-    seend.process.send_signal(signal.SIGSTOP)
-    try:
+    with seend.standing_still():
         by_request = tail.until_from("request", "u", ITEMS, ["9"])
         assert by_request == ["a", "b", "other"], "what the stale snapshot holds stays right"
         assert tail.ask("nobody", ITEMS, ["9"]) == (["a", "shown", "b", "7", "other"], "request")
-    finally:
-        seend.process.send_signal(signal.SIGCONT)
     assert tail.until_from("cache", "u", ITEMS) == ["a", "b", "other", "9"], "its heart beats again"
 
 
@@ -167,13 +163,10 @@ def test_asking_over_http_shows_rather_than_fails(topics, daemon, topic_name, ex
         assert asker.ask(user, ITEMS, ["b"]) == (["a", "7", "other", "9"], "http"), user
     assert asker.ask("nobody", ["shown", "曝光", "shown"]) == (["shown", "曝光"], "http")
 
-    seend.process.send_signal(signal.SIGSTOP)
-    try:
+    with seend.standing_still():
         began = time.monotonic()
         assert asker.ask("u", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "request")
         assert time.monotonic() - began < 2, "no longer than its time-out"
-    finally:
-        seend.process.send_signal(signal.SIGCONT)
     wait_until(lambda: asker.ask("u", ITEMS, ["b"]) == (["a", "7", "other", "9"], "http"), "it answers again")
     seend.stop()
     assert asker.ask("u", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "request")

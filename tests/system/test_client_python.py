@@ -3,8 +3,6 @@
 import json
 import os
 import queue
-import pathlib
-import signal
 import subprocess
 import threading
 import time
@@ -123,15 +121,10 @@ def test_asking_over_http_shows_rather_than_fails(seen, example):
     assert ask("用户", ["曝光", "x"]) == (["x"], "http")
     assert ask("nobody", items) == (["a", "shown", "b", "7"], "http")
 
-    seen.process.send_signal(signal.SIGSTOP)
-    stat = pathlib.Path(f"/proc/{seen.process.pid}/stat")
-    wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "it stands still")
-    try:
+    with seen.standing_still():
         began = time.monotonic()
         assert ask("u", items, ["b"]) == (["a", "shown", "7"], "request")
         assert time.monotonic() - began < 2, "no longer than its time-out"
-    finally:
-        seen.process.send_signal(signal.SIGCONT)
     wait_until(lambda: ask("u", items, ["b"]) == (["a"], "http"), "it answers again")
     seen.stop()
     assert ask("u", items, ["b"]) == (["a", "shown", "7"], "request")

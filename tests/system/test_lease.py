@@ -1,7 +1,6 @@
 """A daemon that stood still for longer than its session publishes nothing old when it goes on."""
 
 import collections
-import signal
 import time
 
 from load import one_by_one
@@ -39,13 +38,10 @@ def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_sess
     while time.monotonic() < until:
         send(next(rounds))
     send(next(rounds))
-    first.process.send_signal(signal.SIGSTOP)
-    try:
+    with first.standing_still():
         wait_until(lambda: len(owned(second)) == 2, "the second one takes over", SESSION_S + 30)
         send(next(rounds))
         second.wait_at_rest()
-    finally:
-        first.process.send_signal(signal.SIGCONT)
     time.sleep(SESSION_S + 4)  # long enough for whatever the first one would still send
 
     items = collections.defaultdict(list)

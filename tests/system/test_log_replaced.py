@@ -1,6 +1,5 @@
 """A topic that is deleted, made again and filled beyond the old end, under a daemon that runs: refused, never read on."""
 
-import signal
 
 import pytest
 
@@ -32,12 +31,9 @@ def replace(topics, topic_name, chance):
 
 
 def test_while_it_stands_still_and_the_broker_restarts(kafka, topics, reading, topic_name, chance):
-    reading.process.send_signal(signal.SIGSTOP)
-    try:
+    with reading.standing_still():
         replace(topics, topic_name, chance)
         kafka.restart()
-    finally:
-        reading.process.send_signal(signal.SIGCONT)
     refused(reading)
 
 

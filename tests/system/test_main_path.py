@@ -8,7 +8,7 @@ import pytest
 from http_json import user_path
 from load import one_by_one
 from oracle import Oracle, event
-from places import now_ms
+from places import now_ms, wait_until
 from snapshot_reader import might_contain, read_snapshot
 
 PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
@@ -96,8 +96,11 @@ def test_unseen_keeps_the_order_and_answers_each_item_once(topics, daemon, topic
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "shown"), ("v", "other")]))
     seend.wait_caught_up()
     assert seend.unseen("u", ["b", "a", "shown", "b", "c", "other"], ["c"]) == ["b", "a", "other"]
-    answer = seend.http.post(user_path("u") + "/unseen", {"items": ["a"]})
-    time_ms, lag, age_ms = re.fullmatch(r"(\d+); lag=(\d+); age_ms=(\d+)", answer.headers["Seen-As-Of"]).groups()
+
+    def as_of():
+        answer = seend.http.post(user_path("u") + "/unseen", {"items": ["a"]})
+        return re.fullmatch(r"(\d+); lag=(\d+); age_ms=(\d+)", answer.headers["Seen-As-Of"])
+    time_ms, lag, _ = wait_until(as_of, "the end of the partition is known").groups()
     assert abs(int(time_ms) - now_ms()) < 60_000 and int(lag) == 0
 
 
