@@ -1,5 +1,7 @@
 #include "app/user_partitions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace seen {
@@ -23,13 +25,14 @@ Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& i
   const int32_t partitions = Mapped(input, snapshots);
   for (const auto& [topic, count] : snapshots) {
     if (count == partitions) continue;
-    return Fail(Code::kRefused,
-                "filters[].snapshot.topic: \"" + topic + "\" has " + std::to_string(count) +
-                    " partitions, but users of topic \"" + name + "\" map to " + std::to_string(partitions) +
-                    ": a snapshot would stand in another partition than its reader expects, and old ones "
-                    "would stay. Remedy: name a topic that doesn't exist yet, which the daemon makes with " +
-                    std::to_string(partitions) +
-                    " partitions, or delete this one and publish again with 'seenctl publish --all'");
+    return Fail(
+        Code::kRefused,
+        fmt::format(
+            "filters[].snapshot.topic: \"{}\" has {} partitions, but users of topic \"{}\" map to {}: "
+            "a snapshot would stand in another partition than its reader expects, and old ones would "
+            "stay. Remedy: name a topic that doesn't exist yet, which the daemon makes with {} "
+            "partitions, or delete this one and publish again with 'seenctl publish --all'",
+            topic, count, name, partitions, partitions));
   }
   return partitions;
 }

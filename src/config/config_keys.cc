@@ -200,9 +200,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = R"("seen-watermarks")",
      .nullable = true,
      .rule = &kTopicName,
-     .meaning =
-         "Topic with a record a second of each partition, compacted: readers can then tell a stale topic from "
-         "a quiet one. null: none is written. Nothing is written where no filter publishes."},
+     .meaning = "Topic with a record a second of each partition, compacted: readers can then tell a stale "
+                "topic from "
+                "a quiet one. null: none is written. Nothing is written where no filter publishes."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",

@@ -15,7 +15,7 @@ std::string ShownKind(std::string_view value) {
 
 }  // namespace
 
-tl::unexpected<Rejection> DocumentEventReader::Reject(Field field, Problem problem) const {
+tl::unexpected<Rejection> DocumentEventReader::Reject(Field field, const Problem& problem) const {
   return seen::Reject(problem.reason, FieldName(field),
                       Message((*plan_)[field].path, problem.what, problem.expected));
 }

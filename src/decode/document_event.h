@@ -29,7 +29,7 @@ class DocumentEventReader {
   bool Has(Field field) const { return found_.Has(static_cast<size_t>(field)); }
   simdjson::dom::element ValueOf(Field field) const { return found_.values[static_cast<size_t>(field)]; }
   Digits& DigitsOf(Field field) { return digits_[static_cast<size_t>(field)]; }
-  tl::unexpected<Rejection> Reject(Field field, Problem problem) const;
+  tl::unexpected<Rejection> Reject(Field field, const Problem& problem) const;
 
   Attributes ReadAttributes();
   tl::expected<void, Rejection> ReadKind(Event& event);

@@ -94,8 +94,8 @@ Problem ProblemOfTime(dom::element value, Field field, const EventPlan::FieldPla
 
 Problem ProblemOfTime(dom::element value, std::string_view key, const EventPlan::FieldPlan& plan) {
   const std::string range = TimeRange(key, plan);
-  const Problem wrong_type = {RejectReason::kWrongType, std::string(TypeName(value)),
-                              plan.mapped ? range : "an integer"};
+  Problem wrong_type = {RejectReason::kWrongType, std::string(TypeName(value)),
+                        plan.mapped ? range : "an integer"};
   const auto out_of_range = [&](std::string what) {
     return Problem{RejectReason::kOutOfRange, std::move(what), range};
   };

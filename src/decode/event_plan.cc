@@ -143,6 +143,7 @@ class Planner {
 
   std::vector<NumberedCondition> Numbered(const std::vector<Condition>& conditions, const std::string& path) {
     std::vector<NumberedCondition> numbered;
+    numbered.reserve(conditions.size());
     for (const Condition& condition : conditions) numbered.push_back({condition, SlotOf(condition.at, path)});
     return numbered;
   }

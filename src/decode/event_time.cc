@@ -81,7 +81,7 @@ std::optional<TimeMs> TimeOf(int64_t count, TimeUnit unit) {
 }
 
 std::optional<TimeMs> TimeOfSeconds(double seconds) {
-  if (!(seconds >= 0 && seconds < static_cast<double>(kExposedAtEnd / 1000))) return std::nullopt;
+  if (!(seconds >= 0 && seconds < static_cast<double>(kExposedAtEnd) / 1000)) return std::nullopt;
   return InRange(std::llround(seconds * 1000));
 }
 

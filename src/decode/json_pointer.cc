@@ -15,7 +15,8 @@ std::optional<std::string> Unescaped(std::string_view step) {
       name += step[at];
       continue;
     }
-    if (++at == step.size() || (step[at] != '0' && step[at] != '1')) return std::nullopt;
+    ++at;
+    if (at == step.size() || (step[at] != '0' && step[at] != '1')) return std::nullopt;
     name += step[at] == '0' ? '~' : '/';
   }
   return name;

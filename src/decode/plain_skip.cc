@@ -101,7 +101,7 @@ class Skipper {
   // To its last byte.
   bool SkipEscape() {
     if (++at_ == end_) return false;
-    if (*at_ != 'u') return std::memchr(R"("\/bfnrt)", *at_, 8) != nullptr;
+    if (*at_ != 'u') return std::string_view(R"("\/bfnrt)").find(*at_) != std::string_view::npos;
     if (end_ - at_ < 5) return false;
     for (int i = 1; i <= 4; ++i) {
       if (!IsHex(at_[i])) return false;

@@ -36,8 +36,8 @@ constinit SizeMemo<64, 16'384> blocks_memo;
 
 double FalsePositiveRate(size_t count, uint32_t blocks) {
   Check(blocks > 0, "a filter has at least one block");
-  // A block of j items answers "seen" with (1 - (31/32)^j)^8. Expanded by the binomial theorem, the mean over
-  // j ~ Binomial(count, p) is a sum of nine of its generating function's values: E[s^j] = (1 - p (1 -
+  // A block of j items answers "seen" with (1 - (31/32)^j)^8. Expand it by the binomial theorem. The mean
+  // over j ~ Binomial(count, p) is then a sum of nine values of j's generating function, E[s^j] = (1 - p (1 -
   // s))^count.
   constexpr std::array<double, 9> kSignedChoose = {1, -8, 28, -56, 70, -56, 28, -8, 1};
   const double p = 1.0 / blocks;

@@ -41,6 +41,7 @@ void HeavyUsers::Remember(size_t filter_index, const UserKey& user, std::string_
 std::vector<std::pair<size_t, HeavyUser>> HeavyUsers::Heaviest() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<size_t, HeavyUser>> heaviest;
+  heaviest.reserve(shown_.size());
   for (const Entry& entry : shown_) {
     heaviest.push_back({entry.filter_index, {{}, entry.user_id_start, entry.items}});
   }

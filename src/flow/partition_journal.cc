@@ -255,7 +255,7 @@ Status PartitionJournal::Read(const Question& question, const Visit& visit) cons
   bool more = true;
   std::optional<JournalPlace> after = question.from;
   if (after) ++after->offset;
-  const Status read =
+  Status read =
       store_.ReadRows(question.user, erased, after, [&](const JournalPlace& place, std::string_view bytes) {
         while (more && next != tail.end() && next->place.IsBefore(place)) {
           more = show(next->place, next->row);

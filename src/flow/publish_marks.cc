@@ -123,17 +123,15 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
     const auto policy = std::find_if(filters_.begin(), filters_.end(),
                                      [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
     const uint32_t found = table_.Find(ref);
-    if (policy == filters_.end() || !policy->snapshot) {
-      clears_.insert(ref);  // its filter doesn't publish any more
-    } else if (found == PublishTable::kNone) {
-      const auto index = static_cast<uint16_t>(policy - filters_.begin());
-      MakeDirty(index, ref.user, now, kNoRecord);
-      table_[table_.Find(ref)].marked = true;
-    } else if (table_[found].unclean()) {
-      table_[found].marked = true;
-    } else {
+    const bool publishes = policy != filters_.end() && policy->snapshot;
+    if (!publishes || (found != PublishTable::kNone && !table_[found].unclean())) {
       clears_.insert(ref);
+      continue;
     }
+    if (found == PublishTable::kNone) {
+      MakeDirty(static_cast<uint16_t>(policy - filters_.begin()), ref.user, now, kNoRecord);
+    }
+    table_[table_.Find(ref)].marked = true;
   }
   if (!marks.empty()) scan_after_ = marks.back().user;
   marks_left_ -= std::min<uint64_t>(marks_left_, marks.size());

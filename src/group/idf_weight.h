@@ -25,7 +25,7 @@ class InverseFrequency {
   }
 
  private:
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ using Wide = unsigned __int128;
 
   /// Times 2^24, rounded down. `x` > 0.
   static uint64_t Log2(uint64_t x) {

@@ -29,7 +29,7 @@ class SimHasher {
 
   static constexpr size_t kSpillAfter = 64;  // times kWeightMax is less than 2^16
   // Weights of tokens whose bit 8 * i + j is set: lane j of part i. The compiler's vectors: SSE2 or NEON.
-  typedef uint16_t Lanes __attribute__((vector_size(16)));
+  using Lanes [[gnu::vector_size(16)]] = uint16_t;
   std::array<Lanes, 8> lanes_{};
   size_t in_lanes_ = 0;
   std::array<uint64_t, 64> sums_{};

@@ -85,7 +85,7 @@ Status GroupMemory::Rebuild(const std::function<Status(const Take&)>& each) {
   size_t keys = 0;
   if (Status counted = each([&](Fingerprint, std::string_view) { ++keys; }); !counted) return counted;
   PresenceBits& bits = MakeRoom(keys * 2);
-  const Status added = each([&](Fingerprint item, std::string_view row) {
+  Status added = each([&](Fingerprint item, std::string_view row) {
     bits.Add(PresenceKey(item));
     Cache(item, row, /*only_where_there_is_room=*/true);
   });

@@ -96,6 +96,7 @@ Status ItemIndexDatabase::OpenRocks() {
     opened = rocksdb::DB::ListColumnFamilies(rocks_options_, rocks, &names);
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> described;
+  described.reserve(names.size());
   for (const std::string& name : names) described.emplace_back(name, bucket_options_);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
@@ -175,7 +176,7 @@ Result<std::optional<IndexPosition>> ItemIndexDatabase::ReadPosition() const {
   if (!position) {
     return Fail(Code::kCorrupt, What("its position can't be read. Remedy: start with --rebuild"));
   }
-  return std::optional(*position);
+  return position;
 }
 
 rocksdb::Status ItemIndexDatabase::MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family) {

@@ -111,6 +111,7 @@ void ItemIndexTail::Grow(Bucket& bucket) {
 
 std::vector<int32_t> ItemIndexTail::Buckets() const {
   std::vector<int32_t> all;
+  all.reserve(buckets_.size());
   for (const auto& [bucket, in] : buckets_) all.push_back(bucket);
   return all;
 }

@@ -34,7 +34,7 @@ rocksdb::Status ItemIndexWriter::WriteTaken(const IndexChange::Taken& taken) {
   std::string whole(unsaved.value);
   if (unsaved.kind != ItemIndexTail::Kind::kPut) {
     rocksdb::PinnableSlice stored;
-    const rocksdb::Status read = database_.db().Get(rocksdb::ReadOptions(), family->handle(), key, &stored);
+    rocksdb::Status read = database_.db().Get(rocksdb::ReadOptions(), family->handle(), key, &stored);
     if (!read.ok() && !read.IsNotFound()) return read;
     std::vector<std::string_view> parts;
     if (read.ok()) parts.push_back(ViewOf(stored));

@@ -10,7 +10,7 @@ Status GroupDecision::Decide(const PreparedItem& item, const std::vector<Copy>& 
                              const std::string& moved_from) {
   work_.rows.Clear();
   const ItemFeatures& features = *item.features;
-  const Status found = finder_.Find(features, work_.now, copies, {}, kNearItemsMax, work_.rows);
+  Status found = finder_.Find(features, work_.now, copies, {}, kNearItemsMax, work_.rows);
   if (!found) return found;
   const ItemRef self{work_.rules.BucketOf(item.created_at), work_.position.next_number};
   StoredGroup group{self, std::string(item.item_id), FoundBy::kFirst, 1.0, 0, {}, {}};

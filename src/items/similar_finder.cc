@@ -194,7 +194,7 @@ Status SimilarFinder::AddCopies(size_t enough, GroupRows& rows) {
 
 Status SimilarFinder::AddCopiesOf(const SimilarItem& alike, GroupRows& rows) {
   const uint64_t content_hash = rows.Item(alike.item)->features.content_hash;
-  const Status found = index_.Find(std::nullopt, content_hash, rules_.FirstBucket(index_time_), known_);
+  Status found = index_.Find(std::nullopt, content_hash, rules_.FirstBucket(index_time_), known_);
   if (!found) return found;
   refs_.clear();
   for (const Copy& copy : known_.copies) {

@@ -20,7 +20,8 @@ struct BulkProducer::Impl {
 
   // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
   void Count(size_t records) {
-    if ((since_poll += records) < 100) return;
+    since_poll += records;
+    if (since_poll < 100) return;
     since_poll = 0;
     rd_kafka_poll(client.get(), 0);
   }

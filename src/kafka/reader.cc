@@ -137,6 +137,7 @@ Result<std::unique_ptr<TopicReader>> TopicReader::Open(const Options& options, m
   impl->loop = std::move(*loop);
   if (auto found = impl->FindRanges(timeout); !found) return Fail(std::move(found.error()));
   std::vector<int64_t> from;
+  from.reserve(impl->ranges.size());
   for (size_t i = 0; i < impl->ranges.size(); ++i) {
     from.push_back(impl->states[i].done ? -1 : impl->ranges[i].from);
   }

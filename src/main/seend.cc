@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     std::fputs(print->error.c_str(), stderr);
     return print->exit_status;
   }
-  auto& run = std::get<seen::RunCommand>(command);
+  auto& run = *std::get_if<seen::RunCommand>(&command);
   seen::log::Configure(run.config.log.level, run.config.log.format);
   return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild, run.share_topics});
 }

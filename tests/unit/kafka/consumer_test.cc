@@ -247,7 +247,8 @@ TEST_F(ConsumerTest, NoticesEveryTimeThatBrokersGoAway) {
   ConsumerHarness harness(OptionsFor(topic));
   for (int round = 0; round < 4; ++round) {
     Produce(topic, round * 100, 100);
-    ASSERT_TRUE(Eventually([&] { return harness.records() == static_cast<unsigned>(round + 1) * 100u; }, 20s)) << round;
+    ASSERT_TRUE(Eventually([&] { return harness.records() == static_cast<unsigned>(round + 1) * 100u; }, 20s))
+        << round;
     Broker().SetReachable(false);
     EXPECT_TRUE(Eventually([&] { return !harness.consumer().brokers_reachable(); })) << round;
     Broker().SetReachable(true);

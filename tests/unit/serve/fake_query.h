@@ -180,7 +180,8 @@ inline DaemonStatus BusyStatus() {
   rekeying.partitions = {{4, true, 88, 100, 12, 3}, {5, false, -1, 5, 5, 0}};
   rekeying.unread.unowned = {7};
   status.rekeying = rekeying;
-  ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {}, {}};
+  ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {},
+                    {}};
   items.rekeying_rejected[static_cast<size_t>(RejectReason::kNotJson)] = 1;
   ItemsPartitionStatus& of = items.partitions.emplace_back();
   of.state = "catching_up";
