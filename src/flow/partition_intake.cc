@@ -338,6 +338,7 @@ bool PartitionIntake::CheckpointDue() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
+  if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // so is nothing of a new day
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 

@@ -8,6 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAcknowledgementPoll{1};
+constexpr milliseconds kCheckpointPoll{10};
 constexpr milliseconds kIdle{50};
 constexpr milliseconds kBackOffFirst{200};
 constexpr milliseconds kBackOffMax{10'000};
@@ -84,19 +85,27 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
     Try(PublishStep::kUnexposed, open, lane,
         [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink_, open.unexposed_tag()); });
   }
-  Try(PublishStep::kRender, open, lane, [&] {
+  Instant retry_at{};
+  Try(PublishStep::kRender, open, lane, [&]() -> Status {
+    // The same for all of a step: the clock may step at any time.
+    const TimeMs wall = clock_.WallNow();
+    const auto may_render = flow.republisher.MayRender(wall, clock_.Now());
+    if (!may_render) return Fail(may_render.error());
+    if (!*may_render) {
+      retry_at = clock_.Now() + kCheckpointPoll;
+      return {};
+    }
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      const TimeMs wall = clock_.WallNow();
-      flow.republisher.NoteRendering(DayOf(wall), clock_.Now());
       return flow.reader.RenderUsers(wall, group);
     };
     const auto stepped =
         publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);
+    flow.republisher.Rendered(clock_.Now());
     pass.sent += stepped.sent;
     pass.more |= stepped.sent == options_.snapshots_a_step;
     return stepped.status;
   });
-  const Instant retry_at = lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until;
+  retry_at = std::max(retry_at, lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until);
   pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
 }
 

@@ -26,15 +26,20 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
       publish_(publish),
       users_per_second_(users_per_second),
       is_new_(is_new),
-      swept_through_(std::numeric_limits<int32_t>::min()) {
+      swept_through_(std::numeric_limits<int32_t>::min()),
+      rendered_day_(is_new) {
   for (const FilterPolicy& filter : filters_) renderings_.push_back(filter.RenderingHash());
 }
 
 Status Republisher::Open(TimeMs wall) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (opened_) return {};
+  }
   const auto stored = store_.ReadSweep();
   if (!stored) return Fail(stored.error());
   const std::lock_guard lock(mutex_);
-  const std::optional<Day> rendered = progress_.rendered;  // already, while the partition was behind
+  if (opened_) return {};  // by the other thread
   if (!stored->empty()) {
     auto progress = DecodeSweepProgress(*stored);
     if (!progress) return Fail(progress.error());
@@ -47,7 +52,7 @@ Status Republisher::Open(TimeMs wall) {
     progress_changed_ = true;
     Changed();
   }
-  if (rendered && (!progress_.rendered || *progress_.rendered < *rendered)) progress_.rendered = rendered;
+  rendered_day_.Opened(progress_.rendered);
   if (progress_.done) SetSweptThrough(*progress_.done);
   opened_ = true;
   return {};
@@ -55,9 +60,7 @@ Status Republisher::Open(TimeMs wall) {
 
 Status Republisher::Step(Instant now, TimeMs wall, Instant tails_since) {
   if (!publishes_) return {};
-  if (!opened_) {
-    if (Status opened = Open(wall); !opened) return opened;
-  }
+  if (Status opened = Open(wall); !opened) return opened;
   if (Status endings = StepEndings(now, wall); !endings) return endings;
   StartSweepIfDue(now, wall, tails_since);
   return StepSweep(now, wall);
@@ -95,14 +98,10 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   return {};
 }
 
-void Republisher::NoteRendering(Day day, Instant now) {
-  const std::lock_guard lock(mutex_);
-  if (progress_.rendered && day < *progress_.rendered) return;  // the clock went back: the next sweep sees it
-  rendered_latest_at_ = now;
-  if (progress_.rendered == day) return;
-  progress_.rendered = day;
-  progress_changed_ = true;
-  Changed();
+Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
+  if (!publishes_) return true;  // nobody is ever due
+  if (Status opened = Open(wall); !opened) return Fail(opened.error());
+  return rendered_day_.MayRender(DayOf(wall), now);
 }
 
 void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
@@ -110,7 +109,7 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
   if (progress_.running) return;
   const Day today = DayOf(wall);
   const bool requested = all_requested_.load();
-  const bool was_ahead = progress_.rendered && *progress_.rendered > today;
+  const bool was_ahead = rendered_day_.IsAfter(today);
   bool due = requested || was_ahead || progress_.done != today;
   for (size_t i = 0; i < filters_.size(); ++i) {
     const auto* progress = ProgressOf(filters_[i].id);
@@ -121,7 +120,7 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
                            std::chrono::duration_cast<std::chrono::milliseconds>(now - tails_since).count()};
   if (!due || (!requested && DayOf(tails_began) < today)) return;
   // So must the users who were rendered while the clock was ahead.
-  if (was_ahead && tails_since <= rendered_latest_at_) return;
+  if (was_ahead && tails_since <= rendered_day_.LatestAt()) return;
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
   for (size_t i = 0; i < filters_.size(); ++i) {
@@ -133,7 +132,7 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
     progress->rendering = renderings_[i];
   }
   progress_.running = today;
-  if (was_ahead) progress_.rendered = today;
+  rendered_day_.BackTo(today);
   progress_.cursor.reset();
   progress_changed_ = true;
   Changed();
@@ -199,8 +198,16 @@ void Republisher::EndSweep() {
 
 Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
   std::string progress;
+  if (publishes_) {
+    if (Status opened = Open(checkpoint.wall); !opened) return opened;
+  }
   {
     const std::lock_guard lock(mutex_);
+    if (publishes_) {
+      const Day rendered = rendered_day_.Begin(checkpoint.wall);
+      progress_changed_ |= progress_.rendered != rendered;
+      progress_.rendered = rendered;
+    }
     progress_collected_ = progress_changed_;
     if (progress_changed_) progress = EncodeSweepProgress(progress_);
     progress_changed_ = false;
@@ -232,6 +239,7 @@ Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
 }
 
 void Republisher::Committed(const Checkpoint& checkpoint) {
+  if (publishes_) rendered_day_.Committed();
   const std::lock_guard lock(mutex_);
   endings_dropped_ = std::max(endings_dropped_, endings_written_);
   if (!checkpoint.endings.empty()) {
@@ -257,6 +265,7 @@ RepublishStatus Republisher::GetStatus() const {
   RepublishStatus status;
   status.sweeping = progress_.running.has_value();
   status.all_requested = all_requested_.load();
+  status.awaits_checkpoint = rendered_day_.AwaitsCheckpoint();
   if (progress_.done) status.swept_day = progress_.done->since_epoch;
   status.users_made_due = users_made_due_.load(std::memory_order_relaxed);
   status.endings = endings_due_.load(std::memory_order_relaxed);

@@ -23,6 +23,7 @@
 #include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
 #include "flow/publish_flow.h"
+#include "flow/rendered_day.h"
 #include "flow/status.h"
 #include "flow/store_port.h"
 #include "flow/sweep_progress.h"
@@ -39,9 +40,12 @@ class Republisher final : public CheckpointPart {
   /// A little of what is due. `tails_since`: nothing that isn't in the store is older than that.
   Status Step(Instant now, TimeMs wall, Instant tails_since);
 
-  /// Publisher thread, before it renders by that day's windows. A day that turns out to lie ahead makes a
-  /// sweep of all users due: their snapshots may lack what still counts.
-  void NoteRendering(Day day, Instant now);
+  /// Publisher thread: whether snapshots may be rendered by the windows of `wall`. Where not, a checkpoint is
+  /// due first: see flow/rendered_day.h. A day that turns out to lie ahead makes a sweep of all users due:
+  /// their snapshots may lack what still counts.
+  Result<bool> MayRender(TimeMs wall, Instant now);
+  /// Publisher thread: what it said is over.
+  void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
   /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.
   void RequestAll() { all_requested_.store(true); }
@@ -52,6 +56,8 @@ class Republisher final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;
+  /// Snapshots wait for a checkpoint.
+  bool AwaitsCheckpoint() const { return rendered_day_.AwaitsCheckpoint(); }
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
 
   /// All of whose snapshots are of that day's windows or later, as far as the store knows: those who were
@@ -84,6 +90,7 @@ class Republisher final : public CheckpointPart {
   std::atomic<uint64_t> endings_due_{0};  // seen so far
 
   mutable std::mutex mutex_;  // all below; never held while the store is read
+  bool opened_ = false;       // by the publisher's thread or the first checkpoint
   SweepProgress progress_;
   bool progress_changed_ = false;
   bool progress_collected_ = false;
@@ -92,11 +99,11 @@ class Republisher final : public CheckpointPart {
   uint32_t endings_done_ = 0;     // all before it were made due
   uint32_t endings_dropped_ = 0;  // and are out of the store
 
+  RenderedDay rendered_day_;
+
   uint32_t endings_written_ = 0;  // checkpoint thread: those before it are dropped by the one under way
 
   // Publisher thread.
-  bool opened_ = false;
-  Instant rendered_latest_at_{};  // mutex_: last, by the latest day's windows
   Instant endings_at_{};
   Instant swept_at_{};
   double allowance_ = 0;

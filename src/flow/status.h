@@ -42,6 +42,7 @@ struct MisroutedExample {
 struct RepublishStatus {
   bool sweeping = false;
   bool all_requested = false;        // and not begun yet
+  bool awaits_checkpoint = false;    // snapshots wait until the store holds their day
   std::optional<int32_t> swept_day;  // snapshots are of that day's windows or later
   uint64_t users_made_due = 0;       // by sweeps, since the start
   uint64_t endings = 0;              // of served items, since the start

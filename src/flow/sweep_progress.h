@@ -25,7 +25,7 @@ struct SweepProgress {
   std::optional<Day> done;        // up to which day's windows all snapshots are
   std::optional<Day> running;     // the run under way
   std::optional<UserRef> cursor;  // it has come up to here
-  std::optional<Day> rendered;  // the latest day that a snapshot was rendered for; ahead: the clock was wrong
+  std::optional<Day> rendered;    // no snapshot was rendered for a later day; ahead: the clock was wrong
   std::vector<Filter> filters;
   friend bool operator==(const SweepProgress&, const SweepProgress&) = default;
 };

@@ -45,6 +45,7 @@ Json StoreJson(const StoreFigures& store) {
 Json RepublishJson(const RepublishStatus& republish) {
   Json json = {{"sweeping", republish.sweeping},
                {"all_requested", republish.all_requested},
+               {"awaits_checkpoint", republish.awaits_checkpoint},
                {"swept_day", nullptr},
                {"users_made_due", republish.users_made_due},
                {"endings", republish.endings}};

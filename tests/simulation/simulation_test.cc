@@ -1,5 +1,5 @@
 // Seeded worlds on the fake store. One seed again: SEEN_SEED=123 test_simulation
-// --gtest_filter='Simulation.*'
+// --gtest_filter='Simulation.*'; more seeds than usual: SEEN_SEEDS=5000
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,6 +27,7 @@ class FakeDisk final : public Disk {
 
 std::vector<uint64_t> Seeds(uint64_t count) {
   if (const char* one = std::getenv("SEEN_SEED")) return {std::strtoull(one, nullptr, 10)};
+  if (const char* more = std::getenv("SEEN_SEEDS")) count = std::strtoull(more, nullptr, 10);
   std::vector<uint64_t> seeds(count);
   for (uint64_t i = 0; i < count; ++i) seeds[i] = i + 1;
   return seeds;

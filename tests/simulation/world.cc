@@ -331,7 +331,7 @@ void World::Do(Step step) {
     case Step::kWrongClock:
       if (!shape_.wrong_clocks || random_() % 4 > 0) return;
       if (clock_error_ms_ != 0) return SetClockError(0);
-      return SetClockError((random_() % 3 == 0 ? -40 : 40) * kMsPerDay);
+      return SetClockError((random_() % 3 == 0 ? -1 : 1) * (random_() % 3 == 0 ? 1 : 40) * kMsPerDay);
     case Step::kCount:
       break;
   }

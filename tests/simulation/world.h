@@ -57,8 +57,8 @@ struct WorldShape {
   int power_cut_permille = 4;  // at any call of the publisher's ports
   int read_fail_percent = 0;   // of what the publisher reads
   bool retention = true;
-  bool wrong_clocks = false;  // the wall clock steps by 40 days for a while, ahead or back
-  int ahead_permille = 0;     // of the records have a timestamp of years ahead
+  bool wrong_clocks = true;  // the wall clock steps by a day or 40 for a while, ahead or back
+  int ahead_permille = 0;    // of the records have a timestamp of years ahead
   uint64_t tail_bytes_max = 200'000;
 };
 

@@ -237,15 +237,65 @@ TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStay) {
   Publish();
   clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
   Send(Event("exposed", "b", kNow), kNow);
-  publisher->Step();
-  clock.Advance(2'000);
-  publisher->Step();
+  Publish();
   ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
   clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
   Checkpoint();
   Publish();
   EXPECT_TRUE(Published("a"));
   EXPECT_TRUE(Published("b"));
+}
+
+TEST_F(RepublishTest, ATombstoneOfAClockThatWasAheadDoesNotStayWhereTheDaemonWasKilledBeforeACheckpoint) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  Publish();
+  clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
+  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  Publish();
+  ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
+  clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
+  Open();
+  Publish();
+  EXPECT_TRUE(Published("a"));
+}
+
+TEST_F(RepublishTest, NoSnapshotOfANewDayLeavesBeforeTheStoreHoldsTheDay) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  clock.Advance(kMsPerDay);
+  const Day today = DayOf(clock.WallNow());
+  Send(Event("exposed", "b", clock.WallNow().value));
+  publisher->Step();
+  publisher->Step();
+  EXPECT_FALSE(Published("b"));
+  EXPECT_TRUE(flow->republisher.GetStatus().awaits_checkpoint);
+  ASSERT_TRUE(flow->intake.CheckpointDue()) << "at once, whatever the interval";
+  Checkpoint();
+  EXPECT_GE(*DecodeSweepProgress(durable.sweep)->rendered, today);
+  publisher->Step();
+  publisher->Step();
+  EXPECT_TRUE(Published("b"));
+  EXPECT_FALSE(flow->republisher.GetStatus().awaits_checkpoint);
+}
+
+TEST_F(RepublishTest, MidnightKeepsNoSnapshotWaiting) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  const TimeMs midnight = StartOf(DayOf({kNow}) + 1);
+  clock.Advance(midnight.value - 60'000 - clock.WallNow().value);
+  Send(Event("exposed", "b", clock.WallNow().value));
+  Checkpoint();
+  clock.Advance(60'000);
+  Send(Event("exposed", "c", clock.WallNow().value));
+  publisher->Step();
+  publisher->Step();
+  EXPECT_TRUE(Published("c"));
 }
 
 TEST_F(RepublishTest, AWrongClockErasesNothingBesideARecordOfYearsAhead) {

@@ -69,10 +69,13 @@ class TimedTest : public ::testing::Test {
     const auto written = flow->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
-  /// Lets the publisher work for a while.
+  /// Lets the publisher work for a while. What a new day's snapshots wait for is written.
   void Publish(int rounds = 6) {
     for (int round = 0; round < rounds; ++round) {
-      for (int i = 0; i < 4; ++i) publisher->Step();
+      for (int i = 0; i < 4; ++i) {
+        publisher->Step();
+        if (flow->republisher.AwaitsCheckpoint()) Checkpoint();
+      }
       clock.Advance(600);
     }
   }

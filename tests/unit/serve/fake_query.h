@@ -161,7 +161,7 @@ inline DaemonStatus BusyStatus() {
   ready.last_checkpoint_at = TimeMs{1'763'699'999'000};
   ready.last_checkpoint = {90, 7, 2048, 3, 1, std::chrono::milliseconds(12)};
   ready.store = {1'000'000, 4, 5000, 900, 100};
-  ready.republish = {true, true, 20'413, 12, 7};
+  ready.republish = {true, true, true, 20'413, 12, 7};
   ready.unexposed = UnexposedStatus{21, 22, 23, 24};
   ready.heaviest_users = {{"home", "user-\xe6\x97", 4'000}, {"video", "u2", 17}};
   ready.users_at_daily_limit = 3;

@@ -1,0 +1,68 @@
+#include "flow/rendered_day.h"
+
+#include <algorithm>
+
+namespace seen {
+namespace {
+constexpr int64_t kAnnouncedMs = 5 * 60 * 1000;
+}  // namespace
+
+RenderedDay::RenderedDay(bool is_new) : allowed_(is_new ? kAny : kNone) {}
+
+void RenderedDay::Opened(std::optional<Day> stored) {
+  if (!stored) return;
+  const std::lock_guard lock(mutex_);
+  rendered_ = *stored;
+  allowed_ = *stored;
+}
+
+bool RenderedDay::MayRender(Day day, Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (day > allowed_) {
+    awaits_checkpoint_.store(true, std::memory_order_release);
+    return false;
+  }
+  rendered_ = std::max(rendered_, day);
+  step_ = day;
+  if (day == rendered_) latest_at_ = now;
+  return true;
+}
+
+void RenderedDay::Rendered(Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (step_ == rendered_) latest_at_ = now;
+}
+
+bool RenderedDay::IsAfter(Day today) const {
+  const std::lock_guard lock(mutex_);
+  return rendered_ > today;
+}
+
+Instant RenderedDay::LatestAt() const {
+  const std::lock_guard lock(mutex_);
+  return latest_at_;
+}
+
+void RenderedDay::BackTo(Day today) {
+  const std::lock_guard lock(mutex_);
+  rendered_ = std::min(rendered_, today);
+  allowed_ = std::min(allowed_, today);
+  written_ = std::min(written_, today);
+}
+
+// Until the store has it, snapshots keep to the lesser of both days. So a day only goes down by BackTo.
+Day RenderedDay::Begin(TimeMs wall) {
+  const std::lock_guard lock(mutex_);
+  awaits_checkpoint_.store(false, std::memory_order_release);
+  written_ = std::max(rendered_, DayOf({wall.value + kAnnouncedMs}));
+  if (allowed_ != kAny) written_ = std::max(written_, allowed_);
+  allowed_ = std::min(allowed_, written_);
+  return written_;
+}
+
+void RenderedDay::Committed() {
+  const std::lock_guard lock(mutex_);
+  allowed_ = written_;
+}
+
+}  // namespace seen
