@@ -143,6 +143,7 @@ class Scale {
       const auto begin = steady_clock::now();
       const double cpu_begin = CpuSeconds();
       Require(flow_->Apply(batch));
+      if (flow_->MuchIsUnsaved()) Require(flow_->Checkpoint());
       cpu += CpuSeconds() - cpu_begin;
       const auto took = steady_clock::now() - begin;
       applying += took;

@@ -53,6 +53,7 @@ void ApplyAll(const Texts& texts, GroupFlow& flow) {
                        .features = &texts.features[i]});
     }
     Want(flow.Apply(batch));
+    if (flow.MuchIsUnsaved()) Want(flow.Checkpoint());
   }
   Want(flow.Checkpoint());
 }

@@ -85,12 +85,6 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   return status;
 }
 
-namespace {
-bool IsRefused(const PartitionProblem& problem) {
-  return problem.kind == PartitionProblem::Kind::kRefused || problem.kind == PartitionProblem::Kind::kStopped;
-}
-}  // namespace
-
 void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status) const {
   for (const PartitionPointer& open : exposures.open().All()) {
     status.partitions.push_back(MakePartition(*open));
@@ -106,7 +100,7 @@ void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status
     PartitionStatus partition;
     partition.partition = problem.partition;
     partition.next_offset = -1;  // not known
-    partition.state = IsRefused(problem) ? "refused" : "opening";
+    partition.state = problem.IsRefused() ? "refused" : "opening";
     partition.reason = problem.reason;
     status.partitions.push_back(std::move(partition));
   }
@@ -133,13 +127,10 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   std::vector<std::string> waits;
   if (rekeying) {
     status.rekeying = rekeying->GetStatus();
-    status.rekeying->unread.unowned = rekeying->Unowned();
-    for (const PartitionProblem& problem : rekeying->Problems()) {
-      if (!IsRefused(problem)) continue;
-      status.rekeying->unread.refused.push_back({problem.partition, problem.reason, {}});
+    for (const RefusedPartition& refused : status.rekeying->unread.refused) {
       // Any user may have events in it.
-      waits.push_back("re-keying waits for partition " + std::to_string(problem.partition) + ": " +
-                      problem.reason);
+      waits.push_back("re-keying waits for partition " + std::to_string(refused.partition) + ": " +
+                      refused.reason);
     }
     if (!status.rekeying->problem.empty()) waits.push_back(status.rekeying->problem);
   }

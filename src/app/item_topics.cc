@@ -1,14 +1,8 @@
 #include "app/item_topics.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <system_error>
 
 #include "base/log.h"
 #include "items/item_window.h"
@@ -16,14 +10,8 @@
 
 namespace seen {
 namespace {
-namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kAsk{2000};
 constexpr uint64_t kKeyOverhead = 1024;
-
-tl::unexpected<Error> Broken(const std::string& path, const std::error_code& error) {
-  return Fail(error == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
-              path + ": " + error.message());
-}
 
 Result<TopicState> Ensure(const Admin& admin, const TopicSpec& spec) {
   auto state = admin.EnsureTopic(spec, kAsk);
@@ -66,46 +54,6 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
   if (!state) return Fail(state.error());
   topics.ordered_partitions = state->partitions;
   return topics;
-}
-
-std::string ItemsDirectory(const std::string& store_directory) { return store_directory + "/items"; }
-
-Status CheckItemsDirectory(const std::string& store_directory, const std::string& topic, int32_t partitions,
-                           bool rebuild) {
-  const std::string directory = ItemsDirectory(store_directory);
-  const std::string path = directory + "/log";
-  const std::string expected = topic + "\t" + std::to_string(partitions) + "\n";
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) return Broken(directory, failed);
-  std::string stored;
-  {
-    std::ifstream file(path, std::ios::binary);
-    stored.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  if (stored == expected) return {};
-  if (!stored.empty()) {
-    std::string of = stored.substr(0, stored.find('\n'));
-    std::replace(of.begin(), of.end(), '\t', ' ');
-    const std::string what = "the indexes in " + directory + " are of topic and partitions \"" + of +
-                             "\", but items are now read from \"" + topic + " " + std::to_string(partitions) +
-                             "\"";
-    if (!rebuild) {
-      return Fail(Code::kRefused, what +
-                                      ". Remedy: give items.topic its partitions and name back, or start "
-                                      "once with --rebuild to drop the indexes and read from the earliest "
-                                      "record");
-    }
-    log::Warning("indexes of items dropped", {{"reason", what}});
-    fs::remove_all(directory, failed);
-    if (!failed) fs::create_directories(directory, failed);
-    if (failed) return Broken(directory, failed);
-  }
-  const std::string incomplete = path + ".new";
-  std::ofstream(incomplete, std::ios::binary | std::ios::trunc) << expected << std::flush;
-  fs::rename(incomplete, path, failed);
-  if (failed) return Broken(path, failed);
-  return {};
 }
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// What the stream of items is begun with: its topics, its directory, its table of words.
+// The topics that the stream of items is read from.
 
 #include <string>
 
@@ -17,12 +17,5 @@ struct ItemTopics {
 /// Makes items.ordered_topic where it is needed and missing. kUnavailable, kNotFound: items.topic isn't
 /// there, or no broker: ask again; kRefused: the broker won't make one.
 Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bool embedded_kafka);
-
-/// Where indexes are: "items" of the store's directory.
-std::string ItemsDirectory(const std::string& store_directory);
-/// Makes it. kRefused, with the remedy, where its indexes are of another topic, or of one of another number
-/// of partitions; with `rebuild` they are removed.
-Status CheckItemsDirectory(const std::string& store_directory, const std::string& topic, int32_t partitions,
-                           bool rebuild);
 
 }  // namespace seen

@@ -96,6 +96,15 @@ Status Rekeying::Run(const Readers& readers, Reporter& reporter, const Clock& cl
   return {};
 }
 
+RekeyingStatus Rekeying::GetStatus() const {
+  RekeyingStatus status = taker_->GetStatus();
+  status.unread.unowned = consumer_->unowned_partitions();
+  for (const PartitionProblem& problem : runner_->Problems()) {
+    if (problem.IsRefused()) status.unread.refused.push_back({problem.partition, problem.reason, {}});
+  }
+  return status;
+}
+
 void Rekeying::Stop(milliseconds drain) {
   if (!threads_) return;
   taker_->Stopping();

@@ -50,9 +50,7 @@ class Rekeying {
   /// Reads no more, waits up to `drain` for what is on its way, commits, leaves. Idempotent, one thread.
   void Stop(std::chrono::milliseconds drain);
   /// Any thread.
-  RekeyingStatus GetStatus() const { return taker_->GetStatus(); }
-  std::vector<PartitionProblem> Problems() const { return runner_->Problems(); }
-  std::vector<int32_t> Unowned() const { return consumer_->unowned_partitions(); }
+  RekeyingStatus GetStatus() const;
 
  private:
   explicit Rekeying(const Options& options) : options_(options) {}

@@ -8,6 +8,7 @@
 #include "item_store/item_index_options.h"
 #include "item_store/item_index_rows.h"
 #include "rocks/deferred_deletes.h"
+#include "rocks/folder.h"
 #include "rocks/status.h"
 
 namespace seen {
@@ -91,8 +92,10 @@ Status ItemIndexDatabase::TakeOwnIdf(const IndexGeneration& stored) {
 Status ItemIndexDatabase::OpenRocks() {
   const std::string rocks = path_ + "/rocks";
   std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
-  rocksdb::Status opened;
-  if (file_system_->FileExists(rocks + "/CURRENT", rocksdb::IOOptions(), nullptr).ok()) {
+  rocksdb::Status opened = HasDatabase(*file_system_, rocks);
+  if (opened.IsNotFound()) {
+    opened = rocksdb::Status::OK();
+  } else if (opened.ok()) {
     opened = rocksdb::DB::ListColumnFamilies(rocks_options_, rocks, &names);
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> described;

@@ -18,6 +18,7 @@ struct GroupFigures {
   uint64_t lists_cut_total = 0;   // entries of lists that list_max left out
   uint64_t candidates_cut_total = 0;
   uint64_t times_corrected_total = 0;  // 1: the stored index time was beyond stored_time_max; say so
+  uint64_t sent_total = 0;             // records handed to the topic of groups
   uint64_t items = 0;                  // in the index, some of them past the window
   uint64_t bytes = 0;                  // of the index on disk
 };

@@ -8,7 +8,6 @@ namespace seen {
 namespace {
 
 constexpr uint64_t kUnsavedBytesMax = 64 << 20;
-constexpr int kItemsBetweenLooks = 64;          // at how much is unsaved
 constexpr int64_t kTimeMax = int64_t{1} << 47;  // as the index stores times
 
 }  // namespace
@@ -47,26 +46,30 @@ void GroupFlow::CorrectIndexTime() {
 }
 
 Status GroupFlow::Apply(std::span<const PreparedItem> items) {
-  int until_look = kItemsBetweenLooks;
   Status applied;
   for (const PreparedItem& item : items) {
     if (item.offset < work_.position.next_offset) continue;
     if (broken_) return Fail(*broken_);
-    if (applied = work_.outbox.Send(); !applied) break;
+    if (applied = SinkAnswered(work_.outbox.Send()); !applied) break;
     if (applied = Take(item); !applied) {
       broken_ = applied.error();
       break;
     }
     Pass(item.offset + 1);
-    if (applied = work_.outbox.Send(); !applied) break;
-    if (--until_look > 0) continue;
-    until_look = kItemsBetweenLooks;
-    if (index_.unsaved_bytes() < kUnsavedBytesMax) continue;
-    if (applied = Checkpoint(); !applied) break;
+    if (applied = SinkAnswered(work_.outbox.Send()); !applied) break;
   }
   PublishFigures();
   return applied;
 }
+
+// A record that the sink has given up on is read again: that is no fault of the index.
+Status GroupFlow::SinkAnswered(Status status) {
+  if (status || status.error().code == Code::kUnavailable) return status;
+  broken_ = Error{Code::kUnavailable, status.error().message};
+  return Fail(*broken_);
+}
+
+bool GroupFlow::MuchIsUnsaved() const { return index_.unsaved_bytes() >= kUnsavedBytesMax; }
 
 void GroupFlow::Pass(int64_t offset) {
   work_.position.next_offset = std::max(work_.position.next_offset, offset);
@@ -126,9 +129,9 @@ Status GroupFlow::TakeDeleted(const PreparedItem& item) {
   return *stored ? taking_out_.TakeOut(**stored) : Status();
 }
 
-Status GroupFlow::Checkpoint() {
+Status GroupFlow::Checkpoint(std::chrono::milliseconds patience) {
   if (broken_) return Fail(*broken_);
-  if (Status arrived = work_.outbox.AwaitAll(); !arrived) return arrived;
+  if (Status arrived = SinkAnswered(work_.outbox.AwaitAll(patience)); !arrived) return arrived;
   const int32_t first_bucket = rules_.FirstBucket(work_.position.index_time);
   IndexPosition position = work_.position;
   position.items.erase(position.items.begin(), position.items.lower_bound(first_bucket));
@@ -154,6 +157,7 @@ GroupFigures GroupFlow::Figures() const {
 void GroupFlow::PublishFigures() {
   work_.counts.items = 0;
   for (const auto& [bucket, items] : work_.position.items) work_.counts.items += items;
+  work_.counts.sent_total = work_.outbox.sent_total();
   const std::lock_guard lock(figures_mutex_);
   figures_ = work_.counts;
 }

@@ -6,6 +6,7 @@
 // Threads. Writer (one): Apply, Pass, Checkpoint. Any thread: the rest.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -30,8 +31,8 @@
 
 namespace seen {
 
-/// An error of the index is final: open the flow and the index again, at the last checkpoint. After one of
-/// the sink (kUnavailable) the same call may be made again.
+/// After an error that leaves it broken(), the flow, the index and the sink are opened again, at the last
+/// checkpoint. After any other (the sink's, kUnavailable) the same call may be made again.
 class GroupFlow {
  public:
   /// Goes on where the index's last checkpoint was.
@@ -39,14 +40,18 @@ class GroupFlow {
                                                  GroupSink& sink);
 
   /// Takes `items` in the order of their offsets; those that were taken before a restart decide nothing
-  /// again. Checkpoints by itself where much is unsaved.
+  /// again. kUnavailable: the sink is full; next_offset() says how many were taken.
   Status Apply(std::span<const PreparedItem> items);
   /// Of the records below `offset`, those that Apply wasn't given decide nothing (they couldn't be read).
   void Pass(int64_t offset);
   /// The log's offset up to which all is in the index (on disk once Checkpoint has returned).
   int64_t next_offset() const { return next_offset_.load(std::memory_order_relaxed); }
-  /// Waits until all that was sent has arrived, then makes the index durable with the offset.
-  Status Checkpoint();
+  /// Makes the index durable with the offset, once all that was sent has arrived. kUnavailable: it hasn't
+  /// within `patience`.
+  Status Checkpoint(std::chrono::milliseconds patience = std::chrono::milliseconds(100));
+  /// So much is unsaved that a checkpoint shouldn't wait for its time.
+  bool MuchIsUnsaved() const;
+  bool broken() const { return broken_.has_value(); }  // the writer's
 
   /// What is stored that is like the text, nearest first; `except`: an id not to answer.
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,
@@ -66,6 +71,7 @@ class GroupFlow {
         decision_(work_),
         taking_out_(work_) {}
   Status Resume();
+  Status SinkAnswered(Status status);
   void CorrectIndexTime();
   Status Take(const PreparedItem& item);
   Status TakeDeleted(const PreparedItem& item);

@@ -1,6 +1,8 @@
 #pragma once
 // Groups on their way to the topic, in order. The writer's.
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -16,10 +18,11 @@ class GroupOutbox {
   explicit GroupOutbox(GroupSink& sink) : sink_(sink) {}
   void Put(ItemGroup group) { waiting_.push_back({group.item_id, std::move(group)}); }
   void PutTombstone(std::string item_id) { waiting_.push_back({std::move(item_id), std::nullopt}); }
-  /// Sends what waits. kUnavailable: the sink's queue stays full; the rest goes on waiting.
+  /// Sends what waits. kUnavailable: the sink's queue is full; the rest goes on waiting.
   Status Send();
-  /// Sends, and waits until all has arrived.
-  Status AwaitAll();
+  /// Sends, and waits until all has arrived. kUnavailable: not within `patience`.
+  Status AwaitAll(std::chrono::milliseconds patience);
+  uint64_t sent_total() const { return sent_; }
 
  private:
   struct Record {
@@ -28,6 +31,7 @@ class GroupOutbox {
   };
   GroupSink& sink_;
   std::deque<Record> waiting_;
+  uint64_t sent_ = 0;
 };
 
 }  // namespace seen

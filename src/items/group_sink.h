@@ -13,9 +13,10 @@ namespace seen {
 class GroupSink {
  public:
   virtual ~GroupSink() = default;
-  /// False: the queue is full; the flow waits for it (bounded) and tries again.
+  /// False: the queue is full, try again.
   virtual bool TrySend(std::string_view item_id, const ItemGroup* group) = 0;  // nullptr: a tombstone
-  /// Everything sent has been acknowledged. kUnavailable: not within `patience`.
+  /// Everything sent has been acknowledged. kUnavailable: not within `patience`. Any other error: a record
+  /// was given up on, and the sink takes nothing more.
   virtual Status AwaitAll(std::chrono::milliseconds patience) = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is like a text that isn't stored. Implemented by app/items.h; faked in serve's tests.
+// What is like a text that isn't stored. Implemented by run/items_taker.h; faked in serve's tests.
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "kafka/group_producer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/log.h"
 #include "decode/item_group_json.h"
@@ -21,8 +20,6 @@ struct GroupProducer::Impl {
   std::string value;
   int until_poll = kSendsBetweenPolls;
   std::string failure;  // of a record that was given up on
-  std::atomic<int64_t> patience_ms{std::numeric_limits<int64_t>::max()};
-  std::atomic<uint64_t> sent{0};
 
   void OnDelivery(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
@@ -80,7 +77,6 @@ bool GroupProducer::TrySend(std::string_view item_id, const ItemGroup* group) {
     impl.until_poll = kSendsBetweenPolls;
     rd_kafka_poll(impl.client.get(), 0);
   }
-  impl.sent.fetch_add(taken ? 1 : 0, std::memory_order_relaxed);
   return taken;
 }
 
@@ -97,15 +93,11 @@ Status GroupProducer::AwaitAll(milliseconds patience) {
       return Fail(Code::kCorrupt, "topic \"" + impl.options.topic + "\": " + impl.failure);
     }
     if (arrived) return {};
-    const milliseconds limit = std::min(patience, milliseconds(impl.patience_ms.load()));
-    if (std::chrono::steady_clock::now() - began >= limit) {
+    if (std::chrono::steady_clock::now() - began >= patience) {
       return Fail(Code::kUnavailable,
                   "topic \"" + impl.options.topic + "\" hasn't acknowledged all groups of items");
     }
   }
 }
-
-void GroupProducer::Hurry(milliseconds patience) { impl_->patience_ms.store(patience.count()); }
-uint64_t GroupProducer::sent_total() const { return impl_->sent.load(std::memory_order_relaxed); }
 
 }  // namespace seen

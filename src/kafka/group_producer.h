@@ -1,7 +1,6 @@
 #pragma once
 // Groups of items into their compacted topic: idempotent, acks=all, keyed by item id by Java's partitioner.
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace seen {
 
-/// One thread, but for Hurry and the figures.
+/// One thread.
 class GroupProducer final : public GroupSink {
  public:
   struct Options {
@@ -28,12 +27,7 @@ class GroupProducer final : public GroupSink {
   ~GroupProducer() override;
 
   bool TrySend(std::string_view item_id, const ItemGroup* group) override;
-  /// Any other error than kUnavailable: something was given up on, and the producer is done for.
   Status AwaitAll(std::chrono::milliseconds patience) override;
-
-  /// The daemon stops: from now on no wait takes longer than that. Any thread.
-  void Hurry(std::chrono::milliseconds patience);
-  uint64_t sent_total() const;  // any thread
 
  private:
   struct Impl;

@@ -33,6 +33,9 @@ struct PartitionProblem {
   int32_t partition = 0;
   Kind kind = Kind::kOpening;
   std::string reason;  // for people
+
+  /// Nothing changes before an operator acts.
+  bool IsRefused() const { return kind == Kind::kRefused || kind == Kind::kStopped; }
 };
 
 /// Threads. StepControl, Close: one, the control thread. StepWorker(w): one for each w; none while Close

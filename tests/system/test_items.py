@@ -251,8 +251,51 @@ def test_what_does_not_fit_is_refused(topics, daemon, topic_name, tmp_path):
     items.wait_at_rest(seend)
     seend.stop()
     seend.config["items"]["similarity_min"] = 0.9
-    said = seend.refuses()
+    seend.start()
+    said = refusal(seend)
     assert "similarity_min" in said and "0.8" in said and "0.9" in said and "--rebuild" in said
+    seend.stop()
+    seend.start("--rebuild")
+    items.wait_at_rest(seend)
+    assert seen_similar(seend, text_of(1)) == ["n1", "n2"]
+    seend.stop()
+
+
+def refusal(seend):
+    """Why the one partition of items isn't read."""
+    refused = wait_until(lambda: (i := (seend.status() or {}).get("items")) and i["partitions_refused"],
+                         "the partition of items is refused")
+    assert [r["partition"] for r in refused] == [0]
+    return refused[0]["reason"]
+
+
+@pytest.mark.parametrize("damage", ["a manifest cut short", "a lost CURRENT", "a damaged list of settings"])
+def test_a_damaged_index_stops_its_partition_alone(damage, topics, daemon, topic_name):
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, items.config()).start()
+    items.send(item("n1", text_of(1)), item("n2", changed(text_of(1), 5)))
+    items.wait_at_rest(seend)
+    seend.stop()
+    index = next(seend.store.glob("**/item-index-0"))
+    if damage == "a manifest cut short":
+        manifest = next(index.glob("rocks/MANIFEST-*"))
+        manifest.write_bytes(manifest.read_bytes()[:20])
+    elif damage == "a lost CURRENT":
+        (index / "rocks" / "CURRENT").unlink()
+    else:
+        (index / "generation").write_text("nothing of it")
+
+    seend.start()  # ready: exposures are answered
+    assert "Remedy: " in refusal(seend)
+    assert seend.metric_sum("seen_partitions_refused") == 1
+    assert any(items.topic in trouble for trouble in seend.status()["troubles"])
+    assert seend.http.get("/readyz").status == 200
+    answer = seend.http.post("/v1/similar", {"text": text_of(1)})
+    assert answer.status == 503 and "Remedy: " in answer.json()["detail"], answer.body
+    exposure = json.dumps({"user_id": "u", "item_id": "n1", "exposed_at": now_ms()})
+    topics.produce(topic_name, [("u", exposure)])
+    wait_until(lambda: "n1" not in seend.unseen("u", ["n1", "n9"]), "exposures go on")
+    seend.stop()
     seend.start("--rebuild")
     items.wait_at_rest(seend)
     assert seen_similar(seend, text_of(1)) == ["n1", "n2"]

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <random>
 
-#include "../items/map_index.h"
 #include "item_store/item_index_keys.h"
 #include "item_store/rocks_item_index.h"
+#include "support/map_index.h"
 #include "unit/store/store_fixture.h"
 
 namespace seen::test {

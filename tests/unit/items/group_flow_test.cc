@@ -6,8 +6,8 @@
 
 #include "group_oracle.h"
 #include "item_store/rocks_item_index.h"
-#include "map_index.h"
 #include "support/effort.h"
+#include "support/map_index.h"
 
 namespace seen::test {
 namespace {

@@ -1,0 +1,29 @@
+#pragma once
+// Where the indexes of items are kept, one a partition. Implemented by item_store/, and by tests.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "group/idf_table.h"
+#include "items/item_index_port.h"
+
+namespace seen {
+
+/// One thread at a time.
+class ItemIndexes {
+ public:
+  virtual ~ItemIndexes() = default;
+  struct Opened {
+    std::unique_ptr<ItemIndex> index;
+    std::shared_ptr<const IdfTable> idf;  // it was built with: features must be made with it
+  };
+  /// Makes it where it is missing. kRefused: it was built for something else; kCorrupt; kUnavailable,
+  /// kNoSpace: try again.
+  virtual Result<Opened> Open(int32_t partition) = 0;
+  /// Removes the index. It isn't open.
+  virtual Status Remove(int32_t partition) = 0;
+  virtual std::string PathOf(int32_t partition) const = 0;  // for people
+};
+
+}  // namespace seen

@@ -1,0 +1,113 @@
+#pragma once
+// One partition of the ordered topic of items while it is this daemon's: its index, what makes features of
+// its records, and what its groups go out through.
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "items/group_options.h"
+#include "items/group_sink.h"
+#include "items/item_indexes_port.h"
+#include "items/similar_port.h"
+#include "model/event.h"
+#include "run/topic_taker.h"
+
+namespace seen {
+
+class DeadLetterSink;
+class ItemReading;
+struct ItemsPartitionStatus;
+struct PreparedItem;
+struct ReadItem;
+
+struct ItemsTakerOptions {
+  std::string topic;       // that is read
+  int32_t partitions = 1;  // of it, that languages are mapped to
+  GroupOptions groups;     // stored_time_max is set when an index is opened
+  std::chrono::milliseconds future_skew_max{0};
+  std::chrono::milliseconds checkpoint_interval{0};
+  int64_t ready_lag_messages = 0;  // questions are answered with no more than these to read
+  std::function<std::unique_ptr<ItemReading>(std::shared_ptr<const IdfTable>)> make_reading;
+  std::function<Result<std::unique_ptr<GroupSink>>()> make_sink;  // one of its own for each partition
+  std::function<std::string()>
+      awaits;  // what keeps questions from being answered, for people; empty: nothing
+};
+
+/// Any thread, beside what PartitionTaker says: Similar, GetStatus.
+class ItemsPartition final : public PartitionTaker {
+ public:
+  /// All references outlive this.
+  ItemsPartition(const ItemsTakerOptions& options, const Assignment& assignment, ItemIndexes& indexes,
+                 DeadLetterSink& dead_letters, RunnerWait& wait, const Clock& clock);
+  ~ItemsPartition() override;
+  /// Once, before everything else. Errors: as TopicTaker::Open.
+  Status Open();
+
+  Result<size_t> Take(std::span<const Record> records) override;
+  void ReachedEnd(int64_t end_offset) override;
+  void SkipLost(int64_t low) override;
+  int64_t next_offset() const override { return next_offset_.load(std::memory_order_acquire); }
+  int64_t Begin(int64_t low) override;
+  Result<std::optional<int64_t>> Idle() override;
+  /// An index that has failed is opened again, at its last checkpoint.
+  Result<int64_t> ReadOn() override;
+  void Held() override;
+  void Resumed() override;
+  void SetWatermarks(const Watermarks& watermarks) override;
+  int64_t CommitOffset() const override { return checkpoint_offset_.load(std::memory_order_relaxed); }
+  void Close(const Closing& closing) override;
+
+  /// kUnavailable: it isn't open, or hasn't caught up.
+  Result<SimilarAnswer> Similar(const SimilarQuestion& question) const;
+  ItemsPartitionStatus GetStatus() const;
+
+ private:
+  struct Opened;
+  Result<std::shared_ptr<Opened>> OpenIndex();
+  std::shared_ptr<Opened> Current() const;
+  void LetGo();
+  size_t SendLetters(std::span<const Record> records);
+  Status Apply(std::span<const Record> records);
+  bool CheckpointDue() const;
+  Status Checkpoint();
+  tl::unexpected<Error> Failed(const Error& error);
+  bool CaughtUp() const;
+  std::string Name() const;
+
+  const ItemsTakerOptions& options_;
+  const int32_t partition_;
+  const int64_t first_low_;   // where a new index begins
+  const int64_t first_high_;  // the log's end when it was assigned
+  const bool was_read_;       // the group has committed something
+  ItemIndexes& indexes_;
+  DeadLetterSink& dead_letters_;
+  RunnerWait& wait_;
+  const Clock& clock_;
+
+  mutable std::mutex opened_mutex_;
+  std::shared_ptr<Opened> opened_;  // opened_mutex_; the worker's to change
+  bool held_ = false;               // opened_mutex_
+  std::string failure_;             // opened_mutex_; the index's last, until a checkpoint is written
+
+  // The worker's.
+  std::vector<ReadItem> read_;
+  std::vector<PreparedItem> prepared_;
+  bool one_by_one_ = false;           // there was no room for all
+  int64_t letters_to_ = 0;            // what can't be read below it has been sent
+  Instant checkpoint_at_{};           // the last
+  std::optional<Instant> due_since_;  // a checkpoint is, and nothing is taken before it
+
+  std::atomic<int64_t> next_offset_{0};
+  std::atomic<int64_t> checkpoint_offset_{-1};
+  std::atomic<int64_t> high_watermark_{-1};
+  std::atomic<uint64_t> lost_{0};
+  std::atomic<uint64_t> cut_texts_{0};
+  std::array<std::atomic<uint64_t>, kRejectReasons> rejected_{};
+  std::atomic<uint64_t> checkpoints_{0};
+  std::atomic<int64_t> checkpoint_us_{0};
+};
+
+}  // namespace seen

@@ -1,0 +1,47 @@
+#pragma once
+// The ordered topic of items, each partition into an index of its own, and what is like a text.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "items/similar_port.h"
+#include "run/items_partition.h"
+#include "run/topic_taker.h"
+
+namespace seen {
+
+struct ItemsStatus;
+struct PartitionProblem;
+
+class ItemsTaker final : public TopicTaker, public SimilarPort {
+ public:
+  /// All references outlive this.
+  ItemsTaker(ItemsTakerOptions options, ItemIndexes& indexes, DeadLetterSink& dead_letters, RunnerWait& wait,
+             const Clock& clock);
+  ~ItemsTaker() override;
+
+  Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
+  Status Drop(int32_t partition) override;
+  void Refused(int32_t partition, const std::string& reason) override;
+
+  /// Any thread.
+  Result<SimilarAnswer> Similar(const SimilarQuestion& question) override;
+  /// Any thread. Adds partitions, those that are refused, and the first problem. `problems`: the runner's.
+  void AddStatus(const std::vector<PartitionProblem>& problems, ItemsStatus& status) const;
+
+ private:
+  const ItemsTakerOptions options_;
+  ItemIndexes& indexes_;
+  DeadLetterSink& dead_letters_;
+  RunnerWait& wait_;
+  const Clock& clock_;
+
+  mutable std::mutex mutex_;
+  std::map<int32_t, std::weak_ptr<ItemsPartition>> open_;  // mutex_; until the runner lets go of it
+  std::map<int32_t, std::string> refused_;                 // mutex_; why
+};
+
+}  // namespace seen

@@ -1,0 +1,174 @@
+#pragma once
+// What items are kept in and sent to, in memory: it survives the process, and fails as a test says.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+#include "flow/log_port.h"
+#include "items/group_sink.h"
+#include "items/item_indexes_port.h"
+#include "support/map_index.h"
+
+namespace seen::sim {
+
+/// A checkpoint is a copy. After an error nothing is taken, as ItemIndex says.
+class FakeItemIndexes final : public ItemIndexes {
+ public:
+  using Fault = std::function<std::optional<Error>(int32_t partition)>;
+
+  Result<Opened> Open(int32_t partition) override {
+    if (open_fails.contains(partition)) return Fail(open_fails.at(partition));
+    if (is_open.contains(partition)) return Fail(Code::kUnavailable, "it is open");
+    return Opened{std::make_unique<Index>(*this, partition), IdfTable::Bundled()};
+  }
+  Status Remove(int32_t partition) override {
+    if (is_open.contains(partition)) return Fail(Code::kUnavailable, "it is open");
+    disks.erase(partition);
+    open_fails.erase(partition);
+    ++removed;
+    return {};
+  }
+  std::string PathOf(int32_t partition) const override { return "index-" + std::to_string(partition); }
+
+  std::map<int32_t, test::MapIndex> disks;
+  std::map<int32_t, Error> open_fails;
+  Fault on_write = [](int32_t) { return std::nullopt; };
+  Fault on_checkpoint = [](int32_t) { return std::nullopt; };
+  uint64_t bytes_a_write = 0;
+  int removed = 0;
+  std::set<int32_t> is_open;
+
+ private:
+  class Index final : public ItemIndex {
+   public:
+    Index(FakeItemIndexes& all, int32_t partition)
+        : all_(all), partition_(partition), now_(all.disks[partition]) {
+      all_.is_open.insert(partition);
+    }
+    ~Index() override { all_.is_open.erase(partition_); }
+
+    Status Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
+                int32_t first_bucket, KnownItem& out) const override {
+      return now_.Find(item_id, content_hash, first_bucket, out);
+    }
+    Status Candidates(const CandidateQuery& query, uint32_t entries_max, CandidateLists& out) const override {
+      return now_.Candidates(query, entries_max, out);
+    }
+    Status Items(std::span<const ItemRef> items, std::vector<std::optional<StoredItem>>& out) const override {
+      return now_.Items(items, out);
+    }
+    Status Groups(std::span<const ItemRef> items,
+                  std::vector<std::optional<StoredGroup>>& out) const override {
+      return now_.Groups(items, out);
+    }
+    Status Members(ItemRef first, std::vector<ItemRef>& out) const override {
+      return now_.Members(first, out);
+    }
+    Status Write(const IndexChange& change) override {
+      if (!Works(all_.on_write)) return Fail(*stopped_);
+      unsaved_ += all_.bytes_a_write;
+      return now_.Write(change);
+    }
+    Status Checkpoint(const IndexPosition& position, int32_t first_bucket) override {
+      if (!Works(all_.on_checkpoint)) return Fail(*stopped_);
+      unsaved_ = 0;
+      (void)now_.Checkpoint(position, first_bucket);
+      all_.disks[partition_] = now_;
+      return {};
+    }
+    Result<std::optional<IndexPosition>> ReadPosition() const override { return now_.ReadPosition(); }
+    uint64_t unsaved_bytes() const override { return unsaved_; }
+    uint64_t bytes() const override { return 0; }
+
+   private:
+    bool Works(const Fault& fault) {
+      if (!stopped_) stopped_ = fault(partition_);
+      return !stopped_;
+    }
+    FakeItemIndexes& all_;
+    const int32_t partition_;
+    test::MapIndex now_;
+    uint64_t unsaved_ = 0;
+    std::optional<Error> stopped_;
+  };
+};
+
+/// `item-groups`, compacted. What is queued arrives in order; of a sink that goes, some of it.
+class FakeGroupsTopic {
+ public:
+  std::unique_ptr<GroupSink> MakeSink() { return std::make_unique<Sink>(*this); }
+
+  std::map<std::string, ItemGroup> records;
+  bool acknowledges = true;
+  bool gives_up = false;     // the next sink that is asked has lost a record
+  size_t queue_max = 1'000;  // records
+  std::function<size_t(size_t)> arrived = [](size_t) { return size_t{0}; };  // of a sink that goes
+
+ private:
+  class Sink final : public GroupSink {
+   public:
+    explicit Sink(FakeGroupsTopic& topic) : topic_(topic) {}
+    ~Sink() override { Deliver(std::min(queue_.size(), topic_.arrived(queue_.size()))); }
+    bool TrySend(std::string_view item_id, const ItemGroup* group) override {
+      if (queue_.size() >= topic_.queue_max) return false;
+      queue_.emplace_back(item_id, group ? std::optional(*group) : std::nullopt);
+      return true;
+    }
+    Status AwaitAll(std::chrono::milliseconds) override {
+      is_broken_ |= std::exchange(topic_.gives_up, false);
+      if (is_broken_) return Fail(Code::kCorrupt, "a record was given up on");
+      if (!topic_.acknowledges) return Fail(Code::kUnavailable, "no acknowledgement");
+      Deliver(queue_.size());
+      return {};
+    }
+
+   private:
+    void Deliver(size_t count) {
+      for (; count > 0; --count, queue_.pop_front()) {
+        if (queue_.front().second) {
+          topic_.records.insert_or_assign(queue_.front().first, *queue_.front().second);
+        } else {
+          topic_.records.erase(queue_.front().first);
+        }
+      }
+    }
+    FakeGroupsTopic& topic_;
+    std::deque<std::pair<std::string, std::optional<ItemGroup>>> queue_;
+    bool is_broken_ = false;
+  };
+};
+
+/// Of several partitions; what was sent arrives when a test says so.
+class FakeItemLetters final : public DeadLetterSink {
+ public:
+  bool TrySend(const DeadLetter& letter) override {
+    if (under_way_[letter.partition].size() >= queue_max) return false;
+    under_way_[letter.partition].insert(letter.record->offset);
+    ++sent;
+    return true;
+  }
+  int64_t OldestUnacknowledged(int32_t partition) const override {
+    const auto found = under_way_.find(partition);
+    return found == under_way_.end() || found->second.empty() ? -1 : *found->second.begin();
+  }
+  void Forget(int32_t partition) override { under_way_.erase(partition); }
+  void Deliver() {
+    for (auto& [partition, offsets] : under_way_) {
+      arrived[partition].insert(offsets.begin(), offsets.end());
+      offsets.clear();
+    }
+  }
+  std::map<int32_t, std::set<int64_t>> arrived;
+  size_t queue_max = 10;  // a partition's
+  uint64_t sent = 0;
+
+ private:
+  std::map<int32_t, std::set<int64_t>> under_way_;
+};
+
+}  // namespace seen::sim
