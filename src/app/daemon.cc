@@ -6,6 +6,7 @@
 
 #include "app/changes.h"
 #include "app/daemon_status.h"
+#include "app/embedded.h"
 #include "app/exposures.h"
 #include "app/group_reader.h"
 #include "app/items.h"
@@ -14,6 +15,7 @@
 #include "app/other_group.h"
 #include "app/rekeying.h"
 #include "app/service_manager.h"
+#include "app/space_wait.h"
 #include "app/stop_signal.h"
 #include "app/topics.h"
 #include "app/version.h"
@@ -22,7 +24,6 @@
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
-#include "kafka/embedded_broker.h"
 #include "kafka/snapshot_producer.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
@@ -43,6 +44,9 @@ constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
 constexpr milliseconds kLastRekeyedAwaited{1000};
 constexpr milliseconds kLastGroupsAwaited{1500};
+
+/// What the start tries again; a stop that comes meanwhile is no failure.
+bool IsWaitedFor(Code code) { return code == Code::kUnavailable || code == Code::kNoSpace; }
 
 class Daemon {
  public:
@@ -80,6 +84,7 @@ class Daemon {
     return names;
   }
   Status StartLocally();
+  Status StartHttp();
   Status Connect();
   Status CheckAlone();
   int32_t StoredPartitions() const;
@@ -99,6 +104,7 @@ class Daemon {
   StoreResources resources_;
   StatusBoard status_;
   Metrics metrics_;
+  SpaceWait space_{stop_, status_, metrics_};
   std::atomic<const Exposures*> shown_exposures_{nullptr};  // for HTTP's threads
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
@@ -131,7 +137,7 @@ int Daemon::Run() {
   Status started = StartLocally();
   if (started) started = Connect();
   while (started && exposures_ && !stop_.WaitFor(kHousekeeping)) Housekeep();
-  if (!started) {
+  if (!started && !(stop_.requested() && IsWaitedFor(started.error().code))) {
     log::Error("can't start", {{"reason", started.error().message}});
     exit_status_ = started.error().code == Code::kRefused ? kExitRefused : kExitFailed;
   }
@@ -144,29 +150,28 @@ Status Daemon::StartLocally() {
   if (options_.embedded_kafka) {
     // Its topics are new at every start: state of its own, which --rebuild's rules may drop.
     directory += "/embedded";
-    std::map<std::string, int32_t> topics = {{config_.input.topic, config_.kafka.embedded_partitions},
-                                             {config_.input.dead_letter_topic, 1}};
-    if (config_.input.source_topic) topics[*config_.input.source_topic] = config_.kafka.embedded_partitions;
-    for (const FilterConfig& filter : config_.filters) {
-      if (filter.snapshot) topics[filter.snapshot->topic] = config_.kafka.embedded_partitions;
-    }
-    if (config_.unexposed) topics[config_.unexposed->topic] = config_.kafka.embedded_partitions;
-    if (WritesWatermarks(config_)) topics[config_.watermarks->topic] = 1;
-    if (config_.items) topics[config_.items->groups_topic] = config_.kafka.embedded_partitions;
-    if (config_.items) topics[config_.items->topic] = 1;
-    auto broker = EmbeddedBroker::Start(topics);
+    auto broker = StartEmbeddedKafka(config_);
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
-    config_.kafka.brokers = embedded_->bootstrap();
-    // It answers a waiting fetch when its time is up, not when something comes.
-    config_.kafka.client.emplace("fetch.wait.max.ms", "10");
-    log::Info("embedded Kafka, for trying: in memory, the last 5 MB of a partition, librdkafka clients only",
-              {{"brokers", config_.kafka.brokers}});
   }
   auto opened = StoreDirectory::Open(directory);
+  // A full disk is waited for, and HTTP says so meanwhile.
+  if (!opened && opened.error().code != Code::kNoSpace) return Fail(opened.error());
+  status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
+                      config_.kafka.instance_id.value_or(DefaultInstanceId(directory)));
+  if (Status listening = StartHttp(); !listening) return listening;
+  log::Info("seend started", {{"version", kVersion},
+                              {"http", config_.http.listen},
+                              {"port", static_cast<int>(http_->port())},
+                              {"brokers", config_.kafka.brokers},
+                              {"store", directory}});
+  if (!opened) opened = space_.Until([&] { return StoreDirectory::Open(directory); });
   if (!opened) return Fail(opened.error());
   directory_ = std::move(*opened);
+  return {};
+}
 
+Status Daemon::StartHttp() {
   HttpOptions http;
   http.listen = config_.http.listen;
   http.threads = config_.http.threads;
@@ -179,13 +184,6 @@ Status Daemon::StartLocally() {
       [this](const HttpRequest& head) { return routes_.RuleFor(head); });
   if (!server) return Fail(server.error());
   http_ = std::move(*server);
-  status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
-                      config_.kafka.instance_id.value_or(DefaultInstanceId(directory)));
-  log::Info("seend started", {{"version", kVersion},
-                              {"http", config_.http.listen},
-                              {"port", static_cast<int>(http_->port())},
-                              {"brokers", config_.kafka.brokers},
-                              {"store", directory}});
   return {};
 }
 
@@ -207,6 +205,7 @@ Status Daemon::Connect() {
   letters.source_topic = config_.input.topic;
   letters.queue_bytes_max = budget_.DeadLetterBytes(config_.input.source_topic.has_value());
   letters.message_bytes_max = topics->dead_letter_bytes_max;
+  letters.reporter = &metrics_;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
   dead_letters_ = std::move(*dead_letters);
@@ -218,6 +217,7 @@ Status Daemon::Connect() {
   snapshots.queue_bytes_max = budget_.producer_bytes;
   snapshots.batch_bytes_max = topics->snapshot_bytes_max;
   snapshots.delivery_timeout = lease_times_.delivery;
+  snapshots.reporter = &metrics_;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
     if (config_.filters[i].snapshot)
       snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
@@ -268,6 +268,7 @@ Status Daemon::Connect() {
   consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
   consumer.lease = &lease_;
   consumer.watch_owners = !options_.embedded_kafka;
+  if (options_.embedded_kafka) consumer.check_log_every = milliseconds(0);
   exposures.lease = &lease_;
   auto exposed = Exposures::Start(exposures, *directory_, resources_, budget_, *dead_letters_, metrics_,
                                   clock_, [this](const Error& error) { Failed(error); });
@@ -330,8 +331,9 @@ Status Daemon::FollowGroups() {
                           .future_skew_max = config_.input.future_skew_max,
                           .file_system = nullptr};
   std::string dropped;
-  auto opened = RocksGroupTable::Open(std::move(table), &dropped);
+  auto opened = space_.Until([&] { return RocksGroupTable::Open(table, &dropped); });
   if (!opened) return Fail(opened.error());
+  status_.SetProblem("");
   if (!dropped.empty()) {
     log::Warning("the copy of the groups of items is made anew", {{"reason", dropped}});
   }

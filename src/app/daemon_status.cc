@@ -85,6 +85,17 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   return status;
 }
 
+namespace {
+std::string WhatIsOpened(const std::vector<PartitionProblem>& problems) {
+  std::string text = "partitions are being opened";
+  const auto first = std::find_if(problems.begin(), problems.end(), [](const PartitionProblem& problem) {
+    return problem.kind == PartitionProblem::Kind::kOpening;
+  });
+  return first == problems.end() ? text : text + ": " + first->reason;
+}
+
+}  // namespace
+
 void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status) const {
   for (const PartitionPointer& open : exposures.open().All()) {
     status.partitions.push_back(MakePartition(*open));
@@ -123,6 +134,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   }
   const Consumer* const consumer = exposures ? &exposures->consumer() : nullptr;
   if (consumer) status.brokers_reachable = consumer->brokers_reachable();
+  if (consumer) status.log_checks = consumer->logs_checked_total();
   if (exposures) AddPartitions(*exposures, status);
   std::vector<std::string> waits;
   if (rekeying) {
@@ -135,7 +147,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     if (!status.rekeying->problem.empty()) waits.push_back(status.rekeying->problem);
   }
   // Asked for after the partitions: those that open meanwhile are not missed.
-  if (consumer && consumer->opening()) waits.emplace_back("partitions are being opened");
+  if (consumer && consumer->opening()) waits.push_back(WhatIsOpened(exposures->Problems()));
   if (status.partitions.empty() && consumer && !consumer->last_problem().empty()) {
     waits.push_back(consumer->last_problem());
   }

@@ -31,13 +31,13 @@ Result<std::unique_ptr<Rekeying>> Rekeying::Start(const Options& options, const 
                                                   Reporter& reporter, const Clock& clock,
                                                   OnFailed on_failed) {
   std::unique_ptr<Rekeying> made(new Rekeying(options));
-  if (Status opened = made->OpenProducers(); !opened) return Fail(std::move(opened.error()));
+  if (Status opened = made->OpenProducers(reporter); !opened) return Fail(std::move(opened.error()));
   if (Status runs = made->Run(readers, reporter, clock, std::move(on_failed)); !runs)
     return Fail(std::move(runs.error()));
   return made;
 }
 
-Status Rekeying::OpenProducers() {
+Status Rekeying::OpenProducers(Reporter& reporter) {
   const Config& config = *options_.config;
   DeadLetterProducer::Options letters;
   letters.brokers = config.kafka.brokers;
@@ -45,6 +45,7 @@ Status Rekeying::OpenProducers() {
   letters.topic = config.input.dead_letter_topic;
   letters.source_topic = options_.source_topic;
   letters.queue_bytes_max = options_.dead_letter_bytes_max;
+  letters.reporter = &reporter;
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(std::move(dead_letters.error()));
   dead_letters_ = std::move(*dead_letters);
@@ -87,6 +88,7 @@ Status Rekeying::Run(const Readers& readers, Reporter& reporter, const Clock& cl
   source.instance_id = options_.instance_id;
   source.workers = options_.workers;
   source.watch_owners = options_.watch_owners;
+  if (!options_.watch_owners) source.check_log_every = std::chrono::milliseconds(0);
   source.fetch_bytes_max = options_.fetch_bytes_max;
   auto consumer = Consumer::Open(source, *runner_);
   if (!consumer) return Fail(std::move(consumer.error()));

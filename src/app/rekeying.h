@@ -54,7 +54,7 @@ class Rekeying {
 
  private:
   explicit Rekeying(const Options& options) : options_(options) {}
-  Status OpenProducers();
+  Status OpenProducers(Reporter& reporter);
   Status Run(const Readers& readers, Reporter& reporter, const Clock& clock, OnFailed on_failed);
 
   const Options options_;

@@ -32,6 +32,13 @@ struct OutgoingSnapshot {
   bool queued = false;  // set by the sink
 };
 
+/// What became of a record on its way to a topic.
+enum class Delivery : uint8_t {
+  kAcknowledged,
+  kTooLarge,  // the topic takes none so long now
+  kFailed,    // given up on; send it again
+};
+
 /// Sends rendered filters. Used from one thread, the publisher's, which also runs the acknowledgements.
 class SnapshotSink {
  public:
@@ -41,8 +48,8 @@ class SnapshotSink {
   /// exactly once, if and only if it was queued.
   virtual void TrySend(std::span<OutgoingSnapshot> snapshots) = 0;
 
-  using Acknowledge = std::function<void(uint64_t ticket, bool delivered)>;
-  /// Runs the acknowledgements that have arrived; does not wait. `delivered` false: given up on, send again.
+  using Acknowledge = std::function<void(uint64_t ticket, Delivery delivery)>;
+  /// Runs the acknowledgements that have arrived; does not wait.
   virtual void PollAcknowledgements(const Acknowledge& acknowledge) = 0;
   /// The same, but first sends what is queued without waiting for more. May wait for a millisecond.
   virtual void SendNow(const Acknowledge& acknowledge) = 0;

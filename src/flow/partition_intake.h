@@ -40,6 +40,8 @@ class PartitionIntake {
   /// Where reading must start: at the anchor where there is one, so that the log can be told from a recreated
   /// one, otherwise at the next offset; never below `low_watermark`. Before the first Apply.
   int64_t ReadFrom(int64_t low_watermark);
+  /// Of all that was read; offset -1: none is known.
+  const Anchor& last_read() const { return anchor_; }
 
   /// Takes `records` (ascending, all of this partition) in order and returns how many it took: fewer than all
   /// while the tail is full or the dead-letter queue is; call again with the rest once Freeze or time has

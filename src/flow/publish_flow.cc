@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 
@@ -9,6 +10,7 @@ namespace seen {
 namespace {
 constexpr size_t kPrefetched = 12;  // ahead of the one at hand
 constexpr std::chrono::milliseconds kRetryAfter{500};
+constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
 }  // namespace
 
 PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter)
@@ -80,6 +82,7 @@ void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant 
     entry.dirty_since = visible_at;
     entry.dirty_record = record_timestamp;
   }
+  entry.waits = false;
   // Otherwise its timer or its acknowledgement will queue it.
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
@@ -185,18 +188,21 @@ void PublishFlow::FireTimers(Instant now) {
       PublishEntry& entry = table_[number];
       entry.timed = false;
       if (entry.in_flight) continue;  // its acknowledgement decides
-      if (entry.dirty) {
-        Queue(number);
-      } else {
+      if (!entry.dirty) {
         Release(number);
+      } else if (!entry.waits) {
+        Queue(number);
       }
     }
   }
-  while (!retries_.empty() && retries_.front().at <= now) {
-    const uint32_t number = retries_.front().entry;
-    retries_.pop_front();
-    const PublishEntry& entry = table_[number];
-    if (entry.used && entry.dirty && !entry.in_flight) Queue(number);
+  for (auto& retries : retries_) {
+    while (!retries.empty() && retries.front().at <= now) {
+      const uint32_t number = retries.front().entry;
+      retries.pop_front();
+      PublishEntry& entry = table_[number];
+      entry.retry_set = false;
+      if (entry.used && entry.dirty && !entry.in_flight) Queue(number);
+    }
   }
 }
 
@@ -213,32 +219,40 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
     if (i + kPrefetched < acknowledgements.size()) {
       table_.PrefetchEntry(acknowledgements[i + kPrefetched].ticket);
     }
-    const auto [ticket, delivered] = acknowledgements[i];
+    const auto [ticket, delivery] = acknowledgements[i];
     Check(ticket < table_.end() && table_[ticket].in_flight, "an acknowledgement of nothing that was sent");
-    if (delivered) {
+    if (delivery == Delivery::kAcknowledged) {
       Delivered(ticket, now, wall_now);
     } else {
-      NotDelivered(ticket, now);
+      NotDelivered(ticket, now, delivery == Delivery::kTooLarge);
     }
   }
 }
 
-void PublishFlow::NotDelivered(uint32_t number, Instant now) {
+// A snapshot that is too large isn't rendered again and again: the wait doubles, until its user changes.
+void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
   PublishEntry& entry = table_[number];
   ++tallies_[entry.filter_index].failed;
   entry.in_flight = false;
+  const bool was_clean = !entry.dirty;  // nothing has changed since
   if (!entry.dirty || entry.sent_since < entry.dirty_since) {
     entry.dirty_since = entry.sent_since;
     entry.dirty_record = entry.sent_record;
   }
   entry.dirty = true;
-  retries_.push_back({now + kRetryAfter, number});
+  const size_t doubled = entry.too_large;
+  entry.too_large = static_cast<uint8_t>(too_large ? std::min(doubled + 1, kRetryDelays - 1) : 0);
+  entry.waits = too_large && was_clean;
+  if (!entry.waits) return retries_[0].push_back({now + kRetryAfter, number});
+  if (std::exchange(entry.retry_set, true)) return;
+  retries_[doubled].push_back({now + std::min(kRetryAfter * (1 << doubled), kRetryAfterMax), number});
 }
 
 void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
   PublishEntry& entry = table_[number];
   Tally& tally = tallies_[entry.filter_index];
   entry.in_flight = false;
+  entry.too_large = 0;
   if (entry.sent_record != kNoRecord) {
     tally.visible_to_published.Add(
         std::chrono::duration_cast<std::chrono::milliseconds>(now - entry.sent_since).count());
@@ -275,7 +289,9 @@ Instant PublishFlow::NextDue() const {
   for (const auto& timers : timers_) {
     if (!timers.empty()) next = std::min(next, timers.front().at);
   }
-  if (!retries_.empty()) next = std::min(next, retries_.front().at);
+  for (const auto& retries : retries_) {
+    if (!retries.empty()) next = std::min(next, retries.front().at);
+  }
   return next;
 }
 

@@ -80,7 +80,7 @@ class PublishFlow {
   Stepped Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
   struct Acknowledgement {
     uint32_t ticket;  // as given to the sink, without its tag
-    bool delivered;
+    Delivery delivery;
   };
   /// Publisher thread.
   void Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now, TimeMs wall_now);
@@ -110,7 +110,8 @@ class PublishFlow {
   uint64_t Outstanding() const;
 
  private:
-  static constexpr size_t kGroup = 32;  // rendered together
+  static constexpr size_t kGroup = 32;       // rendered together
+  static constexpr size_t kRetryDelays = 8;  // from half a second to a minute
   // Of a user who comes from a mark, no event's time is known: no latency is told of it.
   static constexpr TimeMs kNoRecord{std::numeric_limits<int64_t>::max()};
   struct Timer {
@@ -134,7 +135,7 @@ class PublishFlow {
   void NothingToSend(uint32_t number);
   void PutBack(uint32_t number);
   void Delivered(uint32_t number, Instant now, TimeMs wall_now);
-  void NotDelivered(uint32_t number, Instant now);
+  void NotDelivered(uint32_t number, Instant now, bool too_large);
   void Release(uint32_t number);
 
   const std::vector<FilterPolicy> filters_;
@@ -149,9 +150,11 @@ class PublishFlow {
   PublishTable table_;
   std::deque<uint32_t> ready_;
   std::vector<std::deque<Timer>> timers_;  // one a filter: its debounce is constant, so they are in order
-  std::deque<Timer> retries_;              // after a failed delivery
-  UserRefSet clears_;                      // marks in the store whose snapshot is acknowledged
-  std::vector<UserRef> collected_set_;     // between CollectMarks and its end
+  // After a failed delivery; by the delay, so that each is in order: kRetryAfter, doubled as often as the
+  // index says.
+  std::array<std::deque<Timer>, kRetryDelays> retries_;
+  UserRefSet clears_;                   // marks in the store whose snapshot is acknowledged
+  std::vector<UserRef> collected_set_;  // between CollectMarks and its end
   std::vector<UserRef> collected_clear_;
   uint64_t unclean_ = 0;
   uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound

@@ -25,6 +25,9 @@ struct alignas(64) PublishEntry {
   bool marked = false;     // a mark stands in the store
   bool queued = false;     // waits to be sent
   bool timed = false;      // in its filter's timers
+  bool waits = false;      // for a retry: its snapshot was longer than its topic takes
+  bool retry_set = false;  // after such a refusal
+  uint8_t too_large = 0;   // refusals of that kind in a row
   Instant dirty_since{};   // visible since: oldest change not rendered
   TimeMs dirty_record{};
   Instant sent_since{};  // the same of what is in flight

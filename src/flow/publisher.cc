@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace seen {
 namespace {
@@ -28,6 +29,7 @@ milliseconds Publisher::Step() {
   ForgetClosed(opened);
   Pass pass;
   for (const PartitionPointer& open : opened) {
+    NoteLease(*open);
     if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
   }
   if (watermarks_) {
@@ -66,6 +68,13 @@ void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
 
 bool Publisher::HoldsLease(const OpenPartition& open) const {
   return options_.lease == nullptr || options_.lease->MayPublish(open.partition, clock_.Now());
+}
+
+void Publisher::NoteLease(const OpenPartition& open) {
+  const bool holds = HoldsLease(open);
+  if (std::exchange(LaneOf(open).held_lease, holds) && !holds &&
+      open.assigned.load(std::memory_order_acquire))
+    reporter_.LeaseLapsed(open.partition);
 }
 
 // A snapshot of a partition that is still catching up would let seen items through.
@@ -135,13 +144,13 @@ Status Publisher::ScanMarks(OpenPartition& open) {
 }
 
 void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass) {
-  const auto take = [&](uint64_t ticket, bool delivered) {
+  const auto take = [&](uint64_t ticket, Delivery delivery) {
     if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
     const uint64_t tag = ticket >> 32 << 32;
     const auto lane = lanes_.find(tag & ~kUnexposedTag);
     // Of a partition that was closed meanwhile: its marks tell the next owner.
     if (lane == lanes_.end()) return;
-    const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivered};
+    const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivery};
     ((tag & kUnexposedTag) != 0 ? lane->second.unexposed : lane->second.snapshots).push_back(one);
   };
   if (ShouldSendNow(pass)) {
@@ -154,8 +163,8 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   for (const PartitionPointer& open : opened) {
     Lane& lane = LaneOf(*open);
     if (!lane.snapshots.empty()) open->flow->publish.Acknowledged(lane.snapshots, now, wall);
-    for (const auto& [ticket, delivered] : lane.unexposed) {
-      open->flow->unexposed->Acknowledged(ticket, delivered);
+    for (const auto& [ticket, delivery] : lane.unexposed) {
+      open->flow->unexposed->Acknowledged(ticket, delivery == Delivery::kAcknowledged);
     }
     lane.snapshots.clear();
     lane.unexposed.clear();

@@ -56,6 +56,7 @@ class Publisher {
     std::array<BackOff, kPublishSteps> back_offs;
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
+    bool held_lease = false;  // in the last step
   };
   // What one pass came to.
   struct Pass {
@@ -66,6 +67,7 @@ class Publisher {
 
   Lane& LaneOf(const OpenPartition& open);
   void ForgetClosed(const std::vector<PartitionPointer>& opened);
+  void NoteLease(const OpenPartition& open);
   bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open) const;
   void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);

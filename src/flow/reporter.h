@@ -80,6 +80,15 @@ class Reporter {
   /// The publisher could not read the partition's state. kCorrupt: the partition was stopped. Any other: the
   /// step is retried, and the other steps and partitions go on.
   virtual void PublishFailed(int32_t /*partition*/, PublishStep /*step*/, const Error&) {}
+  /// The partition's lease ended while the partition is assigned to this process: nothing is published until
+  /// an offset commit succeeds.
+  virtual void LeaseLapsed(int32_t /*partition*/) {}
+  /// A topic takes no snapshot so long: it was refused, or not tried. The producer logs it.
+  virtual void SnapshotTooLarge(std::string_view /*topic*/) {}
+  /// The dead-letter topic refused a letter even without key and value. The producer logs it.
+  virtual void DeadLetterDropped() {}
+  /// The store, or a part of it, can't be opened because its disk is full. It is tried again.
+  virtual void NoSpaceAtOpening() {}
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
   virtual void UserKeyCollision(int32_t partition) = 0;
 

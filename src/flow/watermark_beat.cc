@@ -16,9 +16,11 @@ std::string WatermarkText(const PartitionStatus& status, std::string_view group,
   AppendJsonString(group, quoted_group);
   return fmt::format(
       R"({{"version":1,"group":{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
-      R"("unpublished_users":{},"heartbeat_ms":{}}})",
-      quoted_group, status.partition, status.partition_time.value, status.next_offset, status.lag_messages,
-      status.marks_outstanding, now.value);
+      R"("unpublished_users":{},"heartbeat_ms":{}{}}})",
+      quoted_group, status.partition, status.partition_time.value, status.next_offset,
+      // Readers that don't know `lag_known` take a lag of 0 for "all is read", which isn't known here.
+      status.lag_is_known ? status.lag_messages : std::max<int64_t>(1, status.lag_messages),
+      status.marks_outstanding, now.value, status.lag_is_known ? "" : R"(,"lag_known":false)");
 }
 
 void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock) {
@@ -33,6 +35,7 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     // The lag first: a record that comes in between may be counted as read, not as never there.
     status.lag_messages = flow.state.LagMessages();
     if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
+    status.lag_is_known = flow.state.GetAsOf(now).lag_messages.has_value();
     status.next_offset = flow.state.next_offset();
     status.partition_time = flow.state.partition_time();
     status.marks_outstanding = flow.publish.Outstanding();

@@ -89,12 +89,16 @@ Status Consumer::Impl::Start() {
     rd_kafka_queue_cb_event_enable(worker->queue.get(), OnQueueFilled, worker.get());
     workers.push_back(std::move(worker));
   }
-  return Subscribe();
+  if (Status subscribed = Subscribe(); !subscribed) return subscribed;
+  if (options.check_log_every > std::chrono::milliseconds(0)) log_watch = std::thread([this] { WatchLog(); });
+  return {};
 }
 
 void Consumer::Impl::Close() {
   if (closed || !client) return;
   closed = true;
+  stop_watching = true;
+  if (log_watch.joinable()) log_watch.join();
   rd_kafka_consumer_close(client.get());  // runs OnRebalance, unless it was fenced
   RevokeAll();
   rd_kafka_queue_poll_callback(commits.get(), 0);
@@ -205,6 +209,9 @@ Status Consumer::Seek(int32_t partition, int64_t offset) {
   state->out_of_range = false;
   state->seeking = true;
   state->next_offset = offset;
+  // Whoever reads again may do so because it is another log.
+  if (offset <= state->last.offset) state->last = {};
+  if (offset <= state->sample.offset) state->sample = {};
   ++state->epoch;
   impl_->reassign = true;
   return {};

@@ -36,6 +36,9 @@ class Consumer final : public GroupLog {
     // Asks for the group's members, and joins it again where partitions have no owner. Not the embedded
     // broker: it doesn't answer.
     bool watch_owners = false;
+    // How often the last record read of each partition is read again, to notice that the topic was recreated
+    // or its log was cut. 0: never.
+    std::chrono::milliseconds check_log_every{10'000};
     CommitLease* lease = nullptr;  // renewed by commits, ended by revocations; outlives the consumer
   };
 

@@ -188,7 +188,7 @@ void Consumer::Impl::OpenPending() {
       state.assigned = true;
       state.out_of_range = state.seeking = false;
       state.next_offset = *start_offset;
-      state.last = {};  // OnAssigned has looked at the log
+      state.last = state.sample = rebalance.LastRead(partition);
       state.checking = state.replaced = false;
       state.leader_epoch = -1;
       state.outages_seen = outages.load(std::memory_order_relaxed);

@@ -9,19 +9,14 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "kafka/consumer.h"
+#include "kafka/log_check.h"
 #include "kafka/rdkafka_handles.h"
 
 namespace seen {
-
-/// A record that was delivered: the log must still hold it.
-struct DeliveredRecord {
-  int64_t offset = -1;  // -1: none
-  TimeMs timestamp;
-  uint64_t hash = 0;
-};
 
 /// Guarded by its worker's mutex.
 struct ConsumedPartition {
@@ -34,7 +29,8 @@ struct ConsumedPartition {
   uint64_t epoch = 0;         // counts assignments and seeks
   // Whether the log is still the one that was read is doubtful after an outage, an error of the partition, or
   // another leader epoch. Reading then goes back to the last record delivered and compares it.
-  DeliveredRecord last;
+  Anchor last;
+  Anchor sample;              // `last` as it was a while ago, for WatchLog
   bool checking = false;      // reading goes back to `last`
   bool replaced = false;      // OnLogReplaced is due, not OnOffsetOutOfRange
   uint64_t outages_seen = 0;  // of Impl::outages
@@ -111,6 +107,22 @@ struct Consumer::Impl {
 
   std::vector<std::unique_lock<std::recursive_mutex>> LockWorkers();
 
+  // consumer_log_watch.cc; a thread of its own
+  struct LogQuestion {
+    Anchor sample;  // to be compared
+    Anchor last;    // the next sample
+  };
+  struct LogWatch {
+    std::set<int32_t> shorter;                // partitions whose log ended before the sample, last time
+    std::map<int32_t, int64_t> next_offsets;  // last time
+  };
+  /// Until `stop_watching`: reads samples again, and makes notices due.
+  void WatchLog();
+  std::map<int32_t, LogQuestion> MakeQuestions();
+  /// True: the log seems too short; ask again soon.
+  bool NoteFinding(int32_t partition, const LogQuestion& asked, const kafka::LogFinding& finding,
+                   LogWatch& watch);
+
   // consumer_worker.cc
   size_t PollWorker(ConsumerWorker& worker, std::chrono::milliseconds timeout, WorkerHandler& handler);
   void Sort(ConsumerWorker& worker, const rd_kafka_message_t& message);
@@ -127,6 +139,9 @@ struct Consumer::Impl {
   kafka::QueueHandle commits;  // answers to commits; Close lets go of it before the client
   kafka::QueueHandle owners;   // answers about the group; likewise
   kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
+
+  std::atomic<bool> stop_watching{false};
+  std::thread log_watch;  // WatchLog; joined before the client goes
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};

@@ -72,6 +72,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
       if (!state.records.empty()) {
         const Record& last = state.records.back();
         state.last = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
+        if (state.sample.offset < 0) state.sample = state.last;
       }
       handler.OnBatch({partition, state.records, state.end_offset});
     }
@@ -150,7 +151,7 @@ bool Consumer::Impl::Doubts(ConsumedPartition& partition, const rd_kafka_message
 // compared: only the log that was read has the same one there.
 bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partition,
                                const rd_kafka_message_t& message) {
-  const DeliveredRecord& last = partition.last;
+  const Anchor& last = partition.last;
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF && message.offset <= last.offset) {
     return true;  // its log is shorter, for now or for good: an answer comes with the next record
   }

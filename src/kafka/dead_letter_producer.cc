@@ -83,7 +83,6 @@ struct DeadLetterProducer::Impl {
   std::atomic<size_t> content_bytes_max{0};  // key and value
   std::atomic<uint64_t> outstanding{0};
   std::atomic<uint64_t> retries{0};
-  std::atomic<uint64_t> dropped{0};
   std::atomic<bool> stopping{false};
 
   mutable std::mutex mutex;
@@ -177,7 +176,7 @@ void DeadLetterProducer::Impl::SendAgain() {
   while (!retry.empty()) {
     auto& again = retry.front();
     if (again.too_large && !Cut(again)) {
-      dropped.fetch_add(1);
+      if (options.reporter != nullptr) options.reporter->DeadLetterDropped();
       if (kafka::MayLog("dead letter dropped")) {
         log::Error("dead letter dropped: its topic doesn't even take its headers",
                    {{"topic", options.topic},
@@ -324,6 +323,5 @@ bool DeadLetterProducer::Flush(milliseconds timeout) {
 
 uint64_t DeadLetterProducer::outstanding() const { return impl_->outstanding; }
 uint64_t DeadLetterProducer::retries_total() const { return impl_->retries; }
-uint64_t DeadLetterProducer::dropped_total() const { return impl_->dropped; }
 
 }  // namespace seen

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "flow/log_port.h"
+#include "flow/reporter.h"
 #include "kafka/client_settings.h"
 
 namespace seen {
@@ -26,6 +27,7 @@ class DeadLetterProducer final : public DeadLetterSink {
     std::string source_topic;  // the input
     uint64_t queue_bytes_max = 32 << 20;
     size_t message_bytes_max = 1'000'000;  // key, value and headers; less if the topic takes less
+    Reporter* reporter = nullptr;          // outlives the producer; nullptr: nobody counts
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<DeadLetterProducer>> Open(const Options& options);
@@ -41,7 +43,6 @@ class DeadLetterProducer final : public DeadLetterSink {
 
   uint64_t outstanding() const;
   uint64_t retries_total() const;  // letters sent again after a failure that librdkafka gave up on
-  uint64_t dropped_total() const;  // letters that the topic doesn't take even without key and value
 
  private:
   struct Impl;

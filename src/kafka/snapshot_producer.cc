@@ -37,10 +37,9 @@ struct SnapshotProducer::Impl {
   Options options;
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
-  std::map<FilterId, SinkTopic> topics;  // destroyed before the client
-  std::vector<uint64_t> refused;         // tickets that aren't sent: acknowledged as not delivered
+  std::map<FilterId, SinkTopic> topics;                // destroyed before the client
+  std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
-  std::atomic<uint64_t> too_large{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
 
   // A client that is given up takes nothing more, and stays until each of its tickets has come back.
@@ -59,11 +58,12 @@ struct SnapshotProducer::Impl {
   void Produce(std::span<OutgoingSnapshot> snapshots);
   void Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error);
   void OnDelivery(const rd_kafka_message_t& message);
-  void OnTooLarge(const rd_kafka_message_t& message);
+  /// True: it was its own length. False: that of the batch that it was in.
+  bool IsTooLarge(const rd_kafka_message_t& message);
   void ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy);
-  void Finish(uint64_t ticket, bool delivered) {
+  void Finish(uint64_t ticket, Delivery delivery) {
     outstanding.fetch_sub(1);
-    if (acknowledge != nullptr) (*acknowledge)(ticket, delivered);
+    if (acknowledge != nullptr) (*acknowledge)(ticket, delivery);
   }
   SinkTopic* TopicOf(const rd_kafka_message_t& message) {
     for (auto& [filter, topic] : topics) {
@@ -109,8 +109,9 @@ Status SnapshotProducer::Impl::Connect() {
 
 void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   const auto error = message.err;
+  auto delivery = error == RD_KAFKA_RESP_ERR_NO_ERROR ? Delivery::kAcknowledged : Delivery::kFailed;
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-    OnTooLarge(message);
+    if (IsTooLarge(message)) delivery = Delivery::kTooLarge;
   } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     if (some_refused) {
       auto* const topic = TopicOf(message);
@@ -124,16 +125,16 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
                                                                 {"bytes", message.len},
                                                                 {"error", rd_kafka_err2str(error)}});
   }
-  Finish(reinterpret_cast<uint64_t>(message._private), error == RD_KAFKA_RESP_ERR_NO_ERROR);
+  Finish(reinterpret_cast<uint64_t>(message._private), delivery);
 }
 
 // The broker refuses a batch as a whole. Where others may have been in it the batch was too large, not the
 // snapshot: the topic's limit was lowered since it was asked for.
-void SnapshotProducer::Impl::OnTooLarge(const rd_kafka_message_t& message) {
+bool SnapshotProducer::Impl::IsTooLarge(const rd_kafka_message_t& message) {
   const size_t bytes = message.len + message.key_len;
   if (bytes + kFramingBytes < batch_bytes && batch_bytes > kBatchBytesMin) {
     batch_too_large = true;
-    return;
+    return false;
   }
   if (auto* const topic = TopicOf(message)) {
     topic->refused_bytes = std::min(topic->refused_bytes, bytes);
@@ -141,10 +142,11 @@ void SnapshotProducer::Impl::OnTooLarge(const rd_kafka_message_t& message) {
     some_refused = true;
   }
   ReportTooLarge(rd_kafka_topic_name(message.rkt), bytes, "raise the topic's max.message.bytes");
+  return true;
 }
 
 void SnapshotProducer::Impl::ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy) {
-  too_large.fetch_add(1, std::memory_order_relaxed);
+  if (options.reporter != nullptr) options.reporter->SnapshotTooLarge(topic);
   if (!kafka::MayLog("snapshot too large " + topic)) return;
   log::Error("snapshot larger than the topic takes: its user's last one stays there",
              {{"topic", topic}, {"bytes", bytes}, {"remedy", remedy}});
@@ -252,10 +254,11 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
 }
 
 void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error) {
-  refused.push_back(snapshot.ticket);
+  const bool too_large = error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+  refused.emplace_back(snapshot.ticket, too_large ? Delivery::kTooLarge : Delivery::kFailed);
   const auto name = options.topics.find(snapshot.filter);
   const std::string topic = name == options.topics.end() ? "" : name->second;
-  if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+  if (too_large) {
     ReportTooLarge(topic, snapshot.bytes.size(),
                    "raise the topic's max.message.bytes, and kafka.client's message.max.bytes beyond 8 MiB");
   } else if (kafka::MayLog("snapshot refused")) {
@@ -268,7 +271,7 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   impl_->acknowledge = &acknowledge;
   const auto refused = std::move(impl_->refused);
   impl_->refused.clear();
-  for (const uint64_t ticket : refused) impl_->Finish(ticket, false);
+  for (const auto& [ticket, delivery] : refused) impl_->Finish(ticket, delivery);
   if (impl_->client) rd_kafka_poll(impl_->client.get(), 0);
   if (!impl_->closing) {
     if (impl_->batch_too_large) {
@@ -292,9 +295,6 @@ bool SnapshotProducer::Flush(milliseconds timeout, const Acknowledge& acknowledg
 }
 
 uint64_t SnapshotProducer::outstanding() const { return impl_->outstanding; }
-uint64_t SnapshotProducer::too_large_total() const {
-  return impl_->too_large.load(std::memory_order_relaxed);
-}
 
 Status SnapshotProducer::Health() const {
   if (impl_->closing) return Fail(Code::kRefused, "kafka producer: being opened again");

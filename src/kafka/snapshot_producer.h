@@ -10,11 +10,15 @@
 
 #include "base/result.h"
 #include "flow/log_port.h"
+#include "flow/reporter.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
 
 namespace seen {
 
+/// A snapshot that a topic refuses because it alone is longer than the topic takes comes back as kTooLarge,
+/// and so do longer ones, untried, but one a second.
+///
 /// Keys go to the partition that the input's partitioner gives for the topic's partition count as the brokers
 /// tell it. Threads: the publisher's, but for Flush (with the publisher stopped) and the figures (any
 /// thread).
@@ -29,6 +33,7 @@ class SnapshotProducer final : public SnapshotSink {
     size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused
     std::chrono::milliseconds linger{20};  // but for SendNow
     std::chrono::milliseconds delivery_timeout{22'000};  // LeaseTimes::delivery; more than `linger`
+    Reporter* reporter = nullptr;                        // outlives the producer; nullptr: nobody counts
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<SnapshotProducer>> Open(const Options& options);
@@ -46,9 +51,6 @@ class SnapshotProducer final : public SnapshotSink {
   bool Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge);
 
   uint64_t outstanding() const override;
-  /// Snapshots that a topic refused because each alone is longer than it takes, or that weren't tried because
-  /// of that. Each is given back as not delivered.
-  uint64_t too_large_total() const;
   /// kRefused from a fatal error of the idempotent producer until another one has taken its place. Calls of
   /// PollAcknowledgements give back all that it holds as not delivered, then open the next one, at most one a
   /// second. Nothing is queued meanwhile. The publisher's thread.

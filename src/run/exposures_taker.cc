@@ -49,6 +49,8 @@ class ExposuresTaker::Taken final : public PartitionTaker {
     return from;
   }
 
+  Anchor LastRead() const override { return open_->flow->intake.last_read(); }
+
   Result<std::optional<int64_t>> Idle() override {
     // The publisher or the checkpoint thread has found that its state can't be read.
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
@@ -155,7 +157,10 @@ Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment,
   const int32_t count =
       options_.partitions_of_users > 0 ? options_.partitions_of_users : assignment.partition_count;
   auto opened = stores_.Open(partition, count);
-  if (!opened) return Fail(std::move(opened.error()));
+  if (!opened) {
+    if (opened.error().code == Code::kNoSpace) reporter_.NoSpaceAtOpening();
+    return Fail(std::move(opened.error()));
+  }
   const auto position = opened->store->ReadPosition();
   if (!position) return Fail(position.error());
   if (*has_state && !*position) {  // an emptied folder is no state

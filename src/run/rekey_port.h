@@ -8,13 +8,6 @@
 
 namespace seen {
 
-/// What became of a record that was queued.
-enum class Delivery : uint8_t {
-  kAcknowledged,
-  kTooLarge,  // the topic takes none so long: it won't next time either
-  kFailed,    // given up on; send it again
-};
-
 /// Of one record that was queued.
 struct DeliveryReport {
   uint64_t ticket = 0;

@@ -84,6 +84,13 @@ Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignm
   return from;
 }
 
+Anchor TopicRunner::LastRead(int32_t partition) {
+  const RunPointer run = Find(partition);
+  if (!run) return {};
+  const std::lock_guard lock(run->mutex);
+  return run->taker ? run->taker->LastRead() : Anchor();
+}
+
 // With --rebuild, state that can't be used is dropped.
 Result<TopicRunner::TakerPointer> TopicRunner::Open(Assignment assignment) {
   auto opened = OpenOnce(assignment);

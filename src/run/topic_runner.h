@@ -73,6 +73,7 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
   std::vector<PartitionProblem> Problems() const;
 
   Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override;
+  Anchor LastRead(int32_t partition) override;
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override;
   void OnBatch(const PartitionBatch& batch) override;
   void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override;

@@ -34,6 +34,8 @@ class PartitionTaker {
   /// Worker, once, before the first Take: the partition is read from here on. Returns from where: not below
   /// `low`; below next_offset() where a record before it shows that the log is the same.
   virtual int64_t Begin(int64_t /*low*/) { return next_offset(); }
+  /// Worker, once, after Begin: the last record that was taken before. Its default: it isn't known.
+  virtual Anchor LastRead() const { return {}; }
   /// Worker, between batches and while there is no room: a step of what else is due. Returns where to read
   /// on, if it isn't where reading is. Errors: as Take.
   virtual Result<std::optional<int64_t>> Idle() { return std::nullopt; }

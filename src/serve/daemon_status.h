@@ -19,6 +19,8 @@ struct DaemonStatus {
   std::string brokers;         // as connected to; the embedded broker's address with --embedded-kafka
   bool embedded_kafka = false;
   bool brokers_reachable = false;
+  uint64_t log_checks =
+      0;  // last records of the input that were read again and are the same, since the start
   std::string instance_id;
   std::string topic;
   int32_t partitions_total = 0;  // of the input topic; 0: not known yet

@@ -164,6 +164,16 @@ struct Metrics::Counted {
   Family<Counter>& publish_errors =
       Counters("seen_publisher_errors_total", "Reads of the state that failed while publishing.");
   std::array<Counter*, kPublishSteps> publish_errors_of{};
+  Counter& leases_lapsed =
+      OneCounter("seen_publish_leases_lapsed_total",
+                 "Times that an assigned partition's lease ended: nothing is published.");
+  Counter& too_large = OneCounter("seen_snapshots_too_large_total",
+                                  "Snapshots larger than their topic takes: refused, or not tried.");
+  Counter& dead_letters_dropped = OneCounter(
+      "seen_dead_letters_dropped_total", "Dead letters that their topic refused even without key and value.");
+  Counter& no_space_at_opening =
+      OneCounter("seen_openings_without_space_total",
+                 "Times that the store, or a part of it, couldn't be opened because its disk was full.");
   Family<Histogram>& visible_to_published = Histograms(
       "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
   Family<Histogram>& event_to_published =
@@ -183,6 +193,7 @@ struct Metrics::Counted {
   LogBudget flow_budget;
   LogBudget snapshot_budget;
   LogBudget publish_budget;
+  LogBudget lease_budget;
   LogBudget collision_budget;
   LogBudget rekeying_budget;
 };
@@ -423,6 +434,20 @@ void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& er
                 {"remedy", "check the disk under store.directory and the limit of open files"},
                 {"lines_held_back", c.publish_budget.TakeHeldBack()}});
 }
+
+void Metrics::LeaseLapsed(int32_t partition) {
+  counted_->leases_lapsed.Increment();
+  if (!counted_->lease_budget.Allow()) return;
+  log::Warning("the lease has ended: nothing is published until a commit of offsets succeeds",
+               {{"partition", partition},
+                {"remedy", "look at the brokers; a machine that stood still goes on by itself"},
+                {"lines_held_back", counted_->lease_budget.TakeHeldBack()}});
+}
+
+void Metrics::SnapshotTooLarge(std::string_view /*topic*/) { counted_->too_large.Increment(); }
+
+void Metrics::DeadLetterDropped() { counted_->dead_letters_dropped.Increment(); }
+void Metrics::NoSpaceAtOpening() { counted_->no_space_at_opening.Increment(); }
 
 void Metrics::UserKeyCollision(int32_t partition) {
   counted_->user_key_collisions.Increment();

@@ -44,6 +44,10 @@ class Metrics final : public Reporter {
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
   void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
+  void LeaseLapsed(int32_t partition) override;
+  void SnapshotTooLarge(std::string_view topic) override;
+  void DeadLetterDropped() override;
+  void NoSpaceAtOpening() override;
   void UserKeyCollision(int32_t partition) override;
   void BatchRekeyed(const RekeyReport& report) override;
   void RekeyingRewound(int32_t partition, int64_t offset) override;

@@ -22,6 +22,10 @@ MetricFamily Whole(std::string name, std::string help, double value) {
   return {std::move(name), std::move(help), MetricType::Gauge, {Sample(MetricType::Gauge, value)}};
 }
 
+MetricFamily Total(std::string name, std::string help, double value) {
+  return {std::move(name), std::move(help), MetricType::Counter, {Sample(MetricType::Counter, value)}};
+}
+
 /// One sample a partition; none where `value` gives none.
 MetricFamily PerPartition(const DaemonStatus& status, std::string name, std::string help, MetricType type,
                           const std::function<std::optional<double>(const PartitionStatus&)>& value) {
@@ -109,6 +113,9 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       Whole("seen_ready", "1 while /readyz answers 200.", status.ready ? 1 : 0),
       Whole("seen_brokers_reachable", "1 while a Kafka broker can be reached.",
             status.brokers_reachable ? 1 : 0),
+      Total("seen_log_checks_total",
+            "Times that the last record read of a partition was read again, and was the same.",
+            static_cast<double>(status.log_checks)),
       Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
             status.partitions_total),
       Unread(status, "seen_partitions_refused",
@@ -176,9 +183,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       families.push_back(Whole(std::move(name), std::move(help), static_cast<double>(value)));
     };
     const auto total = [&](std::string name, std::string help, auto value) {
-      whole(std::move(name), std::move(help), value);
-      families.back().type = MetricType::Counter;
-      families.back().metric[0] = Sample(MetricType::Counter, static_cast<double>(value));
+      families.push_back(Total(std::move(name), std::move(help), static_cast<double>(value)));
     };
     whole("seen_item_groups_lag_messages", "Records of the topic of groups that are still to be read.",
           groups.lag_messages);

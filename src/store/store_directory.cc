@@ -31,6 +31,18 @@ tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what,
               fmt::format("store.directory: {} {}: {}", what, path.string(), code.message()));
 }
 
+/// At the start. What no retry mends, an operator decides.
+tl::unexpected<Error> CantOpen(const std::error_code& code, std::string_view what, const fs::path& path) {
+  const bool forbidden = code == std::errc::permission_denied || code == std::errc::operation_not_permitted ||
+                         code == std::errc::read_only_file_system || code == std::errc::not_a_directory ||
+                         code == std::errc::is_a_directory || code == std::errc::file_exists;
+  if (!forbidden) return FailOf(code, what, path);
+  return Fail(Code::kRefused,
+              fmt::format("store.directory: {} {}: {}. Remedy: let user id {} write there, or "
+                          "name another directory",
+                          what, path.string(), code.message(), ::geteuid()));
+}
+
 std::error_code LastError() { return {errno, std::generic_category()}; }
 
 std::error_code SyncDirectory(const fs::path& path) {
@@ -94,13 +106,13 @@ std::string StoreDirectory::GroupsPath(const std::string& directory) { return di
 std::string StoreDirectory::IncomingPath(const std::string& directory) { return directory + "/incoming"; }
 
 Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& path) {
-  if (const std::error_code code = CreateDirectories(path)) return FailOf(code, "can't create", path);
+  if (const std::error_code code = CreateDirectories(path)) return CantOpen(code, "can't create", path);
   const std::string lock_path = path + "/LOCK";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return FailOf(LastError(), "can't open", lock_path);
+  if (lock < 0) return CantOpen(LastError(), "can't open", lock_path);
   std::unique_ptr<StoreDirectory> directory(new StoreDirectory(path, lock));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return FailOf(LastError(), "can't lock", lock_path);
+    if (errno != EWOULDBLOCK) return CantOpen(LastError(), "can't lock", lock_path);
     return Fail(Code::kRefused,
                 fmt::format("store.directory: {} is in use by {}: stop it, or give this one a "
                             "directory of its own",
@@ -112,7 +124,7 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& 
     log::Warning("the lock of the store's directory doesn't name this process",
                  {{"path", lock_path}, {"error", LastError().message()}});
   }
-  if (const std::error_code code = RemoveLeftovers(path)) return FailOf(code, "can't clear", path);
+  if (const std::error_code code = RemoveLeftovers(path)) return CantOpen(code, "can't clear", path);
   return directory;
 }
 

@@ -18,8 +18,8 @@ namespace seen {
 class StoreDirectory {
  public:
   /// Creates the directory where missing, takes its lock, removes what a crash left half-done. kRefused,
-  /// naming the process where it can be told, while another one holds the lock. kUnavailable where it can't
-  /// be made or written; kNoSpace.
+  /// naming the process where it can be told, while another one holds the lock, and where this process may
+  /// not write. kNoSpace; kUnavailable: any other failure.
   static Result<std::unique_ptr<StoreDirectory>> Open(const std::string& path);
   ~StoreDirectory();
   StoreDirectory(const StoreDirectory&) = delete;

@@ -165,7 +165,7 @@ void FakeSnapshotTopic::PollAcknowledgements(const Acknowledge& acknowledge) {
     }
     const bool delivered = deliver_all || static_cast<int>(random_() % 100) >= fail_percent;
     if (delivered) Arrive(delivery);
-    acknowledge(delivery.ticket, delivered);
+    acknowledge(delivery.ticket, delivered ? seen::Delivery::kAcknowledged : seen::Delivery::kFailed);
   }
   in_flight_.insert(in_flight_.begin(), std::make_move_iterator(late.begin()),
                     std::make_move_iterator(late.end()));

@@ -3,6 +3,7 @@
 // and sinks whose deliveries come late, out of order, not at all, or just before a crash that hides them.
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -225,8 +226,14 @@ class CountingReporter final : public Reporter {
   void PublishFailed(int32_t partition, PublishStep step, const Error&) override {
     ++publish_failures[{partition, step}];
   }
+  void LeaseLapsed(int32_t) override { ++leases_lapsed; }
+  void SnapshotTooLarge(std::string_view) override { ++too_large; }
+  void DeadLetterDropped() override { ++dead_letters_dropped; }
+  void NoSpaceAtOpening() override { ++openings_without_space; }
   void UserKeyCollision(int32_t) override { ++user_key_collisions; }
 
+  std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
+  uint64_t leases_lapsed = 0;
   uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,

@@ -3,6 +3,7 @@
 import copy
 import contextlib
 import json
+import os
 import pathlib
 import re
 import signal
@@ -39,6 +40,7 @@ class Seend:
         if not self.config["input"].get("keyed_by_user", True):
             self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
         self.name, self.process = name, None
+        self.environment = {}  # beside the tests' own
         self.http = Http(self.address)
         self.log_path = self.directory / f"{name}.log"
         self.config_path = self.directory / f"{name}.json"
@@ -52,7 +54,8 @@ class Seend:
         self.config_path.write_text(json.dumps(self.config, indent=1))
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen([str(SEEND), "--config", str(self.config_path), *arguments],
-                                            stdout=log, stderr=log, cwd=self.directory)
+                                            stdout=log, stderr=log, cwd=self.directory,
+                                            env={**os.environ, **self.environment})
         if ready:
             self.wait_ready(timeout_s)
         return self

@@ -1,50 +1,27 @@
 """A full disk stops consumption, not the daemon."""
 
-import subprocess
 import time
-
-import pytest
 
 from load import Load
 from places import wait_until
+from small_disks import small_disk  # noqa: F401
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 24 MiB."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)],
-                           capture_output=True, text=True)
-    if mount.returncode != 0:
-        pytest.skip(f"needs a small file system, and mount isn't permitted here: {mount.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(place):
-    """Takes what is left, and returns the file whose removal gives it back."""
-    ballast = place / "ballast"
-    with open(ballast, "wb", buffering=0) as file:
-        for size in (65_536, 4_096):
-            try:
-                while file.write(b"\0" * size):
-                    pass
-            except OSError:
-                continue
-    return ballast
+def on(disk, seend):
+    seend.environment = disk.environment
+    return seend
 
 
 def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=500)
-    seend = daemon(topic_name, {"store": {"directory": str(small_disk / "store")}}).start()
+    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})).start()
     load.send(topics, topic_name, 2_000)
     seend.wait_at_rest()
     before = load.oracle.users()[0]
     seen_before = sorted(load.oracle.items(before))
 
-    ballast = fill(small_disk)
+    small_disk.fill()
     load.send(topics, topic_name, 20_000)
     held = wait_until(lambda: (all_of := list(seend.partition_status().values())) and all(
         s["state"] == "held" for s in all_of) and all_of, "both partitions are held")
@@ -59,7 +36,7 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
     time.sleep(2)
     assert {p: s["next_offset"] for p, s in seend.partition_status().items()} == stopped_at, "nothing is consumed"
 
-    ballast.unlink()
+    small_disk.free()
     seend.wait_ready(60)
     seend.wait_at_rest()
     load.oracle.check_http(seend, users=load.oracle.users()[:200])
@@ -72,14 +49,96 @@ def test_a_full_disk_stops_consumption_and_space_resumes_it(small_disk, topics, 
 def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, daemon, topic_name, chance):
     topics.create(topic_name)
     load = Load(chance, users=100)
-    seend = daemon(topic_name, {"store": {"directory": str(small_disk / "store")}}).start()
+    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})).start()
     load.send(topics, topic_name, 1_000)
     seend.wait_at_rest()
-    ballast = fill(small_disk)
+    small_disk.fill()
     load.send(topics, topic_name, 10_000)
     wait_until(lambda: any(s["state"] == "held" for s in seend.partition_status().values()), "a partition is held")
     seend.kill9()
-    ballast.unlink()
+    small_disk.free()
     seend.start()
     seend.wait_at_rest()
     load.oracle.check_http(seend)
+
+
+def refused_for_space(seend):
+    """The answer of /readyz, once it says that the daemon waits for space."""
+    def said():
+        answer = seend.get("/readyz")
+        return answer if answer and answer.status == 503 and "waiting for space" in answer.text else None
+    return wait_until(said, "it says that it waits for space").json()["detail"]
+
+
+def check_wait_at_opening(seend, disk, path):
+    reason = refused_for_space(seend)
+    assert "no space left on" in reason.lower() and str(path) in reason and "Remedy: free space" in reason, reason
+    wait_until(lambda: seend.metric_sum("seen_openings_without_space_total") >= 3, "it tries again and counts it")
+    assert seend.get("/healthz").status == 200
+    assert seend.status()["ready"] is False
+    assert seend.log().count("waiting for space") == 1, "one line, not one a try"
+    disk.free()
+    seend.wait_at_rest()
+    seend.wait_ready()
+    assert "there is space again" in seend.log()
+
+
+def test_a_start_without_space_for_the_directory_waits_and_goes_on_by_itself(small_disk, topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=50)
+    load.send(topics, topic_name, 500)
+    store = small_disk.place / "store"
+    small_disk.fill()
+    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}})).start(ready=False)
+    check_wait_at_opening(seend, small_disk, store)
+    load.oracle.check_http(seend)
+
+
+def test_a_start_without_space_for_the_lock_waits_and_ends_in_time_if_told_to(small_disk, topics, daemon, topic_name):
+    topics.create(topic_name)
+    store = small_disk.place / "store"
+    store.mkdir()
+    small_disk.fill()
+    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}})).start(ready=False)
+    assert str(store / "LOCK") in refused_for_space(seend)
+    seend.stop(5)
+
+
+def test_a_start_without_space_for_the_copy_of_groups_waits_and_goes_on_by_itself(small_disk, topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    topics.create(f"{topic_name}-items", 1)
+    load = Load(chance, users=50)
+    load.send(topics, topic_name, 500)
+    store = small_disk.place / "store"
+    store.mkdir()
+    (store / "LOCK").touch()
+    small_disk.fill()
+    seend = on(small_disk, daemon(topic_name, {
+        "store": {"directory": str(store)},
+        "items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}})).start(ready=False)
+    check_wait_at_opening(seend, small_disk, store / "groups")
+    load.oracle.check_http(seend)
+
+
+def test_partitions_without_space_are_opened_once_there_is_some(small_disk, topics, daemon, topic_name, chance):
+    topics.create(topic_name)
+    load = Load(chance, users=50)
+    load.send(topics, topic_name, 500)
+    store = small_disk.place / "store"
+    seend = on(small_disk, daemon(topic_name, {"store": {"directory": str(store)}}))
+    store.mkdir()
+    (store / "LOCK").touch()
+    small_disk.fill()
+    seend.start(ready=False)
+    wait_until(lambda: "no space left" in (answer := seend.wait_not_ready()).text and answer, "it names the reason")
+    wait_until(lambda: seend.metric_sum("seen_openings_without_space_total") >= 2, "each opening in vain is counted")
+    small_disk.free()
+    seend.wait_at_rest()
+    load.oracle.check_http(seend)
+
+
+def test_a_directory_that_cannot_be_made_is_refused_and_not_waited_for(tmp_path, daemon, topic_name):
+    (tmp_path / "file").write_text("in the way")
+    seend = daemon(topic_name, {"store": {"directory": str(tmp_path / "file" / "store")}})
+    said = seend.refuses()
+    assert "can't create" in said and str(tmp_path / "file") in said and "Remedy" in said, said

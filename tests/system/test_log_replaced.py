@@ -1,5 +1,6 @@
 """A topic that is deleted, made again and filled beyond the old end, under a daemon that runs: refused, never read on."""
 
+import time
 
 import pytest
 
@@ -30,11 +31,45 @@ def replace(topics, topic_name, chance):
     Load(chance, users=40).send(topics, topic_name, 4_000)
 
 
+def test_while_it_runs(topics, reading, topic_name, chance):
+    replace(topics, topic_name, chance)
+    refused(reading)
+
+
+def test_while_it_stands_still(topics, reading, topic_name, chance):
+    with reading.standing_still():
+        replace(topics, topic_name, chance)
+    refused(reading)
+
+
+def test_while_nothing_comes_to_show_it(topics, reading, topic_name, chance):
+    """Another log of the same length: there is nothing to read on, and the record read last is another one."""
+    ends = topics.ends(topic_name)
+    with reading.standing_still():
+        topics.delete(topic_name)
+        topics.create(topic_name)
+        for partition, (_, end) in ends.items():
+            topics.produce(topic_name, [("k", "another", {"partition": partition}) for _ in range(end)])
+    refused(reading)
+
+
 def test_while_it_stands_still_and_the_broker_restarts(kafka, topics, reading, topic_name, chance):
     with reading.standing_still():
         replace(topics, topic_name, chance)
         kafka.restart()
     refused(reading)
+
+
+def test_a_log_whose_last_record_was_deleted_is_read_on(kafka, topics, reading, topic_name, chance):
+    checked = reading.metric_sum("seen_log_checks_total")
+    wait_until(lambda: reading.metric_sum("seen_log_checks_total") > checked, "the last records are read again", 30)
+    kafka.delete_records(topic_name, {p: end for p, (_, end) in topics.ends(topic_name).items()})
+    time.sleep(12)  # a check comes every 10 s, and finds nothing to compare
+    more = Load(chance, users=5)
+    more.send(topics, topic_name, 100)
+    reading.wait_at_rest()
+    assert reading.alive() and "recreated" not in reading.log()
+    assert reading.metric_sum("seen_partitions_refused") == 0
 
 
 def test_a_broker_that_restarts_with_the_same_log_is_read_on(kafka, topics, reading, topic_name, chance):

@@ -56,10 +56,10 @@ class PublishFlowTest : public testing::Test {
     for (const std::string& user : sink.sent) names += user;
     return names;
   }
-  void AcknowledgeAll(bool delivered = true) {
+  void AcknowledgeAll(Delivery delivery = Delivery::kAcknowledged) {
     std::vector<PublishFlow::Acknowledgement> acknowledgements;
     for (const uint64_t ticket : sink.tickets)
-      acknowledgements.push_back({static_cast<uint32_t>(ticket), delivered});
+      acknowledgements.push_back({static_cast<uint32_t>(ticket), delivery});
     flow.Acknowledged(acknowledgements, now, {0});
     sink.tickets.clear();
   }
@@ -166,12 +166,36 @@ TEST_F(PublishFlowTest, ADirtyUserAgainKeepsItsMark) {
 TEST_F(PublishFlowTest, AFailedDeliveryIsSentAgain) {
   Dirty('a');
   EXPECT_EQ(Step(), "a");
-  AcknowledgeAll(false);
+  AcknowledgeAll(Delivery::kFailed);
   EXPECT_EQ(flow.Outstanding(), 1u);
   now += kDebounce;
   EXPECT_EQ(Step(), "a");
   AcknowledgeAll();
   EXPECT_EQ(flow.Outstanding(), 0u);
+}
+
+TEST_F(PublishFlowTest, ASnapshotThatIsTooLargeIsRenderedEverMoreSeldomUntilItsUserChanges) {
+  Dirty('a');
+  EXPECT_EQ(Step(), "a");
+  const auto renderings_in = [&](std::chrono::seconds time) {
+    size_t renderings = 0;
+    for (const Instant until = now + time; now < until; now += std::chrono::milliseconds(100)) {
+      AcknowledgeAll(Delivery::kTooLarge);
+      renderings += Step().size();
+    }
+    return renderings;
+  };
+  EXPECT_EQ(renderings_in(std::chrono::seconds(70)), 7u) << "after 0.5, 1, 2, 4, .. 32 s";
+  EXPECT_EQ(renderings_in(std::chrono::seconds(600)), 10u) << "once a minute";
+  EXPECT_EQ(flow.Outstanding(), 1u);
+  Dirty('a');
+  EXPECT_EQ(Step(), "a") << "a change is tried at once";
+  EXPECT_LE(renderings_in(std::chrono::seconds(600)), 11u);
+  Dirty('a');
+  EXPECT_EQ(Step(), "a");
+  AcknowledgeAll();
+  EXPECT_EQ(flow.Outstanding(), 0u);
+  EXPECT_EQ(renderings_in(std::chrono::seconds(120)), 0u);
 }
 
 TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {

@@ -97,6 +97,7 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
   step();
   EXPECT_TRUE(Published(0, "old")) << "nothing is lost by waiting";
 
+  EXPECT_EQ(reporter.leases_lapsed, 1u) << "it ended while the partition was assigned";
   lease.Ended(0, clock.Now());
   clock.Advance(2'000);
   Expose(0, "late");

@@ -25,5 +25,16 @@ TEST(WatermarkBeat, SaysWhatSchemasSnapshotSays) {
                                   {"heartbeat_ms", 1'763'700'001'000}}));
 }
 
+TEST(WatermarkBeat, NeverSaysThatAllIsReadWhileTheLogsEndIsUnknown) {
+  for (const int64_t lag : {0, 17}) {
+    PartitionStatus status;
+    status.lag_messages = lag;
+    status.lag_is_known = false;
+    const auto json = nlohmann::json::parse(WatermarkText(status, "group", {1}));
+    EXPECT_EQ(json["lag_known"], false);
+    EXPECT_EQ(json["lag_messages"], std::max<int64_t>(1, lag)) << "readers take 0 for: as fresh as the beat";
+  }
+}
+
 }  // namespace
 }  // namespace seen

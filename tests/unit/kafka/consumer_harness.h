@@ -24,9 +24,10 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
 
   /// `starts`: partition -> offset to start from; others from their low watermark.
   explicit ConsumerHarness(const Consumer::Options& options, std::map<int32_t, int64_t> starts = {},
-                           std::set<int32_t> unread = {})
+                           std::set<int32_t> unread = {}, std::map<int32_t, Anchor> last_read = {})
       : starts_(std::move(starts)),
         unread_(std::move(unread)),
+        last_read_(std::move(last_read)),
         consumer_(Consumer::Open(options, *this).value()) {
     threads_.emplace_back([this] {
       while (!stopping_) {
@@ -66,6 +67,10 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
     const int64_t offset = start == starts_.end() ? assignment.watermarks.low : start->second;
     next_[assignment.partition] = offset;
     return offset;
+  }
+  Anchor LastRead(int32_t partition) override {
+    const std::lock_guard lock(mutex_);
+    return last_read_[partition];
   }
   void OnRevoked(std::span<const int32_t> partitions, bool) override {
     const std::lock_guard lock(mutex_);
@@ -120,6 +125,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
   std::map<int32_t, int> asked_;
   std::map<int32_t, int> revoked_;
   std::set<int32_t> unread_;  // assigned, not to be read
+  std::map<int32_t, Anchor> last_read_;
   std::map<int32_t, int64_t> next_;
   std::map<int32_t, std::vector<int64_t>> offsets_;
   std::map<int32_t, int64_t> ends_;

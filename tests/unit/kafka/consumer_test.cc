@@ -1,6 +1,7 @@
 #include "kafka/consumer.h"
 
 #include "consumer_harness.h"
+#include "model/record_hash.h"
 
 namespace seen {
 namespace {
@@ -16,6 +17,7 @@ class ConsumerTest : public BrokerTest {
     options.workers = workers;
     // The embedded broker waits for members that are gone nearly as long as their session.
     options.client = {{"session.timeout.ms", "4000"}, {"heartbeat.interval.ms", "200"}};
+    options.check_log_every = 0ms;
     return options;
   }
 };
@@ -90,6 +92,47 @@ TEST_F(ConsumerTest, AfterAnOutageComparesTheLastRecordAndDeliversNothingTwice) 
   EXPECT_TRUE(Eventually([&] { return harness.records() == 150; }, 20s));
   EXPECT_GE(harness.consumer().logs_checked_total(), 1u);
   harness.With([](auto& h) { EXPECT_TRUE(h.out_of_range_.empty()); });
+}
+
+TEST_F(ConsumerTest, ReadsTheLastRecordAgainAndNoticesAnotherLogThoughNothingComes) {
+  const auto topic = NewTopic(2);
+  Produce(topic, 0, 100);
+  auto options = OptionsFor(topic);
+  options.check_log_every = 100ms;
+  Watermarks marks;
+  Anchor last;
+  {
+    ConsumerHarness reader(options);
+    reader.With([&](auto& h) {
+      h.on_batch_ = [&](const PartitionBatch& batch) {
+        if (batch.partition != 0 || batch.records.empty()) return;
+        const Record& record = batch.records.back();
+        last = {record.offset, record.timestamp, RecordHash(record.key, record.value)};
+      };
+    });
+    ASSERT_TRUE(Eventually([&] { return reader.records() == 100; }));
+    ASSERT_TRUE(Eventually([&] { return reader.consumer().logs_checked_total() >= 4; }));
+    reader.With([&](auto& h) {
+      EXPECT_TRUE(h.out_of_range_.empty()) << "the log is the same";
+      marks = h.assignments_[0].watermarks;
+    });
+  }
+  ASSERT_EQ(last.offset, marks.high - 1);
+  {
+    ConsumerHarness same(options, {{0, marks.high}}, {1}, {{0, last}});
+    ASSERT_TRUE(Eventually([&] { return same.consumer().logs_checked_total() >= 2; }, 20s));
+    same.With([](auto& h) { EXPECT_TRUE(h.out_of_range_.empty()); });
+  }
+  last.hash += 1;
+  ConsumerHarness harness(options, {{0, marks.high}}, {1}, {{0, last}});
+  ASSERT_TRUE(
+      Eventually([&] { return harness.With([](auto& h) { return !h.out_of_range_.empty(); }); }, 20s));
+  harness.With([&](auto& h) { EXPECT_EQ(h.out_of_range_[0].wanted, marks.high + 1); });
+  EXPECT_TRUE(Eventually([&] { return harness.next(0) == marks.high; }))
+      << "the handler has sought to the start";
+  const uint64_t checked = harness.consumer().logs_checked_total();
+  EXPECT_TRUE(Eventually([&] { return harness.consumer().logs_checked_total() > checked; }));
+  harness.With([](auto& h) { EXPECT_EQ(h.out_of_range_.size(), 1u) << "what was read since is compared"; });
 }
 
 TEST_F(ConsumerTest, ComesBackWithItsInstanceIdAndFindsWhatItCommitted) {

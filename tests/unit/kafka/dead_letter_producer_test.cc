@@ -7,6 +7,7 @@
 
 #include "broker_fixture.h"
 #include "faulty_broker.h"
+#include "support/fakes.h"
 
 namespace seen {
 namespace {
@@ -138,6 +139,8 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   broker.CreateTopic("dead", 1);
   auto options = OptionsFor("dead");
   options.brokers = broker.bootstrap();
+  sim::CountingReporter reporter;
+  options.reporter = &reporter;
   const auto producer = DeadLetterProducer::Open(options).value();
   // A key too long for the topic, which doesn't say how much it takes: again as it is, then half of it.
   broker.FailNext(FaultyBroker::Request::kProduce, 2, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
@@ -150,7 +153,7 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   EXPECT_EQ(found[0].key.size(), 4'000u);
   EXPECT_TRUE(found[0].value_is_null);
   EXPECT_EQ(found[0].headers.at("truncated-key"), "8000");
-  EXPECT_EQ(producer->dropped_total(), 0u);
+  EXPECT_EQ(reporter.dead_letters_dropped, 0u);
 
   broker.FailNext(FaultyBroker::Request::kProduce, 100, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
   const Record small{8, {1}, "k", "v", false};
@@ -158,7 +161,7 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   EXPECT_EQ(producer->OldestUnacknowledged(0), 8);
   EXPECT_TRUE(producer->Flush(20s));
   EXPECT_EQ(producer->OldestUnacknowledged(0), -1);
-  EXPECT_EQ(producer->dropped_total(), 1u);
+  EXPECT_EQ(reporter.dead_letters_dropped, 1u);
 }
 
 TEST_F(DeadLetters, HoldTheOldestOffsetUntilAcknowledgedAndAreSentForEver) {

@@ -7,6 +7,7 @@
 #include "kafka/admin.h"
 #include "kafka/reader.h"
 #include "kafka/snapshot_producer.h"
+#include "support/fakes.h"
 
 namespace seen {
 namespace {
@@ -32,8 +33,8 @@ TEST_F(SnapshotProducerTest, AcknowledgesEachTicketOnceAndPutsKeysWhereTheInputH
   const auto topic = NewTopic(5);
   const auto producer = SnapshotProducer::Open(OptionsFor(topic, Partitioner::kCrc32)).value();
   std::multiset<uint64_t> delivered;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
-    EXPECT_TRUE(well);
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, Delivery delivery) {
+    EXPECT_EQ(delivery, Delivery::kAcknowledged);
     delivered.insert(ticket);
   };
   const std::string bytes("\0snapshot\xff", 10);
@@ -89,8 +90,8 @@ TEST_F(SnapshotProducerTest, OfABatchQueuesWhatThereIsRoomFor) {
   for (uint64_t ticket = 0; ticket < 30; ++ticket) snapshots.push_back({7, "u", bytes, ticket});
   snapshots[3].filter = 8;  // has no topic
   std::map<uint64_t, bool> acknowledged;
-  const auto poll = [&](uint64_t ticket, bool well) {
-    EXPECT_TRUE(acknowledged.emplace(ticket, well).second);
+  const auto poll = [&](uint64_t ticket, Delivery delivery) {
+    EXPECT_TRUE(acknowledged.emplace(ticket, delivery == Delivery::kAcknowledged).second);
   };
   producer->TrySend(snapshots);
   std::map<uint64_t, bool> expected;
@@ -104,15 +105,15 @@ TEST_F(SnapshotProducerTest, OfABatchQueuesWhatThereIsRoomFor) {
   EXPECT_EQ(acknowledged, expected);
 }
 
-TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsNotDelivered) {
+TEST_F(SnapshotProducerTest, GivesBackWhatIsTooLargeAsTooLarge) {
   auto options = OptionsFor(NewTopic(1), Partitioner::kMurmur2);
   options.client = {{"message.max.bytes", "1000"}};
   const auto producer = SnapshotProducer::Open(options).value();
   ASSERT_TRUE(TrySend(*producer, "u", std::string(2000, 'x'), 42));
-  std::vector<std::pair<uint64_t, bool>> acknowledged;
+  std::vector<std::pair<uint64_t, Delivery>> acknowledged;
   producer->PollAcknowledgements(
-      [&](uint64_t ticket, bool well) { acknowledged.emplace_back(ticket, well); });
-  EXPECT_EQ(acknowledged, (std::vector<std::pair<uint64_t, bool>>{{42, false}}));
+      [&](uint64_t ticket, Delivery delivery) { acknowledged.emplace_back(ticket, delivery); });
+  EXPECT_EQ(acknowledged, (std::vector<std::pair<uint64_t, Delivery>>{{42, Delivery::kTooLarge}}));
 }
 
 TEST_F(SnapshotProducerTest, WaitsForMoreUnlessToldToSendNow) {
@@ -121,7 +122,9 @@ TEST_F(SnapshotProducerTest, WaitsForMoreUnlessToldToSendNow) {
   options.delivery_timeout = 120s;
   const auto producer = SnapshotProducer::Open(options).value();
   uint64_t delivered = 0;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, Delivery delivery) {
+    delivered += delivery == Delivery::kAcknowledged ? 1 : 0;
+  };
   ASSERT_TRUE(TrySend(*producer, "u", "1", 1));
   std::this_thread::sleep_for(300ms);
   producer->PollAcknowledgements(acknowledge);
@@ -136,7 +139,9 @@ TEST_F(SnapshotProducerTest, DeliversAfterTheBrokerWasAway) {
   const auto topic = NewTopic(1);
   const auto producer = SnapshotProducer::Open(OptionsFor(topic, Partitioner::kMurmur2)).value();
   uint64_t delivered = 0;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, bool well) { delivered += well ? 1 : 0; };
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t, Delivery delivery) {
+    delivered += delivery == Delivery::kAcknowledged ? 1 : 0;
+  };
   ASSERT_TRUE(TrySend(*producer, "u", "1", 1));
   EXPECT_TRUE(producer->Flush(5s, acknowledge));
   Broker().SetReachable(false);
@@ -159,8 +164,8 @@ TEST_F(SnapshotProducerTest, GivesBackEachTicketOnceWhenItsClientIsDoneForAndSen
   const auto producer = SnapshotProducer::Open(options).value();
   std::vector<int> given_back(300'000);
   int delivered = 0;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
-    well ? ++delivered : ++given_back.at(ticket);
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, Delivery delivery) {
+    delivery == Delivery::kAcknowledged ? ++delivered : ++given_back.at(ticket);
   };
   broker.SetReachable(false);
   for (uint64_t ticket = 0; ticket < given_back.size(); ++ticket) {
@@ -193,10 +198,12 @@ TEST_F(SnapshotProducerTest, TriesASnapshotThatIsTooLargeOnceASecondAndSendsTheO
   auto options = OptionsFor("snapshots", Partitioner::kMurmur2);
   options.brokers = broker.bootstrap();
   options.batch_bytes_max = 10'000;
+  sim::CountingReporter reporter;
+  options.reporter = &reporter;
   const auto producer = SnapshotProducer::Open(options).value();
   std::map<uint64_t, int> delivered, failed;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
-    ++(well ? delivered : failed)[ticket];
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, Delivery delivery) {
+    ++(delivery == Delivery::kAcknowledged ? delivered : failed)[ticket];
   };
   const auto send = [&](uint64_t ticket, size_t bytes) {
     EXPECT_TRUE(TrySend(*producer, "u" + std::to_string(ticket), std::string(bytes, 'x'), ticket));
@@ -207,12 +214,12 @@ TEST_F(SnapshotProducerTest, TriesASnapshotThatIsTooLargeOnceASecondAndSendsTheO
   broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
   send(1, 20'000);
   EXPECT_EQ(failed[1], 1);
-  EXPECT_EQ(producer->too_large_total(), 1u);
+  EXPECT_EQ(reporter.too_large, 1u);
   // The broker would take it now, and isn't asked.
   for (int i = 0; i < 100; ++i) send(2, 30'000);
   if (std::chrono::steady_clock::now() - began < 1s) {
     EXPECT_EQ(failed[2], 100);
-    EXPECT_EQ(producer->too_large_total(), 101u);
+    EXPECT_EQ(reporter.too_large, 101u);
   }
   send(3, 19'000);
   EXPECT_EQ(delivered[3], 1);
@@ -229,10 +236,12 @@ TEST_F(SnapshotProducerTest, MakesSmallerBatchesWhereATopicRefusesThem) {
   auto options = OptionsFor("snapshots", Partitioner::kMurmur2);
   options.brokers = broker.bootstrap();
   options.linger = 200ms;
+  sim::CountingReporter reporter;
+  options.reporter = &reporter;
   const auto producer = SnapshotProducer::Open(options).value();
   std::map<uint64_t, int> delivered, failed;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
-    ++(well ? delivered : failed)[ticket];
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, Delivery delivery) {
+    ++(delivery == Delivery::kAcknowledged ? delivered : failed)[ticket];
   };
   broker.FailNext(FaultyBroker::Request::kProduce, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
   for (uint64_t ticket = 0; ticket < 10; ++ticket) {
@@ -242,7 +251,7 @@ TEST_F(SnapshotProducerTest, MakesSmallerBatchesWhereATopicRefusesThem) {
     producer->PollAcknowledgements(acknowledge);
     return failed.size() == 10;
   }));
-  EXPECT_EQ(producer->too_large_total(), 0u) << "none of them is too large by itself";
+  EXPECT_EQ(reporter.too_large, 0u) << "none of them is too large by itself";
   EXPECT_TRUE(Eventually([&] {
     producer->PollAcknowledgements(acknowledge);
     return static_cast<bool>(producer->Health());
@@ -259,8 +268,8 @@ TEST_F(SnapshotProducerTest, GivesBackWhatTimedOutAndDeliversItWhenItIsSentAgain
   options.delivery_timeout = 500ms;
   const auto producer = SnapshotProducer::Open(options).value();
   std::map<uint64_t, int> delivered, failed;
-  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, bool well) {
-    ++(well ? delivered : failed)[ticket];
+  const SnapshotSink::Acknowledge acknowledge = [&](uint64_t ticket, Delivery delivery) {
+    ++(delivery == Delivery::kAcknowledged ? delivered : failed)[ticket];
   };
   const auto arrives = [&](std::map<uint64_t, int>& where, uint64_t ticket) {
     return Eventually([&] {

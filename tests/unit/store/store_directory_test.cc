@@ -55,7 +55,7 @@ TEST(StoreDirectory, SaysWhyItCannotBeMade) {
   std::ofstream(folder.path() + "/file") << "x";
   const auto directory = StoreDirectory::Open(folder.path() + "/file/below");
   ASSERT_FALSE(directory);
-  EXPECT_EQ(directory.error().code, Code::kUnavailable);
+  EXPECT_EQ(directory.error().code, Code::kRefused) << "no retry mends it";
   EXPECT_NE(directory.error().message.find(folder.path() + "/file"), std::string::npos)
       << directory.error().message;
 }

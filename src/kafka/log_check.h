@@ -1,0 +1,40 @@
+#pragma once
+// Whether a topic's partitions still hold the records that were read from them. Internal to this room.
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <span>
+#include <string>
+
+#include "flow/log_port.h"
+#include "kafka/client_settings.h"
+
+namespace seen::kafka {
+
+struct LogFinding {
+  enum class Kind : uint8_t {
+    kSame,      // the record is there
+    kReplaced,  // another record is there
+    kShorter,   // the log ends before it: it was cut or replaced, or a new leader isn't up to date yet
+    kGone,      // retention or compaction took it: there is nothing to compare
+  };
+  Kind kind = Kind::kGone;
+  int64_t end = -1;  // of the log; -1: not known
+};
+
+struct LogCheckOptions {
+  std::string brokers;
+  ClientSettings client;
+  std::string topic;
+};
+
+/// Reads these records again. Errors: the client can't be made. The client is made for this call, so whatever
+/// another one believes of the topic doesn't matter. Takes `timeout` at most, ends soon after `stop` is set.
+/// A partition that doesn't answer has no finding.
+Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
+                                                const std::map<int32_t, Anchor>& records,
+                                                std::chrono::milliseconds timeout,
+                                                const std::atomic<bool>& stop);
+
+}  // namespace seen::kafka

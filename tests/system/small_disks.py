@@ -1,0 +1,76 @@
+"""Disks that a test fills and empties: a small file system, or, where none may be mounted, one that is said to be full."""
+
+import errno
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+SHIM = pathlib.Path(__file__).with_name("full_disk.c")
+
+
+class Tmpfs:
+    """A file system of 24 MiB and 600 files."""
+    environment = {}
+
+    def __init__(self, place):
+        self.place = place
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=600", "tmpfs", str(place)],
+                               capture_output=True, text=True)
+        if mount.returncode != 0:
+            pytest.skip(f"needs a small file system, and mount isn't permitted here: {mount.stderr.strip()}")
+
+    def fill(self):
+        """Takes all bytes and all files that are left."""
+        ballast = self.place / "ballast"
+        ballast.mkdir()
+        with open(ballast / "bytes", "wb", buffering=0) as file:
+            for size in (65_536, 4_096):
+                try:
+                    while file.write(b"\0" * size):
+                        pass
+                except OSError as error:
+                    assert error.errno == errno.ENOSPC
+        try:
+            for number in range(1_000):
+                (ballast / str(number)).touch()
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+
+    def free(self):
+        shutil.rmtree(self.place / "ballast")
+
+    def close(self):
+        subprocess.run(["umount", "-l", str(self.place)], check=True)
+
+
+class Preloaded:
+    """A folder that full_disk.c calls full; for every user, on every machine that has built the daemon."""
+
+    def __init__(self, place):
+        self.place = place
+        self.marker = place.with_name(f"{place.name}.full")
+        library = place.with_name("full_disk.so")
+        compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SHIM), "-ldl"], check=True)
+        self.environment = {"LD_PRELOAD": str(library), "SEEN_FULL_DISK": str(place)}
+
+    def fill(self):
+        self.marker.touch()
+
+    def free(self):
+        self.marker.unlink()
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(params=[Tmpfs, Preloaded], ids=["tmpfs", "preloaded"])
+def small_disk(request, tmp_path):
+    place = tmp_path / "small"
+    place.mkdir()
+    disk = request.param(place)
+    yield disk
+    disk.close()
