@@ -36,6 +36,7 @@ struct Flags {
   bool version = false;
   bool embedded_kafka = false;
   bool rebuild = false;
+  bool publish_incomplete = false;
   bool share_topics = false;
 };
 
@@ -59,6 +60,8 @@ void AddOptions(CLI::App& app, Flags& flags) {
       "Start a broker within this process, to try things: it keeps little and nothing after it ends");
   app.add_flag("--rebuild", flags.rebuild,
                "Read partitions whose local state is gone from the earliest offset");
+  app.add_flag("--publish-incomplete", flags.publish_incomplete,
+               "Publish incomplete state as it is, in place of whole snapshots that were published before");
   app.add_flag("--share-topics", flags.share_topics,
                "Start although another consumer group publishes into the same topics");
 }
@@ -113,7 +116,8 @@ Command Execute(Flags flags, const ProgramVersions& versions) {
   if (flags.print_config) return PrintCommand{0, config->effective_json, {}};
   if (flags.check_config)
     return PrintCommand{0, fmt::format("{}: ok\n", path.empty() ? "configuration" : path), {}};
-  return RunCommand{std::move(*config), flags.embedded_kafka, flags.rebuild, flags.share_topics};
+  return RunCommand{std::move(*config), flags.embedded_kafka, flags.rebuild, flags.publish_incomplete,
+                    flags.share_topics};
 }
 
 }  // namespace

@@ -18,9 +18,10 @@ struct ProgramVersions {
 /// Run the daemon.
 struct RunCommand {
   Config config;
-  bool embedded_kafka = false;  // start a broker of our own and use it instead of kafka.brokers
-  bool rebuild = false;         // read partitions without local state from the earliest
-  bool share_topics = false;    // start although another group publishes into the same topics
+  bool embedded_kafka = false;      // start a broker of our own and use it instead of kafka.brokers
+  bool rebuild = false;             // read partitions without local state from the earliest
+  bool publish_incomplete = false;  // publish incomplete state as it is
+  bool share_topics = false;        // start although another group publishes into the same topics
 };
 
 /// Print and leave.

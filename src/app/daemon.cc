@@ -14,6 +14,7 @@
 #include "app/memory_budget.h"
 #include "app/other_group.h"
 #include "app/rekeying.h"
+#include "app/retention_watch.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/stop_signal.h"
@@ -113,6 +114,7 @@ class Daemon {
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
   Instant retention_asked_{};
+  RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
   // In the order of their making; what is below uses what is above and goes first.
   std::unique_ptr<EmbeddedBroker> embedded_;
@@ -255,6 +257,7 @@ Status Daemon::Connect() {
   exposures.plan = *plan;
   exposures.groups = groups_.get();
   exposures.rebuild = options_.rebuild || options_.embedded_kafka;
+  exposures.publish_incomplete = options_.publish_incomplete;
   exposures.partitions_of_users = topics->user_partitions;
   exposures.snapshots = snapshots_.get();
   exposures.watermarks = watermarks;
@@ -380,9 +383,9 @@ void Daemon::Housekeep() {
   const Instant now = clock_.Now();
   if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
     retention_asked_ = now;
-    if (const auto retention = exposures_->consumer().RetentionMs(milliseconds(500)); retention) {
-      status_.SetRetention(*retention);
-    }
+    const std::string warning = retention_.Heard(exposures_->consumer().RetentionMs(milliseconds(500)));
+    if (!warning.empty()) log::Warning("retention of the input topic", {{"reason", warning}});
+    status_.SetRetention(retention_.retention_ms());
   }
   if (service_manager_.present()) service_manager_.Alive();
   const DaemonStatus status = queries_.GetStatus();

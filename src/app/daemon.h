@@ -9,7 +9,8 @@ struct DaemonOptions {
   Config config;
   bool embedded_kafka = false;
   bool rebuild = false;
-  bool share_topics = false;  // start although another group publishes into the same topics
+  bool publish_incomplete = false;  // see flow/last_published.h
+  bool share_topics = false;        // start although another group publishes into the same topics
 };
 
 /// What must not pass silently stopped it: an operator decides.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/retention_watch.h"
 #include "app/version.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
@@ -16,6 +17,7 @@ StatusBoard::StatusBoard(const Config& config, const Clock& clock) : config_(con
   base_.rocksdb_version = RocksVersion();
   base_.store_version = kStoreVersion;
   base_.topic = config.input.topic;
+  base_.window_days_max = LongestWindowDays(config);
   base_.started_at = clock.WallNow();
   problem_ = "starting";
 }
@@ -131,6 +133,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     const std::lock_guard lock(mutex_);
     status = base_;
     status.not_ready_reason = problem_;
+    status.input_retention_ms = retention_ms_;
   }
   const Consumer* const consumer = exposures ? &exposures->consumer() : nullptr;
   if (consumer) status.brokers_reachable = consumer->brokers_reachable();

@@ -1,7 +1,6 @@
 #include "app/exposures.h"
 
-#include <algorithm>
-
+#include "app/retention_watch.h"
 #include "base/threads.h"
 
 namespace seen {
@@ -17,12 +16,7 @@ ExposuresTaker::Options TakerOptions(const Config& config, const StoreDirectory&
                                      std::function<void()> on_taken, std::function<void()> on_frozen) {
   ExposuresTaker::Options options;
   options.directory = directory.path();
-  options.group_id = config.kafka.group_id;
-  for (const FilterConfig& filter : config.filters) {
-    options.window_days_max = std::max(options.window_days_max, filter.window_days);
-    for (const KindConfig& kind : filter.kinds)
-      options.window_days_max = std::max(options.window_days_max, kind.window_days);
-  }
+  options.window_days_max = LongestWindowDays(config);
   options.partitions_of_users = partitions_of_users;
   options.rebuild = rebuild;
   options.awaits_rekeying = config.input.source_topic.has_value();
@@ -58,17 +52,20 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
                      const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter,
                      const Clock& clock)
     : clock_(clock),
-      stores_(*options.config, options.plan, options.groups, directory, resources, budget),
+      stores_(*options.config, options.plan, options.groups, directory, resources, budget,
+              options.publish_incomplete),
       taker_(TakerOptions(
                  *options.config, directory, options.partitions_of_users, options.rebuild,
                  [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
              stores_, dead_letters, reporter, clock),
-      runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock) {
+      runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock),
+      published_topics_(*options.config) {
   if (options.snapshots == nullptr) return;
   Publisher::Options publisher;
   publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
   publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
+  last_published_.emplace(published_topics_, taker_.open(), reporter, clock);
 }
 
 Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, const StoreDirectory& directory,
@@ -93,6 +90,7 @@ Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, cons
       NameThread("publisher");
       raw->RunPublisher();
     });
+    made->last_published_->Start();
   }
   made->threads_ = std::make_unique<RunnerThreads>(made->runner_, "worker", options.consumer.workers,
                                                    std::move(on_failed));
@@ -107,6 +105,7 @@ void Exposures::StopWorkers() {
 
 void Exposures::Stop(milliseconds drain) {
   StopWorkers();
+  if (last_published_) last_published_->Stop();
   const Instant until = clock_.Now() + drain;
   while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
     std::this_thread::sleep_for(kDrainSlice);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/published_topics.h"
 #include "app/rocks_stores.h"
 #include "flow/publisher.h"
 #include "kafka/consumer.h"
@@ -31,6 +32,7 @@ class Exposures {
     bool rebuild = false;
     int32_t partitions_of_users = 0;                   // what users are mapped to
     SnapshotSink* snapshots = nullptr;                 // nullptr: no filter publishes
+    bool publish_incomplete = false;                   // see flow/last_published.h
     std::optional<WatermarkBeat::Options> watermarks;  // nullopt: none are written
     const PublishLease* lease = nullptr;               // says when a partition may be published
   };
@@ -82,6 +84,8 @@ class Exposures {
   TopicRunner runner_;
   std::unique_ptr<Consumer> consumer_;  // calls the runner
   std::optional<Publisher> publisher_;
+  PublishedTopics published_topics_;
+  std::optional<LastPublishedReader> last_published_;
   std::unique_ptr<RunnerThreads> threads_;
   std::thread checkpointer_;
   std::thread publisher_thread_;

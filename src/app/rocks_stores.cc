@@ -19,20 +19,15 @@ uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::s
 
 RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan,
                          const ItemGroups* groups, const StoreDirectory& directory,
-                         const StoreResources& resources, const MemoryBudget& budget)
+                         const StoreResources& resources, const MemoryBudget& budget, bool publish_incomplete)
     : config_(config),
       plan_(std::move(plan)),
       groups_(groups),
       directory_(directory),
       resources_(resources),
       budget_(budget),
+      publish_incomplete_(publish_incomplete),
       journal_budget_(std::make_shared<JournalBudget>(config.store.explain_bytes)) {}
-
-Result<bool> RocksStores::HasState(int32_t partition) const {
-  const auto with_state = directory_.PartitionsWithState();
-  if (!with_state) return Fail(with_state.error());
-  return std::binary_search(with_state->begin(), with_state->end(), partition);
-}
 
 Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t partition_count) {
   StoreOptions store_options{directory_.path(),
@@ -75,6 +70,7 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
   options.publish_entries_max = budget_.PublishEntries(partition_count);
   const std::vector<uint8_t>& kinds = store.kind_numbers();
   std::copy(kinds.begin(), kinds.end(), options.kinds.begin());
+  options.publish_incomplete = publish_incomplete_;
   options.sweep_users_per_second = kSweptUsersPerSecond / partition_count;
   if (config_.unexposed) {
     uint32_t ttl_s = 0;

@@ -15,11 +15,12 @@ namespace seen {
 
 class RocksStores final : public PartitionStores {
  public:
-  /// `groups`: which items are alike; nullptr: off. All references outlive this.
+  /// `groups`: which items are alike; nullptr: off. `publish_incomplete`: PartitionOptions has it. All
+  /// references outlive this.
   RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan, const ItemGroups* groups,
-              const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget);
+              const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
+              bool publish_incomplete);
 
-  Result<bool> HasState(int32_t partition) const override;
   Result<Opened> Open(int32_t partition, int32_t partition_count) override;
   Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
 
@@ -33,6 +34,7 @@ class RocksStores final : public PartitionStores {
   const StoreDirectory& directory_;
   const StoreResources& resources_;
   const MemoryBudget& budget_;
+  const bool publish_incomplete_;
   const std::shared_ptr<JournalBudget> journal_budget_;
 };
 

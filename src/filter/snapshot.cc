@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "filter/bits.h"
+#include "filter/grow_payload.h"
 #include "filter/render_payload.h"
 
 #define XXH_INLINE_ALL
@@ -27,6 +28,7 @@ constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHead
                  kSimilarFormatAt = 60, kSimilarCountAt = 64;
 constexpr size_t kHeaderBytes = 56;             // what this version writes
 constexpr size_t kHeaderBytesWithSimilar = 72;  // likewise, with kFlagSimilar
+constexpr size_t kCompleteSinceBytes = 8;       // behind either
 constexpr size_t kHeaderBytesMax = 4096;        // what a later minor addition may grow it to
 constexpr uint8_t kFlagSimilar = 1;
 
@@ -51,6 +53,48 @@ struct SimilarFields {
   uint32_t fingerprint_count;
   size_t bytes;
 };
+
+struct First {
+  SnapshotFormat format;
+  size_t count;
+  double rate;
+};
+
+size_t CompleteSinceAt(bool has_similar) { return has_similar ? kHeaderBytesWithSimilar : kHeaderBytes; }
+
+/// `bytes` become a header's, for payloads to be appended to.
+void BeginEnvelope(const SnapshotMeta& meta, bool has_similar, std::string& bytes) {
+  bytes.assign(CompleteSinceAt(has_similar) + (meta.complete_since ? kCompleteSinceBytes : 0), '\0');
+}
+
+void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::optional<SimilarFields>& similar,
+                    std::string& bytes) {
+  const std::span<char> header(bytes);
+  const size_t complete_since_at = CompleteSinceAt(similar.has_value());
+  const size_t header_bytes = complete_since_at + (meta.complete_since ? kCompleteSinceBytes : 0);
+  if (similar) {
+    PutInteger(header, kFlagsAt, kFlagSimilar);
+    PutInteger(header, kSimilarBytesAt, static_cast<uint32_t>(similar->bytes));
+    PutInteger(header, kSimilarFormatAt, static_cast<uint8_t>(similar->format));
+    PutInteger(header, kSimilarCountAt, similar->fingerprint_count);
+  }
+  if (meta.complete_since) PutInteger(header, complete_since_at, meta.complete_since->value);
+  const size_t payload_bytes = bytes.size() - header_bytes;
+  Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  PutInteger(header, kVersionAt, kVersion);
+  PutInteger(header, kFormatAt, static_cast<uint8_t>(first.format));
+  PutInteger(header, kHashAt, kHashXxh64);
+  PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
+  PutInteger(header, kItemCountAt, static_cast<uint32_t>(first.count));
+  PutInteger(header, kAsOfAt, meta.as_of.value);
+  PutInteger(header, kHorizonAt, meta.horizon.since_epoch);
+  PutInteger(header, kPartitionAt, meta.partition);
+  PutInteger(header, kInputOffsetAt, meta.input_offset);
+  PutInteger(header, kRateAt, std::bit_cast<uint64_t>(first.rate));
+  PutInteger(header, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
+  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
+}
 
 /// Of a snapshot whose flags say that they are there.
 Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_view payload) {
@@ -106,34 +150,49 @@ void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const 
   const size_t count = items.fingerprints.size();
   const double rate = shape.false_positive_rate;
   const SnapshotFormat format = shape.format == SnapshotFormat::kAuto ? FormatFor(count, rate) : shape.format;
-  const size_t header_bytes = similar ? kHeaderBytesWithSimilar : kHeaderBytes;
-  bytes.assign(header_bytes, '\0');
+  BeginEnvelope(meta, similar.has_value(), bytes);
   RenderPayload({format, rate, shape.power_of_two}, items, bytes);
+  std::optional<SimilarFields> fields;
   if (similar) {
     const size_t first_end = bytes.size();
     const SnapshotFormat similar_format = SimilarFormatFor(shape, similar->size());
     RenderPayload({similar_format, rate, shape.power_of_two}, {*similar, {}}, bytes);
-    PutInteger(std::span<char>(bytes), kFlagsAt, kFlagSimilar);
-    PutInteger(std::span<char>(bytes), kSimilarBytesAt, static_cast<uint32_t>(bytes.size() - first_end));
-    PutInteger(std::span<char>(bytes), kSimilarFormatAt, static_cast<uint8_t>(similar_format));
-    PutInteger(std::span<char>(bytes), kSimilarCountAt, static_cast<uint32_t>(similar->size()));
+    fields = {similar_format, static_cast<uint32_t>(similar->size()), bytes.size() - first_end};
   }
-  const size_t payload_bytes = bytes.size() - header_bytes;
-  Check(payload_bytes <= std::numeric_limits<uint32_t>::max(), "a snapshot's payload is under 4 GiB");
-  const std::span<char> header(bytes);
-  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  PutInteger(header, kVersionAt, kVersion);
-  PutInteger(header, kFormatAt, static_cast<uint8_t>(format));
-  PutInteger(header, kHashAt, kHashXxh64);
-  PutInteger(header, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
-  PutInteger(header, kItemCountAt, static_cast<uint32_t>(count));
-  PutInteger(header, kAsOfAt, meta.as_of.value);
-  PutInteger(header, kHorizonAt, meta.horizon.since_epoch);
-  PutInteger(header, kPartitionAt, meta.partition);
-  PutInteger(header, kInputOffsetAt, meta.input_offset);
-  PutInteger(header, kRateAt, std::bit_cast<uint64_t>(rate));
-  PutInteger(header, kPayloadBytesAt, static_cast<uint32_t>(payload_bytes));
-  PutInteger(header, kChecksumAt, ChecksumOf(bytes));
+  FinishEnvelope(meta, {format, count, rate}, fields, bytes);
+}
+
+bool RenderUnion(const SnapshotView& published, const SnapshotShape& shape, const SnapshotMeta& meta,
+                 std::span<const Fingerprint> items, std::optional<std::span<const Fingerprint>> similar,
+                 std::string& bytes) {
+  const SnapshotFormat format = published.meta().format;
+  const auto& second = published.similar();
+  if (!CanGrow(format) || (shape.format != SnapshotFormat::kAuto && shape.format != format)) return false;
+  if (shape.power_of_two && !std::has_single_bit(published.payload().size())) return false;
+  if (similar && second && !CanGrow(second->format)) return false;
+  double rate = shape.false_positive_rate;
+  BeginEnvelope(meta, similar.has_value(), bytes);
+  const auto first =
+      GrowPayload(format, published.payload(), published.meta().item_count, items, rate, bytes);
+  if (!first) return false;
+  const First of{format, first->item_count, std::clamp(first->false_positive_rate, rate, kRateMax)};
+  std::optional<SimilarFields> fields;
+  if (similar) {
+    const size_t first_end = bytes.size();
+    fields = {second ? second->format : SimilarFormatFor(shape, similar->size()),
+              static_cast<uint32_t>(similar->size()), 0};
+    if (second) {
+      const auto grown =
+          GrowPayload(fields->format, second->payload, second->fingerprint_count, *similar, rate, bytes);
+      if (!grown) return false;
+      fields->fingerprint_count = static_cast<uint32_t>(grown->item_count);
+    } else {
+      RenderPayload({fields->format, rate, shape.power_of_two}, {*similar, {}}, bytes);
+    }
+    fields->bytes = bytes.size() - first_end;
+  }
+  FinishEnvelope(meta, of, fields, bytes);
+  return true;
 }
 
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints) {
@@ -214,6 +273,11 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
   meta.partition = GetInteger<int32_t>(bytes, kPartitionAt);
   meta.input_offset = GetInteger<int64_t>(bytes, kInputOffsetAt);
   meta.false_positive_rate = rate;
+  const size_t complete_since_at = CompleteSinceAt(has_similar);
+  if (header_bytes >= complete_since_at + kCompleteSinceBytes) {
+    const auto since_ms = GetInteger<int64_t>(bytes, complete_since_at);
+    if (since_ms != 0) meta.complete_since = {since_ms};
+  }
   return SnapshotView(meta, payload, std::move(*view), std::move(similar));
 }
 

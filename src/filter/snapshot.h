@@ -26,6 +26,8 @@ struct SnapshotMeta {
   int32_t partition = 0;
   int64_t input_offset = 0;           // every record of the partition below it is in
   double false_positive_rate = 0.01;  // as asked
+  // Some of what came before it may be missing; nullopt: nothing of the window is.
+  std::optional<TimeMs> complete_since = std::nullopt;
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
@@ -41,6 +43,14 @@ void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const 
                     std::optional<std::span<const Fingerprint>> similar, std::string& bytes);
 /// Of the format and at the rate of `meta`. Where days are needed, all items count for the horizon's.
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints);
+
+class SnapshotView;
+/// The union of `published` with `items` and `similar`, which are as above, in the envelope of `meta`. The
+/// rate is the greater of that of `shape` and what the result has. False, and `bytes` are of no use: `shape`
+/// asks for another kind than `published` is of, or the kind takes no more items (CanGrow).
+bool RenderUnion(const SnapshotView& published, const SnapshotShape& shape, const SnapshotMeta& meta,
+                 std::span<const Fingerprint> items, std::optional<std::span<const Fingerprint>> similar,
+                 std::string& bytes);
 
 /// The second filter of a snapshot: what is like the items that were seen. Points into its bytes.
 struct SimilarPart {

@@ -2,7 +2,8 @@
 // One part of a partition's checkpoint. A checkpoint is a list of parts: all begin, all write, in the order
 // of the list; then the store takes everything in one step, or nothing.
 //
-// Order of the list, as the store's file wants it: journal, users, marks, endings, served rows.
+// Order of the list, as the store's file wants it: journal, users, last published snapshots, marks, endings,
+// served rows.
 
 #include <vector>
 

@@ -23,6 +23,12 @@ AnswerLimits FilterPolicy::AnswerAt(TimeMs now) const {
   return answer;
 }
 
+int32_t FilterPolicy::LongestWindowDays() const {
+  int32_t longest = window_days;
+  for (const KindPolicy& kind : kinds) longest = std::max(longest, kind.window_days);
+  return longest;
+}
+
 Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_through) const {
   const TimeMs now = std::min(wall, partition_time);
   const Day today = DayOf(now);

@@ -51,6 +51,8 @@ struct FilterPolicy {
 
   /// What counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.
   AnswerLimits AnswerAt(TimeMs now) const;
+  /// Of all kinds of events.
+  int32_t LongestWindowDays() const;
   /// First day that may count in it.
   Day AnswerHorizon(TimeMs now) const { return DayOf(now) - window_days; }
 

@@ -38,8 +38,9 @@ std::optional<Position> Corrected(std::optional<Position> position, const Partit
 // In the order of flow/checkpoint_part.h.
 PartitionCheckpoint::Parts PartsOf(PartitionFlow& flow) {
   PartitionCheckpoint::Parts parts;
-  for (CheckpointPart* const part : std::initializer_list<CheckpointPart*>{
-           flow.journal.get(), &flow.users_part, &flow.marks_part, &flow.republisher, flow.unexposed.get()}) {
+  for (CheckpointPart* const part :
+       std::initializer_list<CheckpointPart*>{flow.journal.get(), &flow.users_part, &flow.last_published,
+                                              &flow.marks_part, &flow.republisher, flow.unexposed.get()}) {
     if (part != nullptr) parts.in_order.push_back(part);
   }
   parts.republisher = &flow.republisher;
@@ -61,19 +62,20 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter),
       republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
+      last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),
       journal(JournalOf(state.options(), position, store)),
-      intake(state, {publish, republisher, unexposed.get(), journal.get()},
+      intake(state, {publish, republisher, last_published, unexposed.get(), journal.get()},
              position ? position->anchor : Anchor{}, store, dead_letters, reporter, clock),
       users_part(state),
       marks_part(state, store, publish),
       checkpoint(state, PartsOf(*this), store, dead_letters, reporter, clock),
-      reader(state, store, clock),
+      reader(state, store, last_published, clock),
       store_(store) {}
 
 PartitionStatus PartitionFlow::GetStatus() const {
   PartitionStatus status;
-  state.FillStatus(status);
+  state.FillStatus(status, reader.clock().WallNow());
   if (journal) status.tail_bytes += journal->AllBytes();
   status.marks_outstanding = publish.Outstanding();
   status.store = store_.Figures();

@@ -50,6 +50,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   ++batch_number_;
   time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
   defer_ = IsBehind(records.back()) || !neighbors_.publish.HasRoom();
+  if (state_.wholeness().awaits_record()) [[unlikely]]
+    NoteFirst(records);
   size_t taken = 0;
   while (taken < records.size()) {
     const auto rest = records.subspan(taken);
@@ -81,6 +83,16 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   dirty_slots_.clear();
   exposed_.clear();
   return taken;
+}
+
+// The first record after what is missing says since when the state is whole.
+void PartitionIntake::NoteFirst(std::span<const Record> records) {
+  const auto first = std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    return record.offset >= state_.next_offset();
+  });
+  if (first == records.end()) return;
+  const bool is_ahead = first->timestamp > time_limit_;
+  state_.wholeness().FirstRecord(is_ahead ? clock_.WallNow() : first->timestamp);
 }
 
 void PartitionIntake::PassOnDirty(Instant visible_at) {
@@ -313,6 +325,7 @@ void PartitionIntake::SkipLost(int64_t low) {
   anchor_is_checked_ = true;  // it is gone as well
   anchor_ = {};
   state_.Lose(range);
+  state_.wholeness().Lost(state_.partition_time(), range.from == 0);
   reporter_.RangeLost(options_.partition, range);
 }
 
@@ -325,8 +338,9 @@ bool PartitionIntake::TailIsOfAnEarlierDay() const {
 
 bool PartitionIntake::HasChanges() const {
   return !tail_->Empty() || state_.next_offset() != state_.checkpoint_offset() ||
-         state_.LostRangesChanged() || neighbors_.publish.HasMarkChanges() ||
-         neighbors_.republisher.HasChanges() ||
+         state_.LostRangesChanged() || state_.wholeness().HasChanges() ||
+         neighbors_.publish.HasMarkChanges() || neighbors_.republisher.HasChanges() ||
+         neighbors_.last_published.HasChanges() ||
          (neighbors_.unexposed && neighbors_.unexposed->HasChanges()) ||
          // The sweep of a new day waits until the tail of the old one is in the store.
          TailIsOfAnEarlierDay() || (neighbors_.journal && neighbors_.journal->MustDrop());
@@ -356,6 +370,7 @@ void PartitionIntake::Freeze() {
   frozen->position.partition_time = state_.partition_time();
   frozen->position.anchor = anchor_;
   frozen->position.lost_ranges = state_.TakeLostRanges();
+  frozen->position.filters = state_.wholeness().Take();
   frozen->rejected = rejected_;
   frozen->at = clock_.Now();
   frozen->has_served = std::exchange(tail_has_served_, false);

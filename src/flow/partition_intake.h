@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
 #include "flow/partition_state.h"
@@ -29,6 +30,7 @@ class PartitionIntake {
   struct Neighbors {
     PublishFlow& publish;
     const Republisher& republisher;
+    const LastPublishedSnapshots& last_published;
     const UnexposedFlow* unexposed = nullptr;  // nullptr: unexposed items aren't published
     PartitionJournal* journal = nullptr;       // nullptr: none is kept
   };
@@ -77,6 +79,7 @@ class PartitionIntake {
   bool TailIsOfAnEarlierDay() const;
   void NoteTaken(const Record& record, BatchReport& report);
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
+  void NoteFirst(std::span<const Record> records);
   void PassOnDirty(Instant visible_at);
   void NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report);
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);

@@ -41,6 +41,7 @@ struct PartitionOptions {
   std::array<uint8_t, kDeclaredKindsMax> kinds{};
   /// Which items are like which, for filters with `similar` on. nullptr: nobody knows. Outlives the flow.
   const ItemGroups* groups = nullptr;
+  bool publish_incomplete = false;        // snapshots are of the state alone: see flow/last_published.h
   double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };
 

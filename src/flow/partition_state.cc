@@ -14,6 +14,7 @@ PartitionState::PartitionState(PartitionOptions options, const std::optional<Pos
                                int64_t start_offset, int64_t high_watermark, Instant now)
     : options_(std::move(options)),
       filters_(options_),
+      wholeness_(options_.filters, position, start_offset),
       caught_up_at_(high_watermark),
       next_offset_(position ? position->next_offset : start_offset),
       partition_time_ms_(position ? position->partition_time.value : 0),
@@ -42,6 +43,12 @@ AsOf PartitionState::GetAsOf(Instant now) const {
   if (reading.end_is_known)
     as_of.lag_messages = std::max<int64_t>(0, high_watermark_.load(std::memory_order_relaxed) - next);
   as_of.age = reading.age;
+  return as_of;
+}
+
+AsOf PartitionState::GetAsOf(size_t filter_index, Instant now, TimeMs wall) const {
+  AsOf as_of = GetAsOf(now);
+  as_of.complete_since = wholeness_.IncompleteSince(filter_index, wall);
   return as_of;
 }
 
@@ -136,7 +143,7 @@ void PartitionState::NoteCheckpointProblem(std::string problem) {
   checkpoint_problem_ = std::move(problem);
 }
 
-void PartitionState::FillStatus(PartitionStatus& status) const {
+void PartitionState::FillStatus(PartitionStatus& status, TimeMs wall) const {
   status.partition = options_.partition;
   status.next_offset = next_offset();
   status.checkpoint_offset = checkpoint_offset();
@@ -151,6 +158,8 @@ void PartitionState::FillStatus(PartitionStatus& status) const {
     status.reason = "reading up to offset " + std::to_string(caught_up_at_) + ", at " +
                     std::to_string(status.next_offset);
   }
+  for (size_t i = 0; i < options_.filters.size(); ++i)
+    status.filters.push_back({options_.filters[i].name, wholeness_.IncompleteSince(i, wall)});
   const std::lock_guard lock(notes_mutex_);
   status.misrouted = misrouted_;
   status.misrouted_last = misrouted_last_;

@@ -28,6 +28,7 @@
 #include "flow/store_port.h"
 #include "flow/tail.h"
 #include "flow/unexposed_log.h"
+#include "flow/wholeness.h"
 
 namespace seen {
 
@@ -57,6 +58,8 @@ class PartitionState {
 
   const PartitionOptions& options() const { return options_; }
   const FilterMasks& filters() const { return filters_; }
+  Wholeness& wholeness() { return wholeness_; }
+  const Wholeness& wholeness() const { return wholeness_; }
 
   // Any thread.
   Tails GetTails() const;
@@ -72,6 +75,8 @@ class PartitionState {
   /// Up to the log's end that was seen last.
   int64_t LagMessages() const;
   AsOf GetAsOf(Instant now) const;
+  /// Of an answer from this filter.
+  AsOf GetAsOf(size_t filter_index, Instant now, TimeMs wall) const;
   /// Negative: not known. The end never goes back.
   void SetWatermarks(int64_t low, int64_t high);
   /// The brokers, asked at `asked_at`, said that the log ends at `end`: see Freshness.
@@ -79,7 +84,7 @@ class PartitionState {
   void AcknowledgeLostRanges();
   bool LostRangesChanged() const { return lost_ranges_changed_.load(std::memory_order_acquire); }
   /// What this knows of it.
-  void FillStatus(PartitionStatus& status) const;
+  void FillStatus(PartitionStatus& status, TimeMs wall) const;
 
   // Worker.
   void SetNextOffset(int64_t offset) { next_offset_.store(offset, std::memory_order_release); }
@@ -110,6 +115,7 @@ class PartitionState {
  private:
   const PartitionOptions options_;
   const FilterMasks filters_;
+  Wholeness wholeness_;
   const int64_t caught_up_at_;
 
   std::atomic<int64_t> next_offset_;            // worker writes

@@ -116,7 +116,11 @@ void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
   if (!entry.timed) SetTimer(number, now + filters_[entry.filter_index].snapshot->debounce);
 }
 
-// A mark without state.
+bool PublishFlow::IsSent(const Rendering& made) {
+  return !made.user_id.empty() && made.origin != Origin::kPublished;
+}
+
+// A mark without state, or a snapshot that is withheld.
 void PublishFlow::NothingToSend(uint32_t number) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;
@@ -151,7 +155,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
     outgoing_.clear();
     for (size_t i = 0; i < group && stepped.status; ++i) {
       const Rendering& made = renderings_[i];
-      if (made.user_id.empty()) continue;
+      if (!IsSent(made)) continue;
       outgoing_.push_back({made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
     }
     if (!outgoing_.empty()) sink.TrySend(outgoing_);
@@ -161,7 +165,10 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       break;
     }
     for (size_t i = 0; i < group; ++i) {
-      if (renderings_[i].user_id.empty()) NothingToSend(numbers_[i]);
+      Tally& tally = tallies_[renderings_[i].filter_index];
+      if (renderings_[i].origin == Origin::kUnion) ++tally.merged;
+      if (renderings_[i].origin == Origin::kPublished) ++tally.withheld;
+      if (!IsSent(renderings_[i])) NothingToSend(numbers_[i]);
     }
     // From the last on, so that what is put back stands as it did.
     for (size_t i = outgoing_.size(); i-- > 0;) {
@@ -278,6 +285,7 @@ void PublishFlow::Report() {
     const Tally& tally = tallies[i];
     if (tally.sent > 0) reporter_.SnapshotsSent(filter, tally.sent, tally.bytes);
     if (tally.failed > 0) reporter_.SnapshotsFailed(filter, tally.failed);
+    if (tally.merged + tally.withheld > 0) reporter_.SnapshotsMerged(filter, tally.merged, tally.withheld);
     reporter_.SnapshotsAcknowledged(filter, tally.visible_to_published, tally.record_to_published);
   }
 }

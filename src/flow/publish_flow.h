@@ -6,7 +6,7 @@
 // it is acknowledged; CollectMarks says which unclean users a checkpoint must mark, so that a restart
 // publishes them. Invariant: the last acknowledged snapshot of a user without an entry, and of a clean entry,
 // holds everything the partition's state holds of the user, unless a mark for it stands in the store or in
-// the tail.
+// the tail. It doesn't hold for snapshots that are withheld: flow/last_published.h makes them due later.
 //
 // Threads: one mutex inside, held for moves between queues, never while rendering, sending or reading.
 
@@ -61,12 +61,18 @@ class PublishFlow {
   /// Any thread. Marks in the store could be cleared by a checkpoint.
   bool HasMarkChanges() const;
 
+  enum class Origin : uint8_t {
+    kState,
+    kUnion,      // of the state and the last published snapshot
+    kPublished,  // that snapshot: it isn't sent again
+  };
   /// A user's snapshot: what is asked for, and what came of it.
   struct Rendering {
     FilterIndex filter_index = 0;
     UserKey user;
     std::string user_id;  // empty: nothing is known of the user
     std::string bytes;
+    Origin origin = Origin::kState;
   };
   /// Renders a group, whose memory is used again and again; an error is one of all.
   using Render = std::function<Status(std::span<Rendering> group)>;
@@ -131,6 +137,7 @@ class PublishFlow {
   void FireTimers(Instant now);
   void BecameClean(PublishEntry& entry);
   size_t TakeGroup(size_t limit);
+  static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now);
   void NothingToSend(uint32_t number);
   void PutBack(uint32_t number);
@@ -163,7 +170,7 @@ class PublishFlow {
   bool rescan_ = false;  // new marks were committed during a scan
   std::optional<UserRef> scan_after_;
   struct Tally {
-    uint64_t sent = 0, bytes = 0, failed = 0;
+    uint64_t sent = 0, bytes = 0, failed = 0, merged = 0, withheld = 0;
     LatencyCounts visible_to_published, record_to_published;
   };
   std::vector<Tally> tallies_;

@@ -79,7 +79,8 @@ void Publisher::NoteLease(const OpenPartition& open) {
 
 // A snapshot of a partition that is still catching up would let seen items through.
 bool Publisher::MayPublish(const OpenPartition& open) const {
-  return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire) && HoldsLease(open);
+  return open.CaughtUp() && !open.stopped.load(std::memory_order_acquire) && HoldsLease(open) &&
+         !open.flow->last_published.AwaitsReading(clock_.WallNow());
 }
 
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
@@ -90,6 +91,8 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
     Try(PublishStep::kRepublish, open, lane,
         [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
   }
+  Try(PublishStep::kLastPublished, open, lane,
+      [&] { return flow.last_published.Step(clock_.Now(), clock_.WallNow()); });
   if (flow.unexposed) {
     Try(PublishStep::kUnexposed, open, lane,
         [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink_, open.unexposed_tag()); });

@@ -38,11 +38,11 @@ struct BatchReport {
 };
 
 /// The kinds of work that the publisher does for a partition; each is retried on its own.
-enum class PublishStep : uint8_t { kScanMarks, kRepublish, kUnexposed, kRender };
-inline constexpr size_t kPublishSteps = 4;
+enum class PublishStep : uint8_t { kScanMarks, kRepublish, kLastPublished, kUnexposed, kRender };
+inline constexpr size_t kPublishSteps = 5;
 constexpr std::string_view PublishStepName(PublishStep step) {
-  constexpr std::array<std::string_view, kPublishSteps> kNames = {"scan_marks", "republish", "unexposed",
-                                                                  "render"};
+  constexpr std::array<std::string_view, kPublishSteps> kNames = {"scan_marks", "republish", "last_published",
+                                                                  "unexposed", "render"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -72,6 +72,8 @@ class Reporter {
   /// Consumption of `partition` stopped or went on: level 0 full, tail full, disk full.
   virtual void FlowHeld(int32_t partition, std::string_view reason) = 0;
   virtual void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) = 0;
+  /// Of an incomplete filter: unions with the last published snapshot, and those for which that one stays.
+  virtual void SnapshotsMerged(FilterIndex /*filter*/, uint64_t /*merged*/, uint64_t /*withheld*/) {}
   /// Summed over one step of the publisher.
   virtual void SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) = 0;
   virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,

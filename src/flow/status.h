@@ -18,6 +18,7 @@ struct AsOf {
   TimeMs partition_time;
   std::optional<int64_t> lag_messages;           // nullopt: the log's end isn't known now
   std::optional<std::chrono::milliseconds> age;  // see flow/freshness.h; nullopt: not known
+  std::optional<TimeMs> complete_since;          // see flow/wholeness.h; nullopt: the filter is whole
 };
 
 struct CheckpointReport {
@@ -56,6 +57,11 @@ struct UnexposedStatus {
   uint64_t outstanding = 0;  // to be acknowledged
 };
 
+struct FilterStatus {
+  std::string name;
+  std::optional<TimeMs> complete_since;  // nullopt: it is whole
+};
+
 struct HeavyUser {
   std::string filter;         // its name
   std::string user_id_start;  // as above
@@ -84,6 +90,7 @@ struct PartitionStatus {
   uint64_t misrouted = 0;
   MisroutedExample misrouted_last;
   std::vector<LostRange> lost_ranges;
+  std::vector<FilterStatus> filters;  // in configuration order
   std::optional<TimeMs> last_checkpoint_at;
   CheckpointReport last_checkpoint;
   StoreFigures store;

@@ -46,12 +46,31 @@ struct LostRange {
   friend bool operator==(const LostRange&, const LostRange&) = default;
 };
 
+/// Where the last published snapshots of a filter's users are.
+enum class LastPublished : uint8_t {
+  kInState = 0,  // the state holds all that they hold
+  kUnread = 1,   // the state was begun without it: only their topic has it
+  kKept = 2,     // likewise, and the store keeps a copy
+};
+
+/// Since when one filter's state is whole. Of a filter that isn't configured now, too.
+struct FilterWholeness {
+  FilterId filter = 0;
+  TimeMs complete_since;       // by record timestamps; 0: always was. kNotRecorded: it isn't configured
+  bool awaits_record = false;  // nothing was read since: what is read next says it
+  int32_t window_days = 0;     // its longest window
+  LastPublished last_published = LastPublished::kInState;
+  friend bool operator==(const FilterWholeness&, const FilterWholeness&) = default;
+};
+inline constexpr TimeMs kNotRecorded{std::numeric_limits<int64_t>::max()};
+
 /// Where a partition's state stands in its log. Written in the same file as the state it describes.
 struct Position {
   int64_t next_offset = 0;  // every record below it is in the state
   TimeMs partition_time;    // greatest record timestamp read
   Anchor anchor;            // last record read, or the one that holds next_offset back
   std::vector<LostRange> lost_ranges;
+  std::vector<FilterWholeness> filters;  // ascending; empty: written by an older version
   friend bool operator==(const Position&, const Position&) = default;
 };
 
@@ -99,6 +118,10 @@ class CheckpointWriter {
   virtual Status PutSweep(std::string_view encoded) = 0;
   /// `delta` is composed onto what is stored. Ascending by UserRef, before any mark.
   virtual Status AddDelta(const UserRef& user, std::string_view encoded_delta) = 0;
+  /// What KeepPublished has kept is done with: a user's, ascending, and then all of a filter's. After the
+  /// deltas, before any mark.
+  virtual Status DropPublished(const UserRef& user) = 0;
+  virtual Status DropAllPublished(FilterId filter) = 0;
   /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or
   /// cleared.
   virtual Status SetMark(const Mark& mark) = 0;
@@ -129,6 +152,14 @@ class CheckpointWriter {
 
  private:
   static Status NoJournal() { return Fail(Code::kRefused, "this store keeps no journal"); }
+};
+
+/// A user's last published snapshot, where the state was begun without what it holds.
+struct PublishedRow {
+  UserRef user;
+  std::string user_id;
+  std::string snapshot;  // empty: there is none (any more)
+  friend bool operator==(const PublishedRow&, const PublishedRow&) = default;
 };
 
 struct StoreFigures {
@@ -177,6 +208,14 @@ class PartitionStore {
   virtual Result<std::string> ReadSweep() const = 0;
   /// Bytes of `filter` that `horizon` lets go may be dropped from now on, at the store's leisure. Any thread.
   virtual void SetHorizon(FilterId filter, const Horizon& horizon) = 0;
+  /// In place of what is kept of these users; ascending, each once. Durable when it returns. Beside a
+  /// checkpoint, from one thread.
+  virtual Status KeepPublished(std::span<const PublishedRow> rows) = 0;
+  /// `out[i]` has an empty snapshot where nothing is kept. Any thread.
+  virtual Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const = 0;
+  /// Up to `limit` of those kept, greater than `after`, ascending, without their snapshots.
+  virtual Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
+                                                          size_t limit) const = 0;
   /// `whole_from` of the last KeepRowsFrom that was committed; nullopt: none was.
   virtual Result<std::optional<Day>> ReadJournalStart() const { return std::optional<Day>(); }
   /// The user's stored rows of `from` or later, newest first; those behind `after` where it is given.

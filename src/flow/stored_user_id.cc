@@ -27,8 +27,10 @@ Result<std::string> StoredUserId(const PartitionStore& store, const UserRef& use
   const auto found = store.ReadDelta(user, stored);
   if (!found) return Fail(found.error());
   DeltaView view;
-  if (!*found || !ParseDelta(stored, view)) return std::string();
-  return std::string(view.user_id);
+  if (*found && ParseDelta(stored, view) && !view.user_id.empty()) return std::string(view.user_id);
+  PublishedRow kept;
+  if (Status read = store.ReadPublished({&user, 1}, {&kept, 1}); !read) return Fail(read.error());
+  return kept.user_id;
 }
 
 }  // namespace seen

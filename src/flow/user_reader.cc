@@ -1,10 +1,23 @@
 #include "flow/user_reader.h"
 
+#include <algorithm>
+
 #include "flow/items_by_day.h"
 #include "flow/stored_user_id.h"
 #include "model/change.h"
+#include "model/delta_view.h"
 
 namespace seen {
+namespace {
+
+bool IsErased(std::string_view stored, std::span<const Change> changes) {
+  DeltaView view;
+  if (!stored.empty() && ParseDelta(stored, view) && view.erased) return true;
+  return std::any_of(changes.begin(), changes.end(),
+                     [](const Change& change) { return change.kind == ChangeKind::kErased; });
+}
+
+}  // namespace
 
 Result<Delta> UserReader::ReadUser(size_t filter_index, const UserKey& user) const {
   const FilterPolicy& filter = state_.options().filters[filter_index];
@@ -56,6 +69,7 @@ SnapshotMeta UserReader::MetaAt(TimeMs wall_now, size_t filter_index) const {
   meta.input_offset = state_.next_offset();
   meta.horizon = state_.options().filters[filter_index].AnswerHorizon(wall_now);
   meta.partition = state_.options().partition;
+  meta.complete_since = state_.wholeness().IncompleteSince(filter_index, wall_now);
   return meta;
 }
 
@@ -69,10 +83,66 @@ Status UserReader::Render(const FilterPolicy& filter, const SnapshotShape& shape
     items.days =
         by_day.Group(*ends, shape.format == SnapshotFormat::kDayChain ? DayBy::kWindow : DayBy::kTime);
   }
-  std::optional<std::span<const Fingerprint>> similar;
-  if (filter.similar != Similar::kOff) similar = reader.similar().values();
-  RenderSnapshot(shape, meta, items, similar, bytes);
+  RenderSnapshot(shape, meta, items, SimilarOf(filter, reader), bytes);
   return {};
+}
+
+std::optional<std::span<const Fingerprint>> UserReader::SimilarOf(const FilterPolicy& filter,
+                                                                  const SeenReader& reader) {
+  if (filter.similar == Similar::kOff) return std::nullopt;
+  return reader.similar().values();
+}
+
+// kState: `bytes` are still to be rendered.
+PublishFlow::Origin UserReader::Merge(const FilterPolicy& filter, const SnapshotShape& shape,
+                                      const SnapshotMeta& meta, const SeenReader& reader,
+                                      const std::string& published, std::string& bytes) {
+  using Origin = PublishFlow::Origin;
+  const auto view = SnapshotView::Parse(published);
+  if (!view) return Origin::kState;
+  // What was seen before it was published has left the window.
+  const Day counts_from = meta.horizon + filter.window_days - filter.LongestWindowDays();
+  if (DayOf(view->meta().as_of) < counts_from) return Origin::kState;
+  if (RenderUnion(*view, shape, meta, reader.seen().values(), SimilarOf(filter, reader), bytes))
+    return Origin::kUnion;
+  // Of the two the one with fewer items lacks more of the other's: docs/decisions/0007.
+  if (reader.seen().size() >= view->meta().item_count) return Origin::kState;
+  bytes = published;
+  return Origin::kPublished;
+}
+
+// What is kept of the group's users, in their order. Empty where nothing is.
+Status UserReader::ReadPublishedOf(TimeMs wall_now, std::span<const PublishFlow::Rendering> group,
+                                   std::span<const UserRef> refs,
+                                   std::vector<PublishedRow>& published) const {
+  published.clear();
+  const auto is_merged = [&](const PublishFlow::Rendering& one) {
+    return last_published_.IsMerged(one.filter_index, wall_now);
+  };
+  if (std::none_of(group.begin(), group.end(), is_merged)) [[likely]]
+    return {};
+  published.resize(refs.size());
+  if (Status read = store_.ReadPublished(refs, published); !read) return read;
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (!is_merged(group[i])) published[i] = {};
+  }
+  return {};
+}
+
+Result<std::string> UserReader::ReadPublished(size_t filter_index, const UserKey& user) const {
+  const TimeMs wall_now = clock_.WallNow();
+  if (!last_published_.IsMerged(filter_index, wall_now)) return std::string();
+  const FilterPolicy& filter = state_.options().filters[filter_index];
+  const auto delta = ReadUser(filter_index, user);
+  if (!delta) return Fail(delta.error());
+  if (delta->erased) return std::string();
+  const UserRef ref{filter.id, user};
+  PublishedRow row;
+  if (Status read = store_.ReadPublished({&ref, 1}, {&row, 1}); !read) return Fail(read.error());
+  const auto view = SnapshotView::Parse(row.snapshot);
+  const Day counts_from = DayOf(wall_now) - filter.LongestWindowDays();
+  if (!view || DayOf(view->meta().as_of) < counts_from) return std::string();
+  return std::move(row.snapshot);
 }
 
 Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const {
@@ -115,6 +185,8 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
     reads[i].changes_to = changes.size();
   }
   if (Status found = store_.ReadDeltas(refs, std::span(stored).first(group.size())); !found) return found;
+  thread_local std::vector<PublishedRow> published;
+  if (Status found = ReadPublishedOf(wall_now, group, refs, published); !found) return found;
   for (size_t i = 0; i < group.size(); ++i) {
     const Read& read = reads[i];
     const auto changed = std::span(changes).subspan(read.changes_from, read.changes_to - read.changes_from);
@@ -124,6 +196,18 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
     }
     NoteRead(group[i].filter_index, group[i].user, reader);
     group[i].user_id = reader.user_id();
+    group[i].origin = PublishFlow::Origin::kState;
+    if (!published.empty() && !published[i].snapshot.empty()) [[unlikely]] {
+      if (IsErased(stored[i], changed)) {
+        last_published_.DropErased(refs[i]);
+      } else {
+        const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
+        group[i].origin =
+            Merge(filter, filter.snapshot->shape, read.meta, reader, published[i].snapshot, group[i].bytes);
+        if (group[i].user_id.empty()) group[i].user_id = published[i].user_id;
+        if (group[i].origin != PublishFlow::Origin::kState) continue;
+      }
+    }
     // What isn't seen yet, as it takes several exposures, may be similar to others.
     if (reader.seen().size() == 0 && reader.similar().size() == 0) {
       group[i].bytes.clear();
@@ -165,6 +249,15 @@ Status UserReader::RenderUser(size_t filter_index, const UserKey& user, const Sn
     return read;
   }
   user_id = reader.user_id();
+  const auto published = ReadPublished(filter_index, user);
+  if (!published) return Fail(published.error());
+  if (!published->empty()) {
+    const auto origin = Merge(filter, shape, meta, reader, *published, bytes);
+    if (origin == PublishFlow::Origin::kUnion) return {};
+    // One that isn't of the kind asked for is no answer.
+    const auto view = SnapshotView::Parse(bytes);
+    if (origin == PublishFlow::Origin::kPublished && view && view->meta().format == shape.format) return {};
+  }
   return Render(filter, shape, meta, reader, bytes);
 }
 

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "filter/snapshot.h"
 #include "flow/heavy_users.h"
+#include "flow/last_published.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
 #include "flow/store_port.h"
@@ -22,14 +23,18 @@ namespace seen {
 class UserReader {
  public:
   /// All references outlive this.
-  UserReader(const PartitionState& state, const PartitionStore& store, const Clock& clock)
-      : state_(state), store_(store), clock_(clock) {}
+  UserReader(const PartitionState& state, const PartitionStore& store, LastPublishedSnapshots& last_published,
+             const Clock& clock)
+      : state_(state), store_(store), last_published_(last_published), clock_(clock) {}
 
   /// All that is known of the user.
   Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
   /// The same, as an answer needs it: what counts by `limits`, the filter's. `reader`: the thread's.
   Status ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
+  /// The user's last published snapshot, where the filter is incomplete and the state may lack what it holds;
+  /// otherwise it is empty.
+  Result<std::string> ReadPublished(size_t filter_index, const UserKey& user) const;
   /// Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
   Status RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
                     std::string& user_id, std::string& bytes) const;
@@ -37,6 +42,7 @@ class UserReader {
   /// `bytes` is empty: a tombstone.
   Status RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const;
 
+  const Clock& clock() const { return clock_; }
   /// Of those read since the start.
   void FillHeaviestUsers(PartitionStatus& status) const;
 
@@ -48,9 +54,17 @@ class UserReader {
   SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
   static Status Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
                        SeenReader& reader, std::string& bytes);
+  static std::optional<std::span<const Fingerprint>> SimilarOf(const FilterPolicy& filter,
+                                                               const SeenReader& reader);
+  static PublishFlow::Origin Merge(const FilterPolicy& filter, const SnapshotShape& shape,
+                                   const SnapshotMeta& meta, const SeenReader& reader,
+                                   const std::string& published, std::string& bytes);
+  Status ReadPublishedOf(TimeMs wall_now, std::span<const PublishFlow::Rendering> group,
+                         std::span<const UserRef> refs, std::vector<PublishedRow>& published) const;
 
   const PartitionState& state_;
   const PartitionStore& store_;
+  LastPublishedSnapshots& last_published_;
   const Clock& clock_;
   mutable HeavyUsers heavy_users_;  // thread-safe: a by-product of reading
 };

@@ -92,7 +92,8 @@ Status TopicReader::Impl::FindRanges(milliseconds timeout) {
   for (int32_t partition = 0; partition < count; ++partition) {
     const int64_t from = starts[partition];
     ranges.push_back({partition, from, std::max(from, ends[partition])});
-    states.push_back({from >= ends[partition], from});
+    const bool is_wanted = !options.only_partition || *options.only_partition == partition;
+    states.push_back({!is_wanted || from >= ends[partition], from});
   }
   return {};
 }

@@ -27,6 +27,7 @@ class TopicReader {
     std::string topic;
     std::optional<TimeMs> from_time;          // first record at or after it; nullopt: the earliest
     std::optional<TimeMs> to_time;            // records before it; nullopt: the end as it is at Open
+    std::optional<int32_t> only_partition;    // nullopt: all
     std::map<int32_t, int64_t> from_offsets;  // partition -> offset, to resume: goes before from_time
   };
   struct Range {

@@ -26,5 +26,6 @@ int main(int argc, char** argv) {
   }
   auto& run = *std::get_if<seen::RunCommand>(&command);
   seen::log::Configure(run.config.log.level, run.config.log.format);
-  return seen::RunDaemon({std::move(run.config), run.embedded_kafka, run.rebuild, run.share_topics});
+  return seen::RunDaemon(
+      {std::move(run.config), run.embedded_kafka, run.rebuild, run.publish_incomplete, run.share_topics});
 }

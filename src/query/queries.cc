@@ -6,6 +6,18 @@
 #include "query/queries_segments.h"
 
 namespace seen {
+namespace {
+
+// What the user's last published snapshot holds, and the state may lack.
+void DropPublished(const std::string& published, const CandidateList& candidates,
+                   std::vector<uint32_t>& unseen) {
+  const auto view = SnapshotView::Parse(published);
+  if (!view) return;
+  std::erase_if(unseen, [&](uint32_t candidate) { return view->MightContain(candidates.ids[candidate]); });
+}
+
+}  // namespace
+
 Queries::Queries(const Config& config, const Clock& clock, StatusSource status)
     : config_(config), clock_(clock), status_(std::move(status)) {}
 
@@ -46,6 +58,10 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   return place;
 }
 
+AsOf Queries::AsOfFrom(const Place& place) const {
+  return place.open->flow->state.GetAsOf(place.filter_index, clock_.Now(), clock_.WallNow());
+}
+
 Status Queries::CanAnswer(std::string_view filter, std::string_view user_id) const {
   const auto place = Find(filter, user_id);
   return place ? Status() : Fail(place.error());
@@ -63,7 +79,7 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
     return Fail(possible.error().code, "fpr: " + possible.error().message);
   }
   SnapshotAnswer answer;
-  answer.as_of = place->open->flow->state.GetAsOf(clock_.Now());
+  answer.as_of = AsOfFrom(*place);
   std::string known_id;
   const Status rendered =
       place->open->flow->reader.RenderUser(place->filter_index, place->user, shape, known_id, answer.bytes);
@@ -77,7 +93,7 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   UnseenAnswer answer;
-  answer.as_of = place->open->flow->state.GetAsOf(clock_.Now());
+  answer.as_of = AsOfFrom(*place);
   thread_local SeenReader reader;
   thread_local Candidates asked;
   const FilterPolicy& policy = place->open->flow->state.options().filters[place->filter_index];
@@ -85,6 +101,9 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
                                                          policy.AnswerAt(clock_.WallNow()), reader);
   if (!read) return Fail(read.error());
   asked.Unseen(candidates, also_seen, reader, answer.unseen);
+  const auto published = place->open->flow->reader.ReadPublished(place->filter_index, place->user);
+  if (!published) return Fail(published.error());
+  if (!published->empty()) DropPublished(*published, candidates, answer.unseen);
   if (policy.similar != Similar::kOff || candidates.one_per_group) {
     Status added = AnswerSimilar(policy, candidates, asked.fingerprints(), also_seen, reader, answer);
     if (!added) return Fail(added.error());
@@ -95,7 +114,7 @@ Result<UnseenAnswer> Queries::Unseen(std::string_view filter, std::string_view u
 Result<UserAnswer> Queries::User(std::string_view filter, std::string_view user_id) const {
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
-  const AsOf as_of = place->open->flow->state.GetAsOf(clock_.Now());
+  const AsOf as_of = AsOfFrom(*place);
   const auto delta = place->open->flow->reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   UserAnswer answer =

@@ -50,6 +50,7 @@ class Queries final : public QueryPort {
     UserKey user;
   };
   Result<Place> Find(std::string_view filter, std::string_view user_id) const;
+  AsOf AsOfFrom(const Place& place) const;
   Result<const ItemGroups*> FindGroups() const;
   Status AnswerSimilar(const FilterPolicy& policy, const CandidateList& candidates,
                        std::span<const Fingerprint> fingerprints, std::span<const std::string_view> also_seen,

@@ -140,7 +140,7 @@ Result<ExposuresAnswer> Queries::Exposures(std::string_view filter, std::string_
     cursor = *decoded;
   }
   ExposuresAnswer answer;
-  answer.as_of = flow.state.GetAsOf(clock_.Now());
+  answer.as_of = AsOfFrom(*place);
   const auto delta = flow.reader.ReadUser(place->filter_index, place->user);
   if (!delta) return Fail(delta.error());
   PartitionJournal::Question rows{
@@ -176,7 +176,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
   const AnswerLimits limits = policy.AnswerAt(clock_.WallNow());
   const Fingerprint fingerprint = FingerprintOf(item);
   WhyAnswer answer;
-  answer.as_of = flow.state.GetAsOf(clock_.Now());
+  answer.as_of = AsOfFrom(*place);
 
   thread_local SeenReader reader;
   if (Status read = flow.reader.ReadSeen(place->filter_index, place->user, limits, reader); !read) {

@@ -148,12 +148,6 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
 
 Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment, const GroupLog& log) {
   const int32_t partition = assignment.partition;
-  const auto has_state = stores_.HasState(partition);
-  if (!has_state) return Fail(has_state.error());
-  // Asked before there is a folder, too: a refusal leaves nothing behind.
-  if (!*has_state) {
-    if (Status may = CheckReread(assignment, log); !may) return Fail(std::move(may.error()));
-  }
   const int32_t count =
       options_.partitions_of_users > 0 ? options_.partitions_of_users : assignment.partition_count;
   auto opened = stores_.Open(partition, count);
@@ -163,15 +157,13 @@ Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment,
   }
   const auto position = opened->store->ReadPosition();
   if (!position) return Fail(position.error());
-  if (*has_state && !*position) {  // an emptied folder is no state
-    if (Status may = CheckReread(assignment, log); !may) return Fail(std::move(may.error()));
-  }
-  if (!*position && assignment.committed_offset) {
-    log::Warning("state is missing; the topic still holds the windows of all filters: reading it again",
-                 {{"partition", partition},
-                  {"from_offset", assignment.watermarks.low},
-                  {"group_has_read", *assignment.committed_offset},
-                  {"directory", options_.directory}});
+  int64_t start_offset = assignment.watermarks.low;
+  if (!*position && (options_.rebuild || assignment.committed_offset)) {
+    const auto holds = HoldsWindow(assignment, log);
+    if (!holds) return Fail(holds.error());
+    // What retention has deleted is missing from state that is built again: it counts as lost.
+    if (!*holds) start_offset = 0;
+    if (assignment.committed_offset) WarnOfMissingState(assignment, *holds);
   }
 
   auto open = std::make_shared<OpenPartition>();
@@ -179,13 +171,6 @@ Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment,
   if (options_.awaits_rekeying) open->answers_from.store(OpenPartition::kNotYet);
   if (*position) open->commit_offset.store((*position)->next_offset);  // everything below is in the store
   open->store = std::move(opened->store);
-  // What retention has deleted is missing from state that is built again: it counts as lost.
-  int64_t start_offset = assignment.watermarks.low;
-  if (options_.rebuild && !*position) {
-    const auto holds = HoldsWindow(assignment, log);
-    if (!holds) return Fail(holds.error());
-    if (!*holds) start_offset = 0;
-  }
   open->flow = std::make_unique<PartitionFlow>(std::move(opened->options), *position, start_offset,
                                                assignment.watermarks.high, *open->store, dead_letters_,
                                                reporter_, clock_);
@@ -201,20 +186,18 @@ Result<bool> ExposuresTaker::HoldsWindow(const Assignment& assignment, const Gro
   return *first > assignment.watermarks.low;
 }
 
-// There is no state. Whether reading the topic from its start gives all of it.
-Status ExposuresTaker::CheckReread(const Assignment& assignment, const GroupLog& log) const {
-  if (!assignment.committed_offset) return {};
-  const auto holds = HoldsWindow(assignment, log);
-  if (!holds) return Fail(holds.error());
-  if (*holds) return {};
-  return Fail(Code::kRefused,
-              Name(assignment.partition) + ": there is no state in " + options_.directory +
-                  ", but the group \"" + options_.group_id + "\" has read the topic up to offset " +
-                  std::to_string(*assignment.committed_offset) +
-                  ", and retention has deleted records up to " + std::to_string(assignment.watermarks.low) +
-                  " that may be in a filter's window of " + std::to_string(options_.window_days_max) +
-                  " days. Remedy: mount the right directory, or start once with --rebuild to read the "
-                  "partition from its earliest record");
+void ExposuresTaker::WarnOfMissingState(const Assignment& assignment, bool holds_window) const {
+  const std::string_view what =
+      holds_window
+          ? "state is missing; the topic still holds the windows of all filters: reading it again"
+          : "state is missing, and retention has deleted a part of the window: reading what the topic "
+            "holds. Filters are incomplete until their windows have passed. Remedy: if there is state "
+            "elsewhere, stop, and start with its store.directory";
+  log::Warning(what, {{"partition", assignment.partition},
+                      {"from_offset", assignment.watermarks.low},
+                      {"group_has_read", *assignment.committed_offset},
+                      {"window_days", options_.window_days_max},
+                      {"directory", options_.directory}});
 }
 
 void ExposuresTaker::Step(GroupLog& log) {

@@ -17,8 +17,6 @@ namespace seen {
 class PartitionStores {
  public:
   virtual ~PartitionStores() = default;
-  /// False: there is nothing of the partition.
-  virtual Result<bool> HasState(int32_t partition) const = 0;
   struct Opened {
     std::unique_ptr<PartitionStore> store;
     PartitionOptions options;  // its flow's
@@ -33,7 +31,6 @@ class ExposuresTaker final : public TopicTaker {
  public:
   struct Options {
     std::string directory;                    // of the stores; for people
-    std::string group_id;                     // likewise
     int32_t window_days_max = 0;              // of all filters
     int32_t partitions_of_users = 0;          // what users are mapped to; 0: the topic's number of partitions
     bool rebuild = false;                     // state that was there is dropped where it doesn't fit
@@ -60,7 +57,7 @@ class ExposuresTaker final : public TopicTaker {
   class Taken;
   Result<PartitionPointer> OpenStore(const Assignment& assignment, const GroupLog& log);
   Result<bool> HoldsWindow(const Assignment& assignment, const GroupLog& log) const;
-  Status CheckReread(const Assignment& assignment, const GroupLog& log) const;
+  void WarnOfMissingState(const Assignment& assignment, bool holds_window) const;
   bool WriteFrozen(OpenPartition& open);
   /// kUnavailable: somebody still reads it.
   Status CloseUnassigned(int32_t partition);

@@ -23,7 +23,9 @@ struct DaemonStatus {
       0;  // last records of the input that were read again and are the same, since the start
   std::string instance_id;
   std::string topic;
-  int32_t partitions_total = 0;  // of the input topic; 0: not known yet
+  int32_t partitions_total = 0;               // of the input topic; 0: not known yet
+  std::optional<int64_t> input_retention_ms;  // of the input topic; nullopt: unlimited, or not known
+  int32_t window_days_max = 0;                // the longest window of a filter
   TimeMs started_at;
   bool ready = false;
   std::string not_ready_reason;       // empty when ready

@@ -58,6 +58,8 @@ struct Metrics::Counted {
     Counter* snapshots;
     Counter* bytes;
     Counter* failed;
+    Counter* merged;
+    Counter* withheld;
     Histogram* visible_to_published;
     Histogram* event_to_published;
   };
@@ -159,6 +161,12 @@ struct Metrics::Counted {
 
   Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
   Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
+  Family<Counter>& snapshots_merged =
+      Counters("seen_snapshots_merged_total",
+               "Snapshots of incomplete filters, rendered as the union with the last published one.");
+  Family<Counter>& snapshots_withheld =
+      Counters("seen_snapshots_withheld_total",
+               "Snapshots of incomplete filters that weren't sent: the last published one holds more.");
   Family<Counter>& snapshots_failed =
       Counters("seen_snapshots_failed_total", "Snapshots that were not delivered; they are sent again.");
   Family<Counter>& publish_errors =
@@ -221,6 +229,8 @@ Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name
           &snapshots.Add(labels),
           &snapshot_bytes.Add(labels),
           &snapshots_failed.Add(labels),
+          &snapshots_merged.Add(labels),
+          &snapshots_withheld.Add(labels),
           &visible_to_published.Add(labels, kLatencyBounds),
           &event_to_published.Add(labels, kLatencyBounds)};
 }
@@ -412,6 +422,12 @@ void Metrics::SnapshotsFailed(FilterId filter, uint64_t snapshots) {
                {{"filter", of.name},
                 {"snapshots", snapshots},
                 {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
+}
+
+void Metrics::SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withheld) {
+  const Counted::PerFilter& of = counted_->Of(filter);
+  of.merged->Increment(static_cast<double>(merged));
+  of.withheld->Increment(static_cast<double>(withheld));
 }
 
 void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& error) {

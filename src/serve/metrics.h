@@ -43,6 +43,7 @@ class Metrics final : public Reporter {
   void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
+  void SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withheld) override;
   void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
   void LeaseLapsed(int32_t partition) override;
   void SnapshotTooLarge(std::string_view topic) override;

@@ -18,6 +18,8 @@ std::string Dump(const Json& json) {
 
 Json NullIfUnknown(int64_t offset) { return offset < 0 ? Json(nullptr) : Json(offset); }
 
+Json TimeJson(const std::optional<TimeMs>& time) { return time ? Json(time->value) : Json(nullptr); }
+
 Json AgeJson(const std::optional<std::chrono::milliseconds>& age) {
   return age ? Json(age->count()) : Json(nullptr);
 }
@@ -72,6 +74,7 @@ Json PartitionJson(const PartitionStatus& partition) {
                {"misrouted", partition.misrouted},
                {"misrouted_last", nullptr},
                {"lost_ranges", Json::array()},
+               {"filters", Json::array()},
                {"last_checkpoint_at_ms", nullptr},
                {"last_checkpoint", nullptr},
                {"store", StoreJson(partition.store)},
@@ -105,6 +108,8 @@ Json PartitionJson(const PartitionStatus& partition) {
                                    {"messages", range.to - range.from},
                                    {"noticed_at_ms", range.noticed_at.value}});
   }
+  for (const FilterStatus& filter : partition.filters)
+    json["filters"].push_back({{"filter", filter.name}, {"complete_since", TimeJson(filter.complete_since)}});
   if (partition.last_checkpoint_at) {
     json["last_checkpoint_at_ms"] = partition.last_checkpoint_at->value;
     json["last_checkpoint"] = CheckpointJson(partition.last_checkpoint);
@@ -200,6 +205,7 @@ std::string WriteUser(std::string_view filter, std::string_view user_id, const U
                {"partition_time_ms", answer.as_of.partition_time.value},
                {"lag_messages", answer.as_of.lag_messages ? Json(*answer.as_of.lag_messages) : Json(nullptr)},
                {"age_ms", AgeJson(answer.as_of.age)},
+               {"complete_since", TimeJson(answer.as_of.complete_since)},
                {"items", answer.items},
                {"bytes", answer.bytes},
                {"removals", answer.removals},

@@ -1,5 +1,6 @@
 #include "serve/status_metrics.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -50,6 +51,11 @@ double LostMessages(const PartitionStatus& partition) {
   int64_t messages = 0;
   for (const LostRange& range : partition.lost_ranges) messages += range.to - range.from;
   return static_cast<double>(messages);
+}
+
+auto IncompleteFilters(const PartitionStatus& partition) {
+  return std::count_if(partition.filters.begin(), partition.filters.end(),
+                       [](const FilterStatus& filter) { return filter.complete_since.has_value(); });
 }
 
 MetricFamily RekeyingLag(const DaemonStatus& status) {
@@ -116,6 +122,8 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       Total("seen_log_checks_total",
             "Times that the last record read of a partition was read again, and was the same.",
             static_cast<double>(status.log_checks)),
+      Whole("seen_longest_window_seconds", "The longest window of a filter.",
+            static_cast<double>(status.window_days_max) * 86'400),
       Whole("seen_input_partitions", "Partitions of the input topic; 0 until known.",
             status.partitions_total),
       Unread(status, "seen_partitions_refused",
@@ -142,6 +150,9 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       gauge("seen_lost_messages_unacknowledged",
             "Messages that retention deleted before they were read, until acknowledged.",
             [](P p) { return Value(LostMessages(p)); }),
+      gauge("seen_incomplete_filters",
+            "Filters whose state lacks a part of their window, and whose snapshots may lack it too.",
+            [&](P p) { return number(IncompleteFilters(p)); }),
       gauge("seen_tail_bytes", "Memory of the changes since the last checkpoint.",
             [&](P p) { return number(p.tail_bytes); }),
       gauge("seen_snapshot_marks_outstanding",
@@ -176,6 +187,11 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       counter("seen_store_block_cache_misses_total", "Blocks read from disk.",
               [&](P p) { return number(p.store.block_cache_misses); }),
   };
+  if (status.input_retention_ms) {
+    families.push_back(Whole("seen_input_retention_seconds",
+                             "How long the input topic keeps records; absent where unlimited or not known.",
+                             static_cast<double>(*status.input_retention_ms) / 1000.0));
+  }
   families.push_back(RekeyingLag(status));
   if (status.item_groups) {
     const ItemGroupsStatus& groups = *status.item_groups;

@@ -77,6 +77,8 @@ HttpResponse AboutUser(const AsOf& as_of, const Parameters& parameters, std::str
     response.body = std::move(body);
   }
   response.headers.emplace_back("Seen-As-Of", AsOfText(as_of));
+  if (as_of.complete_since)
+    response.headers.emplace_back("Seen-Complete-Since", std::to_string(as_of.complete_since->value));
   return response;
 }
 

@@ -6,11 +6,14 @@
 namespace seen {
 
 std::string_view PositionKey() { return std::string_view("\x00", 1); }
+std::string_view WholenessKey() { return std::string_view("\x00\x01", 2); }
 std::string_view DescriptorKey() { return "\x01"; }
 std::string_view JournalStartKey() { return "\x02"; }
 std::string_view SweepKey() { return "\x03"; }
 std::string_view EndOf(Table table) {
   switch (table) {
+    case Table::kPublished:
+      return "\x12";
     case Table::kMarks:
       return "\x21";
     case Table::kEndings:

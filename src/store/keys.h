@@ -12,11 +12,12 @@ namespace seen {
 
 /// A key's first byte.
 enum class Table : unsigned char {
-  kPosition = 0x00,    // one key; the smallest, so that every checkpoint's file begins with it
+  kPosition = 0x00,    // two keys; the smallest, so that every checkpoint's file begins with them
   kDescriptor = 0x01,  // one key
   kJournal = 0x02,     // one key: the day from which on nothing is missing in the journal
   kSweep = 0x03,       // one key
   kDeltas = 0x10,      // a user's encoded delta
+  kPublished = 0x11,   // the user's last snapshot, published before the state was begun
   kMarks = 0x20,       // the user's snapshot isn't acknowledged; the value: the user id
   kEndings = 0x21,     // by time: no value, the user's snapshot must be made again then
   kServed = 0x30,      // by time: served items that may turn out unexposed
@@ -26,6 +27,8 @@ inline constexpr size_t kUserKeyBytes = 19;  // table, filter (big-endian), user
 using StoredUserKey = std::array<char, kUserKeyBytes>;
 
 std::string_view PositionKey();
+/// Written with the position, behind it.
+std::string_view WholenessKey();
 std::string_view DescriptorKey();
 std::string_view JournalStartKey();
 std::string_view SweepKey();

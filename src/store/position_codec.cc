@@ -9,6 +9,7 @@ namespace seen {
 namespace {
 
 constexpr uint8_t kVersion = 1;
+constexpr uint8_t kWholenessVersion = 1;
 
 void PutRange(const LostRange& range, std::string& out) {
   PutLittleEndian(range.from, out);
@@ -69,6 +70,46 @@ Result<Position> DecodePosition(std::string_view bytes) {
                 "position: " + std::to_string(bytes.size()) + " bytes that are not a position");
   }
   return position;
+}
+
+std::string EncodeWholeness(const std::vector<FilterWholeness>& filters) {
+  std::string out;
+  PutLittleEndian(kWholenessVersion, out);
+  PutLittleEndian(static_cast<uint16_t>(filters.size()), out);
+  for (const FilterWholeness& filter : filters) {
+    PutLittleEndian(filter.filter, out);
+    PutLittleEndian(filter.complete_since.value, out);
+    PutLittleEndian(static_cast<uint8_t>(filter.awaits_record ? 1 : 0), out);
+    PutLittleEndian(filter.window_days, out);
+    PutLittleEndian(static_cast<uint8_t>(filter.last_published), out);
+  }
+  return out;
+}
+
+Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes) {
+  FieldReader reader(bytes);
+  const auto version = reader.Get<uint8_t>();
+  const auto count = reader.Get<uint16_t>();
+  std::vector<FilterWholeness> filters;
+  bool in_range = version == kWholenessVersion;
+  for (uint32_t i = 0; i < count && reader.ok() && in_range; ++i) {
+    FilterWholeness filter;
+    filter.filter = reader.Get<uint16_t>();
+    filter.complete_since = {reader.Get<int64_t>()};
+    const auto awaits_record = reader.Get<uint8_t>();
+    filter.awaits_record = awaits_record == 1;
+    filter.window_days = reader.Get<int32_t>();
+    const auto last_published = reader.Get<uint8_t>();
+    filter.last_published = static_cast<LastPublished>(last_published);
+    in_range = awaits_record <= 1 && last_published <= static_cast<uint8_t>(LastPublished::kKept) &&
+               (filters.empty() || filters.back().filter < filter.filter);
+    filters.push_back(filter);
+  }
+  if (!in_range || !reader.Complete()) {
+    return Fail(Code::kCorrupt, "wholeness: " + std::to_string(bytes.size()) +
+                                    " bytes that are not since when filters are whole");
+  }
+  return filters;
 }
 
 }  // namespace seen

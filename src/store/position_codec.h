@@ -17,4 +17,10 @@ std::string EncodePosition(const Position& position);
 /// kCorrupt for anything EncodePosition can't have written.
 Result<Position> DecodePosition(std::string_view bytes);
 
+/// Of Position::filters: schemas/store.md, "Wholeness".
+std::string EncodeWholeness(const std::vector<FilterWholeness>& filters);
+
+/// kCorrupt for anything EncodeWholeness can't have written.
+Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes);
+
 }  // namespace seen

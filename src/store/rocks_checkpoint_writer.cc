@@ -38,6 +38,8 @@ Status RocksPartitionStore::Writer::Written(const rocksdb::Status& status) const
 Status RocksPartitionStore::Writer::Begin(const Position& position) {
   rocksdb::Status status = file_.Open(database_.incoming_file());
   if (status.ok()) status = file_.Put(rocksdb::Slice(PositionKey()), EncodePosition(position));
+  if (status.ok() && !position.filters.empty())
+    status = file_.Put(rocksdb::Slice(WholenessKey()), EncodeWholeness(position.filters));
   return Written(status);
 }
 
@@ -52,6 +54,15 @@ Status RocksPartitionStore::Writer::AddDelta(const UserRef& user, std::string_vi
 
 Status RocksPartitionStore::Writer::PutSweep(std::string_view encoded) {
   return Written(file_.Put(rocksdb::Slice(SweepKey()), rocksdb::Slice(encoded)));
+}
+
+Status RocksPartitionStore::Writer::DropPublished(const UserRef& user) {
+  return Written(file_.Delete(SliceOf(KeyOf(Table::kPublished, user))));
+}
+
+Status RocksPartitionStore::Writer::DropAllPublished(FilterId filter) {
+  const auto next = static_cast<FilterId>(filter + 1);  // a store has fewer than 65,535
+  return DropRange(View(KeyOf(Table::kPublished, {filter, {}})), View(KeyOf(Table::kPublished, {next, {}})));
 }
 
 Status RocksPartitionStore::Writer::SetMark(const Mark& mark) {

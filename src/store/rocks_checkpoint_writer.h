@@ -21,6 +21,8 @@ class RocksPartitionStore::Writer final : public CheckpointWriter {
   Status Begin(const Position& position);
   Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
   Status PutSweep(std::string_view encoded) override;
+  Status DropPublished(const UserRef& user) override;
+  Status DropAllPublished(FilterId filter) override;
   Status SetMark(const Mark& mark) override;
   Status ClearMark(const UserRef& user) override;
   Status KeepRowsFrom(Day keep_from, Day whole_from) override;

@@ -286,6 +286,11 @@ void RocksPartitionStore::Database::RemoveIncoming(const std::string& path) cons
   file_system_->DeleteFile(path, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
 }
 
+std::string RocksPartitionStore::Database::incoming_published_file() const {
+  return fmt::format("{}/partition-{}-published.sst", StoreDirectory::IncomingPath(options_.directory),
+                     options_.identity.partition);
+}
+
 std::string RocksPartitionStore::Database::incoming_file(Day journal_day) const {
   return fmt::format("{}/partition-{}-{}.sst", StoreDirectory::IncomingPath(options_.directory),
                      options_.identity.partition, JournalFamilyName(journal_day));

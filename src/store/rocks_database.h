@@ -62,6 +62,8 @@ class RocksPartitionStore::Database {
   const std::vector<uint8_t>& kind_numbers() const { return kind_numbers_; }
   /// Where the next file to ingest is written. One at a time.
   const std::string& incoming_file() const { return incoming_file_; }
+  /// Likewise, of the last published snapshots.
+  std::string incoming_published_file() const;
   void RemoveIncomingFile() const;
   std::string incoming_file(Day journal_day) const;
   void RemoveIncoming(const std::string& path) const;

@@ -53,6 +53,12 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   if (!read.ok()) return Fail(ToError(read, database_->What("can't read the position")));
   auto position = DecodePosition(value);
   if (!position) return Fail(database_->About(position.error()));
+  const rocksdb::Status also = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(WholenessKey()), &value);
+  if (also.IsNotFound()) return std::optional(std::move(*position));  // an older version's
+  if (!also.ok()) return Fail(ToError(also, database_->What("can't read since when filters are whole")));
+  auto filters = DecodeWholeness(value);
+  if (!filters) return Fail(database_->About(filters.error()));
+  position->filters = std::move(*filters);
   return std::optional(std::move(*position));
 }
 

@@ -61,6 +61,10 @@ class RocksPartitionStore final : public PartitionStore {
   Result<ServedPage> ScanServed(const std::optional<ServedRow>& after, uint32_t due_s,
                                 size_t limit) const override;
   Result<std::string> ReadSweep() const override;
+  Status KeepPublished(std::span<const PublishedRow> rows) override;
+  Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const override;
+  Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
+                                                  size_t limit) const override;
   void SetHorizon(FilterId filter, const Horizon& horizon) override;
   Result<std::optional<Day>> ReadJournalStart() const override;
   Status ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,

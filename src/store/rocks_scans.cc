@@ -4,32 +4,9 @@
 #include "store/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
+#include "store/rocks_scan.h"
 
 namespace seen {
-namespace {
-
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-/// Iterates over [after, end of `table`), without what stands at `after` itself if `exclusive`.
-class Scan {
- public:
-  Scan(rocksdb::DB& db, Table table, std::string_view after, bool exclusive) : end_(EndOf(table)) {
-    rocksdb::ReadOptions read;
-    read.fill_cache = false;  // each is met once; users who are asked for must not make room for it
-    read.iterate_upper_bound = &end_;
-    at_.reset(db.NewIterator(read));
-    at_->Seek(rocksdb::Slice(after));
-    if (exclusive && at_->Valid() && ViewOf(at_->key()) == after) at_->Next();
-  }
-  rocksdb::Iterator& operator*() { return *at_; }
-  rocksdb::Iterator* operator->() { return at_.get(); }
-
- private:
-  const rocksdb::Slice end_;
-  std::unique_ptr<rocksdb::Iterator> at_;
-};
-
-}  // namespace
 
 Result<std::vector<Mark>> RocksPartitionStore::ScanMarks(const std::optional<UserRef>& after,
                                                          size_t limit) const {
@@ -37,9 +14,9 @@ Result<std::vector<Mark>> RocksPartitionStore::ScanMarks(const std::optional<Use
   if (!db) return Fail(db.error());
   std::vector<Mark> page;
   const StoredUserKey from = KeyOf(Table::kMarks, after.value_or(UserRef{}));
-  Scan at(**db, Table::kMarks, View(from), after.has_value());
+  TableScan at(**db, Table::kMarks, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
-    const auto user = UserOf(Table::kMarks, ViewOf(at->key()));
+    const auto user = UserOf(Table::kMarks, View(at->key()));
     if (!user) return Fail(database_->About(user.error(), "marks"));
     page.push_back({*user, at->value().ToString()});
   }
@@ -53,9 +30,9 @@ Result<std::vector<Ending>> RocksPartitionStore::ScanEndings(const std::optional
   if (!db) return Fail(db.error());
   std::vector<Ending> page;
   const StoredEndingKey from = KeyOf(after.value_or(Ending{}));
-  Scan at(**db, Table::kEndings, View(from), after.has_value());
+  TableScan at(**db, Table::kEndings, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
-    const auto ending = EndingOf(ViewOf(at->key()));
+    const auto ending = EndingOf(View(at->key()));
     if (!ending) return Fail(database_->About(ending.error(), "endings"));
     if (ending->at_s > until_s) break;
     page.push_back(*ending);
@@ -70,11 +47,11 @@ Result<std::optional<UserRef>> RocksPartitionStore::ScanUsers(const std::optiona
   if (!db) return Fail(db.error());
   std::optional<UserRef> last;
   const StoredUserKey from = KeyOf(Table::kDeltas, after.value_or(UserRef{}));
-  Scan at(**db, Table::kDeltas, View(from), after.has_value());
+  TableScan at(**db, Table::kDeltas, View(from), after.has_value());
   for (size_t visited = 0; at->Valid() && visited < limit; at->Next(), ++visited) {
-    const auto user = UserOf(Table::kDeltas, ViewOf(at->key()));
+    const auto user = UserOf(Table::kDeltas, View(at->key()));
     if (!user) return Fail(database_->About(user.error(), "users"));
-    visit(*user, ViewOf(at->value()));
+    visit(*user, View(at->value()));
     last = *user;
   }
   if (!at->status().ok()) return Fail(ToError(at->status(), database_->What("can't read users' state")));
@@ -87,9 +64,9 @@ Result<PartitionStore::ServedPage> RocksPartitionStore::ScanServed(const std::op
   if (!db) return Fail(db.error());
   ServedPage page;
   const StoredServedKey from = KeyOf(after.value_or(ServedRow{}));
-  Scan at(**db, Table::kServed, View(from), after.has_value());
+  TableScan at(**db, Table::kServed, View(from), after.has_value());
   for (; at->Valid() && page.size() < limit; at->Next()) {
-    const auto row = ServedRowOf(ViewOf(at->key()));
+    const auto row = ServedRowOf(View(at->key()));
     if (!row) return Fail(database_->About(row.error(), "served items"));
     if (row->due_s >= due_s) break;
     page.emplace_back(*row, at->value().ToString());

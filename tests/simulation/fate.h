@@ -73,6 +73,19 @@ class FatefulStore final : public PartitionStore {
     if (fate_.ReadFails()) return Failed();
     return store_->ReadSweep();
   }
+  Status KeepPublished(std::span<const PublishedRow> rows) override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->KeepPublished(rows);
+  }
+  Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ReadPublished(users, out);
+  }
+  Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
+                                                  size_t limit) const override {
+    if (fate_.ReadFails()) return Failed();
+    return store_->ScanPublished(after, limit);
+  }
   void SetHorizon(FilterId filter, const Horizon& horizon) override { store_->SetHorizon(filter, horizon); }
   uint32_t Level0Files() const override { return std::max(level0_files_, store_->Level0Files()); }
   StoreFigures Figures() const override { return store_->Figures(); }

@@ -84,9 +84,12 @@ class RunnerWorld final : public RunnerWait {
 
   void LoseDisk(int32_t partition) {
     stores_.disks.erase(partition);
-    // What retention has deleted can't come back: refused, or it was nobody's yet.
-    if (topic_.watermarks(partition).low == 0) ++reread;
-    if (topic_.watermarks(partition).low > 0) bad_.insert(partition);
+    // What retention has deleted can't come back: it is shown as lost, unless it was nobody's yet.
+    if (topic_.committed(partition)) {
+      ++reread;
+    } else if (topic_.watermarks(partition).low > 0) {
+      bad_.insert(partition);
+    }
   }
 
   void Grow() {

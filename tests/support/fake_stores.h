@@ -10,7 +10,6 @@ namespace seen::sim {
 /// State that survives the process, and what is wrong with it.
 class FakeStores final : public PartitionStores {
  public:
-  Result<bool> HasState(int32_t partition) const override { return disks.contains(partition); }
   Result<Opened> Open(int32_t partition, int32_t partition_count) override {
     if (open_fails.contains(partition)) return Fail(open_fails.at(partition));
     PartitionOptions options;

@@ -31,6 +31,16 @@ class FakeStore::Writer final : public CheckpointWriter {
     next_.sweep = encoded;
     return {};
   }
+  Status DropPublished(const UserRef& user) override {
+    Check(!last_mark_, "what was published comes before marks");
+    dropped_.insert(user);
+    return {};
+  }
+  Status DropAllPublished(FilterId filter) override {
+    Check(!last_mark_, "what was published comes before marks");
+    dropped_filters_.insert(filter);
+    return {};
+  }
   Status SetMark(const Mark& mark) override {
     Marked(mark.user);
     next_.marks[mark.user] = mark.user_id;
@@ -89,6 +99,11 @@ class FakeStore::Writer final : public CheckpointWriter {
     }
     if (fault_ == StoreFault::kCommitFails) return Fail(Code::kUnavailable, "injected");
     if (fault_ == StoreFault::kNoSpace) return Fail(Code::kNoSpace, "injected");
+    // Rows may have been kept since the checkpoint began.
+    next_.published = std::move(store_.durable_.published);
+    std::erase_if(next_.published, [&](const auto& row) {
+      return dropped_.contains(row.first) || dropped_filters_.contains(row.first.filter);
+    });
     store_.durable_ = std::move(next_);
     return {};
   }
@@ -102,12 +117,42 @@ class FakeStore::Writer final : public CheckpointWriter {
   FakeStore& store_;
   DurableState next_;
   StoreFault fault_;
+  std::set<UserRef> dropped_;
+  std::set<FilterId> dropped_filters_;
   std::optional<UserRef> last_delta_;
   std::optional<UserRef> last_mark_;
   std::optional<Ending> last_ending_;
   std::optional<Day> keep_from_;
   std::optional<std::pair<UserKey, std::optional<JournalPlace>>> last_row_;
 };
+
+Status FakeStore::KeepPublished(std::span<const PublishedRow> rows) {
+  for (const PublishedRow& row : rows) {
+    if (row.snapshot.empty()) {
+      durable_.published.erase(row.user);
+    } else {
+      durable_.published[row.user] = row;
+    }
+  }
+  return {};
+}
+
+Status FakeStore::ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const {
+  for (size_t i = 0; i < users.size(); ++i) {
+    const auto found = durable_.published.find(users[i]);
+    out[i] = found == durable_.published.end() ? PublishedRow{users[i], {}, {}} : found->second;
+  }
+  return {};
+}
+
+Result<std::vector<PublishedRow>> FakeStore::ScanPublished(const std::optional<UserRef>& after,
+                                                           size_t limit) const {
+  std::vector<PublishedRow> page;
+  auto at = after ? durable_.published.upper_bound(*after) : durable_.published.begin();
+  for (; at != durable_.published.end() && page.size() < limit; ++at)
+    page.push_back({at->first, at->second.user_id, {}});
+  return page;
+}
 
 Status FakeStore::ReadRows(const UserKey& user, Day from, const std::optional<JournalPlace>& after,
                            const VisitJournalRow& visit) const {

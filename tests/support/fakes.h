@@ -42,6 +42,7 @@ struct DurableState {
   std::optional<Position> position;
   std::map<UserRef, std::string> deltas;
   std::map<UserRef, std::string> marks;  // with the user id
+  std::map<UserRef, PublishedRow> published;
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
@@ -101,6 +102,10 @@ class FakeStore final : public PartitionStore {
     return page;
   }
   Result<std::string> ReadSweep() const override { return durable_.sweep; }
+  Status KeepPublished(std::span<const PublishedRow> rows) override;
+  Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const override;
+  Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
+                                                  size_t limit) const override;
   void SetHorizon(FilterId filter, const Horizon& horizon) override { horizons_[filter] = horizon; }
   uint32_t Level0Files() const override { return level0_files_; }
   StoreFigures Figures() const override { return {}; }
@@ -223,6 +228,9 @@ class CountingReporter final : public Reporter {
   void SnapshotsSent(FilterIndex, uint64_t snapshots, uint64_t) override { sent += snapshots; }
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }
+  void SnapshotsMerged(FilterIndex, uint64_t more_merged, uint64_t more_withheld) override {
+    merged += more_merged, withheld += more_withheld;
+  }
   void PublishFailed(int32_t partition, PublishStep step, const Error&) override {
     ++publish_failures[{partition, step}];
   }
@@ -234,6 +242,7 @@ class CountingReporter final : public Reporter {
 
   std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
   uint64_t leases_lapsed = 0;
+  uint64_t merged = 0, withheld = 0;
   uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
   uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
            checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,

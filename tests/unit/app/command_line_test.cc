@@ -52,12 +52,14 @@ TEST_F(CommandLine, RunsWithAConfigurationNamedEitherWay) {
 }
 
 TEST_F(CommandLine, RunsWithoutAFileWhereTheBrokerIsEmbedded) {
-  const Command command = Parse({"--embedded-kafka", "--rebuild", "--set", "store.directory=/tmp/x", "--set",
-                                 "http.listen=127.0.0.1:0"});
+  const Command command = Parse({"--embedded-kafka", "--rebuild", "--publish-incomplete", "--set",
+                                 "store.directory=/tmp/x", "--set", "http.listen=127.0.0.1:0"});
   const auto* const run = std::get_if<RunCommand>(&command);
   ASSERT_NE(run, nullptr) << std::get<PrintCommand>(command).error;
   EXPECT_TRUE(run->embedded_kafka);
   EXPECT_TRUE(run->rebuild);
+  EXPECT_TRUE(run->publish_incomplete);
+  EXPECT_FALSE(run->share_topics);
   EXPECT_EQ(run->config.store.directory, "/tmp/x");
   EXPECT_EQ(run->config.http.listen, "127.0.0.1:0");
 }

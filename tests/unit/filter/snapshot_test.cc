@@ -153,7 +153,7 @@ TEST(Snapshot, ReadsALongerHeaderOfALaterWriter) {
   const auto fingerprints = RandomFingerprints(10, 1);
   std::string bytes = RenderSnapshot(MetaOf(0), fingerprints);
   const std::string payload = bytes.substr(56);
-  bytes.insert(56, std::string(16, '\x5a'));
+  bytes.insert(56, std::string(8, '\0') + std::string(8, '\x5a'));  // behind complete_since
   bytes = Patched(bytes, 8, uint32_t{72});
   const auto view = SnapshotView::Parse(bytes);
   ASSERT_TRUE(view) << view.error().message;

@@ -204,6 +204,44 @@ TEST_F(PartitionFlowTest, ALostRangeIsKeptInTheStoreUntilAcknowledged) {
   EXPECT_TRUE(durable.position->lost_ranges.empty());
 }
 
+TEST_F(PartitionFlowTest, AfterALostRangeSnapshotsAndStatusSaySinceWhenTheyAreComplete) {
+  const auto since_of = [&] {
+    PublishFlow::Rendering rendering{0, UserKeyOf("u1"), {}, {}};
+    EXPECT_TRUE(flow->reader.RenderUsers(clock.WallNow(), {&rendering, 1}));
+    const auto view = SnapshotView::Parse(rendering.bytes);
+    EXPECT_TRUE(view);
+    const auto status = flow->GetStatus().filters.at(0).complete_since;
+    EXPECT_EQ(view->meta().complete_since, status);
+    EXPECT_EQ(flow->state.GetAsOf(0, clock.Now(), clock.WallNow()).complete_since, status);
+    return status;
+  };
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  EXPECT_EQ(since_of(), std::nullopt);
+  Checkpoint();
+  flow->intake.SkipLost(50);
+  EXPECT_EQ(since_of(), std::optional(clock.WallNow())) << "nothing was read behind it";
+  next = 50;
+  ASSERT_TRUE(Send(Exposed("b"), kNow + 5'000));
+  EXPECT_EQ(since_of(), std::optional(TimeMs{kNow + 5'000}));
+  flow->state.AcknowledgeLostRanges();
+  EXPECT_NE(since_of(), std::nullopt) << "who knows of the range doesn't make the filter whole";
+  Checkpoint();
+  Open(100);
+  EXPECT_EQ(since_of(), std::optional(TimeMs{kNow + 5'000}));
+  clock.Advance(30 * kMsPerDay + 5'000);
+  EXPECT_EQ(flow->GetStatus().filters.at(0).complete_since, std::nullopt) << "the window has passed";
+}
+
+TEST_F(PartitionFlowTest, ABogusTimestampBehindALostRangeDoesntMakeTheFilterWhole) {
+  Open();
+  ASSERT_TRUE(Send(Exposed("a")));
+  flow->intake.SkipLost(50);
+  next = 50;
+  ASSERT_TRUE(Send(Exposed("b"), kNow + 365 * kMsPerDay));
+  EXPECT_EQ(flow->GetStatus().filters.at(0).complete_since, std::optional(clock.WallNow())) << "years ahead";
+}
+
 TEST_F(PartitionFlowTest, MisroutedEventsAreTakenCountedAndNamed) {
   PartitionOptions options;
   options.partition_count = 4;

@@ -22,7 +22,6 @@ class ExposuresTakerTest : public testing::Test {
     runner_.reset();
     ExposuresTaker::Options options;
     options.directory = "/var/lib/seen";
-    options.group_id = "g";
     options.window_days_max = 30;
     options.partitions_of_users = partitions_of_users;
     options.rebuild = rebuild;
@@ -87,19 +86,19 @@ TEST_F(ExposuresTakerTest, CommitsWhatIsInTheStoreAndGoesOnFromThere) {
   EXPECT_EQ(Next(0), 16);
 }
 
-TEST_F(ExposuresTakerTest, MissingStateIsReadAgainWhereTheTopicHoldsTheWindow) {
+TEST_F(ExposuresTakerTest, MissingStateIsReadAgainAndWhatTheTopicNoLongerHoldsIsLost) {
   struct Case {
     const char* topic;
     int64_t oldest_days;  // of the record at the low watermark
     int64_t low;
     bool emptied;  // the folder is there, and nothing in it
-    bool read;
+    int64_t lost;  // up to there
   };
-  for (const auto& [topic, oldest_days, low, emptied, read] :
-       {Case{"nothing was deleted", 5, 0, false, true}, Case{"an emptied folder", 5, 0, true, true},
-        Case{"records older than the window are left", 40, 3, false, true},
-        Case{"the window was deleted in part", 20, 3, false, false},
-        Case{"an emptied folder, and the window deleted in part", 20, 3, true, false}}) {
+  for (const auto& [topic, oldest_days, low, emptied, lost_to] :
+       {Case{"nothing was deleted", 5, 0, false, 0}, Case{"an emptied folder", 5, 0, true, 0},
+        Case{"records older than the window are left", 40, 3, false, 0},
+        Case{"the window was deleted in part", 20, 3, false, 3},
+        Case{"an emptied folder, and the window deleted in part", 20, 3, true, 3}}) {
     SCOPED_TRACE(topic);
     topic_.Recreate(0);
     stores_.disks.clear();
@@ -109,14 +108,17 @@ TEST_F(ExposuresTakerTest, MissingStateIsReadAgainWhereTheTopicHoldsTheWindow) {
     topic_.SetCommitted(0, 18);
     if (emptied) stores_.disks[0] = {};
     Start();
-    EXPECT_EQ(Next(0), read ? 20 : -1);
+    EXPECT_EQ(Next(0), 20);
     EXPECT_EQ(Next(1), topic_.watermarks(1).high) << "the other one goes on";
-    EXPECT_EQ(taker_->open().RefusalOf(0).empty(), read);
-    if (!read) {
-      EXPECT_NE(taker_->open().RefusalOf(0).find("--rebuild"), std::string::npos);
-      EXPECT_EQ(stores_.disks.contains(0), emptied) << "nothing that would let the next start pass";
-      EXPECT_EQ(topic_.committed(0), 18);
+    EXPECT_EQ(taker_->open().RefusalOf(0), "");
+    EXPECT_EQ(topic_.committed(0), 20);
+    const PartitionStatus status = taker_->open().Find(0)->flow->GetStatus();
+    ASSERT_EQ(status.lost_ranges.size(), lost_to > 0 ? 1u : 0u);
+    if (lost_to > 0) {
+      EXPECT_EQ(status.lost_ranges[0].from, 0);
+      EXPECT_EQ(status.lost_ranges[0].to, lost_to);
     }
+    EXPECT_EQ(status.filters[0].complete_since.has_value(), lost_to > 0);
     runner_->Close(0ms);
   }
 }
@@ -140,6 +142,9 @@ TEST_F(ExposuresTakerTest, WithRebuildWhatRetentionHasDeletedCountsAsLost) {
   EXPECT_EQ(lost[0].from, 0);
   EXPECT_EQ(lost[0].to, 3);
   EXPECT_EQ(reporter_.ranges_lost, 1u);
+  const auto since = taker_->open().Find(0)->flow->GetStatus().filters[0].complete_since;
+  ASSERT_TRUE(since.has_value());
+  EXPECT_EQ(DayOf(*since), DayOf(clock_.WallNow()) - 20);
 }
 
 TEST_F(ExposuresTakerTest, ANewGroupOnAnOldTopicHasLostNothing) {

@@ -141,6 +141,8 @@ inline DaemonStatus BusyStatus() {
   status.instance_id = "host-1";
   status.topic = "exposures";
   status.partitions_total = 2;
+  status.input_retention_ms = 604'800'000;
+  status.window_days_max = 30;
   status.started_at = {1'763'000'000'000};
   status.ready = true;
   PartitionStatus ready;
@@ -158,6 +160,7 @@ inline DaemonStatus BusyStatus() {
   ready.misrouted = 2;
   ready.misrouted_last = {42, 1, "user-\xe6\x97"};  // cut within a character
   ready.lost_ranges = {{10, 20, {1'763'600'000'000}}};
+  ready.filters = {{"home", TimeMs{1'763'600'000'000}}, {"video", std::nullopt}};
   ready.last_checkpoint_at = TimeMs{1'763'699'999'000};
   ready.last_checkpoint = {90, 7, 2048, 3, 1, std::chrono::milliseconds(12)};
   ready.store = {1'000'000, 4, 5000, 900, 100};

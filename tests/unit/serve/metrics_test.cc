@@ -58,6 +58,7 @@ void ReportAll(Metrics& metrics) {
   latency.Add(900, 5);
   metrics.SnapshotsAcknowledged(1, latency, latency);
   metrics.SnapshotsFailed(2, 4);
+  metrics.SnapshotsMerged(2, 6, 1);
   metrics.UserKeyCollision(0);
   metrics.PublishFailed(0, PublishStep::kRender, {Code::kUnavailable, "a disk that is slow"});
   RekeyReport rekeyed;
@@ -123,6 +124,8 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_snapshots_total{filter=\"video\"}", 0},
       {"seen_snapshot_bytes_total{filter=\"home\"}", 5000},
       {"seen_snapshots_failed_total{filter=\"video\"}", 4},
+      {"seen_snapshots_merged_total{filter=\"video\"}", 6},
+      {"seen_snapshots_withheld_total{filter=\"video\"}", 1},
       {"seen_event_to_published_seconds_count{filter=\"home\"}", 5},
       {"seen_visible_to_published_seconds_sum{filter=\"home\"}", 4.5},
   };
@@ -163,6 +166,9 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_partition_time_seconds{partition=\"0\"}", 1763700000.123},
       {"seen_retention_headroom_seconds{partition=\"0\"}", 3600.5},
       {"seen_lost_messages_unacknowledged{partition=\"0\"}", 10},
+      {"seen_input_retention_seconds", 604'800},
+      {"seen_longest_window_seconds", 2'592'000},
+      {"seen_incomplete_filters{partition=\"0\"}", 1},
       {"seen_tail_bytes{partition=\"0\"}", 4096},
       {"seen_snapshot_marks_outstanding{partition=\"0\"}", 5},
       {"seen_checkpoint_last_time_seconds{partition=\"0\"}", 1763699999},

@@ -186,7 +186,7 @@ TEST_F(RoutesTest, ShowAUsersSegments) {
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(Header(response, "Seen-As-Of"), "1763700000123; lag=17; age_ms=240");
   EXPECT_EQ(json::parse(response.body), json::parse(R"({
-    "filter": "home", "user_id": "u 1", "partition": 3, "partition_time_ms": 1763700000123, "lag_messages": 17,
+    "filter": "home", "user_id": "u 1", "partition": 3, "partition_time_ms": 1763700000123, "lag_messages": 17, "complete_since": null,
     "age_ms": 240, "items": 2, "bytes": 40, "removals": 0,
     "segments": [
       {"kind": "served", "day": "2024-10-04", "from_ms": 1728000300000, "to_ms": 1728000600000, "items": 1,
@@ -317,6 +317,19 @@ TEST_F(RoutesTest, StateTheirAge) {
   EXPECT_EQ(known.at("age_ms"), 5);
 }
 
+TEST_F(RoutesTest, StateSinceWhenTheyAreComplete) {
+  const std::string user = "/v1/filters/home/users/u1";
+  EXPECT_EQ(Header(Get(user), "Seen-Complete-Since"), "(none)");
+  EXPECT_TRUE(json::parse(Get(user + "/segments").body).at("complete_since").is_null());
+  query_.as_of.complete_since = TimeMs{1'763'600'000'000};
+  for (const auto& [method, page, body] : {std::array<std::string, 3>{"GET", user, ""},
+                                           {"POST", user + "/unseen", R"({"items":["a"]})"},
+                                           {"GET", user + "/segments", ""}}) {
+    EXPECT_EQ(Header(Ask(method, page, body), "Seen-Complete-Since"), "1763600000000") << page;
+  }
+  EXPECT_EQ(json::parse(Get(user + "/segments").body).at("complete_since"), 1'763'600'000'000);
+}
+
 TEST_F(RoutesTest, RefuseToAnswerFromAStateThatMayBeTooOld) {
   const struct {
     std::string_view method, page, body;
@@ -438,6 +451,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "misrouted": 2,
       "misrouted_last": {"offset": 42, "expected_partition": 1},
       "lost_ranges": [{"from_offset": 10, "to_offset": 20, "messages": 10, "noticed_at_ms": 1763600000000}],
+      "filters": [{"filter": "home", "complete_since": 1763600000000}, {"filter": "video", "complete_since": null}],
       "last_checkpoint_at_ms": 1763699999000,
       "last_checkpoint": {"next_offset": 90, "users": 7, "bytes": 2048, "marks_set": 3, "marks_cleared": 1,
                           "journal_rows": 0, "duration_ms": 12},
@@ -452,7 +466,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "republish": {"sweeping": false, "all_requested": false, "awaits_checkpoint": false,
                     "swept_day": null, "users_made_due": 0, "endings": 0}, "unexposed": null,
       "partition_time_ms": 0, "retention_headroom_s": null, "tail_bytes": 0, "marks_outstanding": 0,
-      "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "last_checkpoint_at_ms": null,
+      "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "filters": [], "last_checkpoint_at_ms": null,
       "last_checkpoint": null,
       "store": {"bytes": 0, "level0_files": 0, "compaction_pending_bytes": 0, "block_cache_hits": 0,
                 "block_cache_misses": 0, "journal_bytes": 0, "journal_days": 0},

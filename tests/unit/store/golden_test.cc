@@ -49,6 +49,7 @@ TEST(Golden, Keys) {
   const UserRef user{0x0102, UserKeyOf("u1")};
   ExpectGolden("keys.txt",
                {{"position", std::string(PositionKey())},
+                {"wholeness", std::string(WholenessKey())},
                 {"descriptor", std::string(DescriptorKey())},
                 {"journal's start", std::string(JournalStartKey())},
                 {"delta of user u1 in filter 258", std::string(View(KeyOf(Table::kDeltas, user)))},
@@ -62,6 +63,16 @@ TEST(Golden, Position) {
   ExpectGolden("position.txt", {{"nothing read yet", EncodePosition({})},
                                 {"no ranges lost", plain},
                                 {"two ranges lost", EncodePosition(position)}});
+}
+
+TEST(Golden, Wholeness) {
+  ExpectGolden(
+      "wholeness.txt",
+      {{"filter 0, whole always", EncodeWholeness({{0, {0}, false, 30, LastPublished::kInState}})},
+       {"filter 0, last published snapshots kept; filter 2, awaits a record; filter 3, not configured",
+        EncodeWholeness({{0, {1'763'700'000'123}, false, 30, LastPublished::kKept},
+                         {2, {1'763'600'000'000}, true, 7, LastPublished::kUnread},
+                         {3, kNotRecorded, false, 90, LastPublished::kInState}})}});
 }
 
 TEST(Golden, Journal) {

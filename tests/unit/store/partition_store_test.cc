@@ -25,6 +25,7 @@ TEST_F(StoreTest, HasPositionDeltasAndMarksAgainWhenReopened) {
     checkpoint.position.partition_time = {1'763'700'000'123};
     checkpoint.position.anchor = {16, {1'763'700'000'000}, 0xfeedfacecafebeefu};
     checkpoint.position.lost_ranges = {{3, 9, {1'763'600'000'000}}};
+    checkpoint.position.filters = {{0, {1'763'600'000'000}, true, 30, LastPublished::kUnread}};
     checkpoint.deltas[User(1)] = Exposures(kDay, {1, 2, 3}, "u1");
     checkpoint.deltas[User(1, 1)] = Exposures(kDay, {7}, "u1");
     checkpoint.marks[User(1, 1)] = true;

@@ -48,5 +48,29 @@ TEST(PositionCodec, RefusesWhatItCannotHaveWritten) {
   EXPECT_FALSE(DecodePosition(newer));
 }
 
+TEST(WholenessCodec, DecodesToWhatWasEncodedAndRefusesEverythingElse) {
+  const std::vector<FilterWholeness> filters{{0, {1'763'700'000'123}, false, 30, LastPublished::kKept},
+                                             {2, {0}, true, 7, LastPublished::kUnread},
+                                             {3, kNotRecorded, false, 90, LastPublished::kInState}};
+  const std::string bytes = EncodeWholeness(filters);
+  EXPECT_EQ(*DecodeWholeness(bytes), filters);
+  std::vector<std::string> wrong{bytes + '\0'};
+  for (size_t length = 0; length < bytes.size(); ++length) wrong.push_back(bytes.substr(0, length));
+  const auto with = [&](size_t at, char value) {
+    wrong.push_back(bytes);
+    wrong.back()[at] = value;
+  };
+  constexpr size_t kFirst = 3, kFilterBytes = 16;
+  with(0, 2);                          // version
+  with(kFirst + 10, 2);                // a flag that isn't one
+  with(kFirst + kFilterBytes - 1, 3);  // nowhere
+  with(kFirst + kFilterBytes, 0);      // a filter twice
+  for (const std::string& one : wrong) {
+    const auto decoded = DecodeWholeness(one);
+    ASSERT_FALSE(decoded) << one.size();
+    EXPECT_EQ(decoded.error().code, Code::kCorrupt);
+  }
+}
+
 }  // namespace
 }  // namespace seen::test

@@ -1,0 +1,47 @@
+#include "app/retention_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/day.h"
+
+namespace seen {
+
+int32_t LongestWindowDays(const Config& config) {
+  int32_t longest = 0;
+  for (const FilterConfig& filter : config.filters) {
+    longest = std::max(longest, filter.window_days);
+    for (const KindConfig& kind : filter.kinds) longest = std::max(longest, kind.window_days);
+  }
+  return longest;
+}
+
+std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retention_ms) {
+  if (!retention_ms) {
+    // Brokers that are away are asked again. Those that forbid the question go on forbidding it.
+    if (retention_ms.error().code != Code::kRefused || std::exchange(warned_of_refusal_, true)) return {};
+    return fmt::format(
+        "the brokers don't say how long topic \"{}\" keeps records ({}): whether that is as long as the "
+        "window "
+        "of {} days isn't checked. Remedy: allow this daemon's user to describe the topic's configuration",
+        topic_, retention_ms.error().message, window_days_);
+  }
+  retention_ms_ = *retention_ms;
+  const int64_t needed_ms = int64_t{window_days_} * kMsPerDay;
+  if (!retention_ms_ || *retention_ms_ >= needed_ms) {
+    warned_of_ms_.reset();
+    return {};
+  }
+  if (warned_of_ms_ == retention_ms_) return {};
+  warned_of_ms_ = retention_ms_;
+  return fmt::format(
+      "topic \"{}\" keeps records for {:.1f} days (retention.ms = {}), and the longest window of a filter is "
+      "{} "
+      "days: state that is lost can't be built again whole. Remedy: set the topic's retention.ms to {} or "
+      "more",
+      topic_, static_cast<double>(*retention_ms_) / kMsPerDay, *retention_ms_, window_days_,
+      needed_ms + kMsPerDay);
+}
+
+}  // namespace seen

@@ -1,0 +1,67 @@
+#pragma once
+// Since when each filter of a partition is whole: everything in the log since then is in its state. State
+// that was built from a log without its beginning, that skipped a lost range, or whose filter was added
+// later, isn't whole before the filter's longest window has passed.
+//
+// It goes by record timestamps. The first record after what is missing says the time, or the partition time
+// before it, whichever is later.
+//
+// Threads: the worker changes it, any thread reads.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "flow/filter_policy.h"
+#include "flow/store_port.h"
+
+namespace seen {
+
+class Wholeness {
+ public:
+  /// `stored`: nullopt for a new store, whose state begins at `start_offset` of the log.
+  Wholeness(std::span<const FilterPolicy> filters, const std::optional<Position>& stored,
+            int64_t start_offset);
+
+  // Worker.
+  /// Records before the next one are missing. `all`: nothing was read before, either.
+  void Lost(TimeMs partition_time, bool all);
+  /// The next record will say how much is missing.
+  bool awaits_record() const { return awaits_record_.load(std::memory_order_relaxed); }
+  void FirstRecord(TimeMs timestamp);
+
+  // Any thread.
+  /// nullopt: the filter is whole at `now`. While no record was read since, it is `now` itself.
+  std::optional<TimeMs> IncompleteSince(size_t filter_index, TimeMs now) const;
+  LastPublished last_published(size_t filter_index) const;
+  void SetLastPublished(size_t filter_index, LastPublished where);
+  bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
+  /// As the checkpoint must write it.
+  std::vector<FilterWholeness> Take();
+
+ private:
+  static constexpr int64_t kAwaitsRecord = std::numeric_limits<int64_t>::max();
+  // With mutex_.
+  FilterWholeness& At(size_t filter_index);
+  void Changed();
+
+  struct Configured {
+    FilterId id = 0;
+    int32_t window_days = 0;
+    std::atomic<int64_t> since_ms{0};  // as in filters_, for readers
+    std::atomic<LastPublished> last_published{LastPublished::kInState};
+  };
+  std::array<Configured, kFiltersMax> configured_;
+  size_t configured_count_ = 0;
+  std::atomic<bool> awaits_record_{false};
+  std::atomic<bool> has_changes_{false};
+  std::mutex mutex_;
+  std::vector<FilterWholeness> filters_;  // mutex_; ascending
+};
+
+}  // namespace seen

@@ -1,0 +1,68 @@
+#pragma once
+// Reads the snapshot topics of filters whose state was begun without what is published there
+// (flow/last_published.h): once, up to their ends. Until then their partitions publish nothing.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "flow/log_port.h"
+#include "flow/open_partition.h"
+#include "flow/reporter.h"
+
+namespace seen {
+
+/// The topics that filters publish into.
+class SnapshotTopics {
+ public:
+  virtual ~SnapshotTopics() = default;
+  /// Hands over the partition's records, in order, up to its end as it is now. Returns what `on_records`
+  /// fails with. kNotFound: there is no such topic; kUnavailable: brokers are away.
+  using OnRecords = std::function<Status(std::span<const Record> records)>;
+  virtual Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) = 0;
+};
+
+class LastPublishedReader {
+ public:
+  static constexpr std::chrono::milliseconds kEvery{200};
+
+  /// All references outlive this.
+  LastPublishedReader(SnapshotTopics& topics, const OpenPartitions& open, Reporter& reporter,
+                      const Clock& clock)
+      : topics_(topics), open_(open), reporter_(reporter), clock_(clock) {}
+  ~LastPublishedReader() { Stop(); }
+  LastPublishedReader(const LastPublishedReader&) = delete;
+  LastPublishedReader& operator=(const LastPublishedReader&) = delete;
+
+  /// Calls Step every kEvery on a thread of its own. Once.
+  void Start();
+  /// Joins the thread; a reading under way ends with its next records.
+  void Stop();
+
+  /// One thread at a time. Reads what must be read now. Errors go to the reporter, and are tried again.
+  void Step();
+
+ private:
+  struct Row {
+    std::string user_id;
+    std::string snapshot;
+  };
+  Status ReadOne(const PartitionPointer& open, size_t filter_index);
+  static Status Keep(OpenPartition& open, size_t filter_index, const std::vector<Row>& rows);
+
+  SnapshotTopics& topics_;
+  const OpenPartitions& open_;
+  Reporter& reporter_;
+  const Clock& clock_;
+  Instant retry_at_{};  // Step
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace seen

@@ -1,0 +1,33 @@
+#pragma once
+// An iterator over a table of a partition's RocksDB, for the store's own files.
+
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <string_view>
+
+#include "store/keys.h"
+
+namespace seen {
+
+inline std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+/// Iterates over [after, end of `table`), without what stands at `after` itself if `exclusive`.
+class TableScan {
+ public:
+  TableScan(rocksdb::DB& db, Table table, std::string_view after, bool exclusive) : end_(EndOf(table)) {
+    rocksdb::ReadOptions read;
+    read.fill_cache = false;  // each is met once; users who are asked for must not make room for it
+    read.iterate_upper_bound = &end_;
+    at_.reset(db.NewIterator(read));
+    at_->Seek(rocksdb::Slice(after));
+    if (exclusive && at_->Valid() && View(at_->key()) == after) at_->Next();
+  }
+  rocksdb::Iterator* operator->() { return at_.get(); }
+
+ private:
+  const rocksdb::Slice end_;
+  std::unique_ptr<rocksdb::Iterator> at_;
+};
+
+}  // namespace seen

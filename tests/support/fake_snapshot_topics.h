@@ -1,0 +1,40 @@
+#pragma once
+// Snapshot topics as a reader of their records finds them: what a FakeSnapshotTopic has taken.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/last_published_reader.h"
+#include "support/fakes.h"
+
+namespace seen::sim {
+
+/// One partition. A compacted topic may still hold older records of a key: here none.
+class FakeSnapshotTopics final : public SnapshotTopics {
+ public:
+  explicit FakeSnapshotTopics(const FakeSnapshotTopic& sent) : sent_(sent) {}
+  Status Read(FilterIndex filter, int32_t, const OnRecords& on_records) override {
+    ++readings;
+    if (fails) return Fail(*fails);
+    int64_t offset = 0;
+    for (const auto& [key, snapshot] : sent_.topic) {
+      if (key.first != filter) continue;
+      const Record record{offset++, {0}, key.second, snapshot, false};
+      if (Status taken = on_records({&record, 1}); !taken) return taken;
+    }
+    for (const std::string& user_id : tombstones) {
+      const Record record{offset++, {0}, user_id, {}, true};
+      if (Status taken = on_records({&record, 1}); !taken) return taken;
+    }
+    return {};
+  }
+  int readings = 0;
+  std::optional<Error> fails;
+  std::vector<std::string> tombstones;
+
+ private:
+  const FakeSnapshotTopic& sent_;
+};
+
+}  // namespace seen::sim
