@@ -232,11 +232,10 @@ Status Daemon::Connect() {
     watermarks = {static_cast<FilterIndex>(config_.filters.size() + 1), config_.kafka.group_id};
     snapshots.topics[watermarks->topic] = config_.watermarks->topic;
   }
-  if (!snapshots.topics.empty()) {
-    auto producer = SnapshotProducer::Open(snapshots);
-    if (!producer) return Fail(producer.error());
-    snapshots_ = std::move(*producer);
-  }
+  // Also where no filter publishes: stores may know topics of filters that are gone.
+  auto producer = SnapshotProducer::Open(snapshots);
+  if (!producer) return Fail(producer.error());
+  snapshots_ = std::move(*producer);
 
   EventProducer::Options events;
   events.brokers = config_.kafka.brokers;

@@ -43,6 +43,7 @@ Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t par
     stored.window_days = filter.window_days;
     stored.limits.items_per_day_max = filter.items_per_day_max;
     store_options.filters.push_back(std::move(stored));
+    if (filter.snapshot) store_options.topics.push_back(filter.snapshot->topic);
   }
   for (const DeclaredKind& kind : config_.input.format.declared_kinds)
     store_options.kinds.push_back(kind.name);
@@ -61,6 +62,7 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
   options.plan = plan_;
   options.groups = groups_;
   options.retired_filters = store.retired_filters();
+  options.retired_topics = store.retired_topics();
   options.event_bytes_max = config_.input.event_bytes_max;
   options.future_skew_max = config_.input.future_skew_max;
   options.tail_bytes_max = budget_.TailBytes(partition_count);

@@ -30,6 +30,9 @@ struct OutgoingSnapshot {
   std::string_view bytes;  // empty: a tombstone
   uint64_t ticket = 0;
   bool queued = false;  // set by the sink
+  // Empty: the filter's. Otherwise one that no filter has; if it doesn't exist, the sink drops what would go
+  // there, counts it and says so, and acknowledges it.
+  std::string_view retired_topic = {};
 };
 
 /// What became of a record on its way to a topic.

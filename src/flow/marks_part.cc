@@ -6,12 +6,18 @@
 
 namespace seen {
 
-// Whose publication the worker left to a mark.
+// Whose publication the worker left to a mark, and who is erased in retired topics.
 std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) const {
   std::vector<UserRef> deferred;
   for (const size_t index : state_.filters().by_id) {
     for (const Tail::UserSlot* const user : checkpoint.users) {
       if (user->deferred >> index & 1) deferred.push_back({state_.options().filters[index].id, user->key});
+    }
+  }
+  // Of a retired topic only tombstones are published, each by its mark.
+  for (const RetiredTopic& retired : state_.options().retired_topics) {
+    for (const UserRef& erased : checkpoint.erased) {
+      if (erased.filter == checkpoint.erased.front().filter) deferred.push_back({retired.id, erased.user});
     }
   }
   return deferred;

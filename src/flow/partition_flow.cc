@@ -60,7 +60,8 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
                              int64_t start_offset, int64_t high_watermark, PartitionStore& store,
                              DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
-      publish(state.options().filters, state.options().publish_entries_max, reporter),
+      publish(state.options().filters, state.options().publish_entries_max, reporter,
+              state.options().retired_topics),
       republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
       last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),

@@ -24,6 +24,8 @@ struct PartitionOptions {
   std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
   // In the store, ascending, but not in the configuration any more: an erasure is of these, too.
   std::vector<FilterId> retired_filters;
+  // Snapshots still lie in these: an erasure sends them a tombstone.
+  std::vector<RetiredTopic> retired_topics;
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};

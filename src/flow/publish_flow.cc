@@ -11,10 +11,24 @@ namespace {
 constexpr size_t kPrefetched = 12;  // ahead of the one at hand
 constexpr std::chrono::milliseconds kRetryAfter{500};
 constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
+
+std::vector<FilterPolicy> WithRetired(std::vector<FilterPolicy> filters,
+                                      const std::vector<RetiredTopic>& retired) {
+  for (const RetiredTopic& topic : retired) {
+    FilterPolicy& policy = filters.emplace_back();
+    policy.id = topic.id;
+    policy.name = topic.topic;
+    policy.snapshot = SnapshotPolicy{};
+  }
+  return filters;
+}
+
 }  // namespace
 
-PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter)
-    : filters_(std::move(filters)),
+PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
+                         const std::vector<RetiredTopic>& retired)
+    : rendered_(filters.size()),
+      filters_(WithRetired(std::move(filters), retired)),
       entries_max_(entries_max),
       reporter_(reporter),
       timers_(filters_.size()),
@@ -44,7 +58,7 @@ void PublishFlow::DrainChannel() {
       if (at + kPrefetched < batch.users.size())
         table_.PrefetchEntry(first_of(at + kPrefetched), kPrefetched);
       const DirtyUser& dirty = batch.users[at];
-      for (size_t i = 0; i < filters_.size(); ++i) {
+      for (size_t i = 0; i < rendered_; ++i) {
         if (dirty.filters >> i & 1) {
           MakeDirty(static_cast<uint16_t>(i), dirty.user, batch.visible_at, dirty.record_timestamp);
         }
@@ -94,8 +108,9 @@ size_t PublishFlow::TakeGroup(size_t limit) {
   for (; group < std::min(kGroup, limit) && !ready_.empty(); ++group) {
     if (ready_.size() > kPrefetched) table_.PrefetchEntry(ready_[kPrefetched]);
     const uint32_t number = ready_.front();
-    ready_.pop_front();
     PublishEntry& entry = table_[number];
+    if (group > 0 && IsRetired(entry.filter_index) != IsRetired(renderings_[0].filter_index)) break;
+    ready_.pop_front();
     entry.queued = false;
     entry.dirty = false;
     entry.in_flight = true;
@@ -157,6 +172,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       const Rendering& made = renderings_[i];
       if (!IsSent(made)) continue;
       outgoing_.push_back({made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
+      if (IsRetired(made.filter_index)) outgoing_.back().retired_topic = filters_[made.filter_index].name;
     }
     if (!outgoing_.empty()) sink.TrySend(outgoing_);
     lock.lock();
@@ -283,6 +299,10 @@ void PublishFlow::Report() {
   for (size_t i = 0; i < tallies.size(); ++i) {
     const auto filter = static_cast<FilterIndex>(i);
     const Tally& tally = tallies[i];
+    if (i >= rendered_) {
+      if (tally.sent + tally.failed > 0) reporter_.RetiredTombstones(tally.sent, tally.failed);
+      continue;
+    }
     if (tally.sent > 0) reporter_.SnapshotsSent(filter, tally.sent, tally.bytes);
     if (tally.failed > 0) reporter_.SnapshotsFailed(filter, tally.failed);
     if (tally.merged + tally.withheld > 0) reporter_.SnapshotsMerged(filter, tally.merged, tally.withheld);

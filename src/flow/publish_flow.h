@@ -45,7 +45,9 @@ struct MarkChanges {
 class PublishFlow {
  public:
   /// `filters` in configuration order. `entries_max`: users followed in memory; beyond, HasRoom() is false.
-  PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter);
+  /// `retired`: topics of no filter; their users come from marks alone, and what they get are tombstones.
+  PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
+              const std::vector<RetiredTopic>& retired = {});
 
   /// Worker thread. False: leave new dirty users to marks (PartitionFlow::Apply does).
   bool HasRoom() const { return entry_count_.load(std::memory_order_relaxed) < entries_max_; }
@@ -68,13 +70,14 @@ class PublishFlow {
   };
   /// A user's snapshot: what is asked for, and what came of it.
   struct Rendering {
-    FilterIndex filter_index = 0;
+    FilterIndex filter_index = 0;  // of a retired topic: at least the number of filters
     UserKey user;
     std::string user_id;  // empty: nothing is known of the user
     std::string bytes;
     Origin origin = Origin::kState;
   };
-  /// Renders a group, whose memory is used again and again; an error is one of all.
+  /// Renders a group, whose memory is used again and again; an error is one of all. A group is either of
+  /// filters or of retired topics, for which only the users' ids are asked.
   using Render = std::function<Status(std::span<Rendering> group)>;
   /// What a call of Step came to.
   struct Stepped {
@@ -145,6 +148,9 @@ class PublishFlow {
   void NotDelivered(uint32_t number, Instant now, bool too_large);
   void Release(uint32_t number);
 
+  bool IsRetired(uint16_t index) const { return index >= rendered_; }
+
+  const size_t rendered_;  // filters; behind them in filters_ are the retired topics
   const std::vector<FilterPolicy> filters_;
   const size_t entries_max_;
   Reporter& reporter_;

@@ -108,7 +108,8 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       return {};
     }
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      return flow.reader.RenderUsers(wall, group);
+      const bool is_retired = group.front().filter_index >= flow.state.options().filters.size();
+      return is_retired ? flow.reader.NameRetired(group) : flow.reader.RenderUsers(wall, group);
     };
     const auto stepped =
         publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);

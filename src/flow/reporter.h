@@ -79,6 +79,10 @@ class Reporter {
   virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                      const LatencyCounts& record_to_published) = 0;
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
+  /// Tombstones of erased users to topics that no filter has any more. Summed likewise.
+  virtual void RetiredTombstones(uint64_t /*sent*/, uint64_t /*failed*/) {}
+  /// Such a topic doesn't exist: a tombstone for it was dropped. The producer logs it.
+  virtual void RetiredTopicMissing(std::string_view /*topic*/) {}
   /// The publisher could not read the partition's state. kCorrupt: the partition was stopped. Any other: the
   /// step is retried, and the other steps and partitions go on.
   virtual void PublishFailed(int32_t /*partition*/, PublishStep /*step*/, const Error&) {}

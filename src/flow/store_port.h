@@ -26,6 +26,17 @@ using FilterId = uint16_t;
 /// Of no configured filter: what was exposed lately in any of them, to tell which served items were not.
 inline constexpr FilterId kResolvingFilter = 0xffff;
 
+/// A topic that snapshots of this state went to, and that no configured filter names any more. Marks of its
+/// tombstones stand under `id`, where no filter is.
+struct RetiredTopic {
+  FilterId id = 0;
+  std::string topic;
+  friend bool operator==(const RetiredTopic&, const RetiredTopic&) = default;
+};
+/// The first topic's id; the next ones go down.
+inline constexpr FilterId kRetiredTopicLast = 0xfffe;
+inline constexpr size_t kSnapshotTopicsMax = 1024;
+
 /// A filter's place in the configuration: what sinks and metrics know it by.
 using FilterIndex = uint16_t;
 

@@ -226,6 +226,17 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
   return {};
 }
 
+Status UserReader::NameRetired(std::span<PublishFlow::Rendering> group) const {
+  for (PublishFlow::Rendering& one : group) {
+    const size_t number = one.filter_index - state_.options().filters.size();
+    auto id = StoredUserId(store_, {state_.options().retired_topics[number].id, one.user});
+    if (!id) return Fail(id.error());
+    one.user_id = std::move(*id);
+    one.bytes.clear();
+  }
+  return {};
+}
+
 // Appends what the tails have of the user, in log order; the id they know it by, empty if none.
 std::string_view UserReader::ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                        std::vector<Change>& changes) {

@@ -41,6 +41,8 @@ class UserReader {
   /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
   /// `bytes` is empty: a tombstone.
   Status RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const;
+  /// The ids of the users that marks of retired topics are of. `bytes` is empty: a tombstone.
+  Status NameRetired(std::span<PublishFlow::Rendering> group) const;
 
   const Clock& clock() const { return clock_; }
   /// Of those read since the start.

@@ -38,6 +38,7 @@ struct SnapshotProducer::Impl {
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
   std::map<FilterId, SinkTopic> topics;                // destroyed before the client
+  std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
@@ -60,6 +61,8 @@ struct SnapshotProducer::Impl {
   void OnDelivery(const rd_kafka_message_t& message);
   /// True: it was its own length. False: that of the batch that it was in.
   bool IsTooLarge(const rd_kafka_message_t& message);
+  SinkTopic* FindTopic(const OutgoingSnapshot& snapshot);
+  bool IsMissing(std::string_view topic, rd_kafka_resp_err_t error);
   void ReportTooLarge(const std::string& topic, size_t bytes, std::string_view remedy);
   void Finish(uint64_t ticket, Delivery delivery) {
     outstanding.fetch_sub(1);
@@ -80,6 +83,7 @@ SnapshotProducer::~SnapshotProducer() {
   rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   rd_kafka_flush(impl_->client.get(), 200);
   impl_->topics.clear();
+  impl_->retired.clear();
 }
 
 Status SnapshotProducer::Impl::Connect() {
@@ -88,7 +92,9 @@ Status SnapshotProducer::Impl::Connect() {
                                    options.client,
                                    {options.queue_bytes_max, options.linger},
                                    // A snapshot is as large as its user's history; the broker decides.
-                                   {{"message.max.bytes", "8388608"}},
+                                   {{"message.max.bytes", "8388608"},
+                                    // A retired topic that was deleted must not come back by a tombstone.
+                                    {"allow.auto.create.topics", "false"}},
                                    {{"batch.size", std::to_string(batch_bytes)},
                                     {"message.timeout.ms", std::to_string(options.delivery_timeout.count())}},
                                    this,
@@ -119,6 +125,8 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
         topic->refused_bytes = std::numeric_limits<size_t>::max();
       }
     }
+  } else if (IsMissing(rd_kafka_topic_name(message.rkt), error)) {
+    return Finish(reinterpret_cast<uint64_t>(message._private), Delivery::kAcknowledged);
   } else if (error != RD_KAFKA_RESP_ERR__PURGE_QUEUE && error != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT &&
              kafka::MayLog("snapshot not delivered")) {
     log::Warning("snapshot not delivered, will be sent again", {{"topic", rd_kafka_topic_name(message.rkt)},
@@ -173,6 +181,7 @@ void SnapshotProducer::Impl::Reopen() {
     }
     if (rd_kafka_outq_len(client.get()) > 0) return;
     topics.clear();
+    retired.clear();
     some_refused = false;
     client.reset();
   }
@@ -199,7 +208,10 @@ Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& 
 void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
   for (size_t from = 0, to = 0; from < snapshots.size(); from = to) {
     const FilterIndex filter = snapshots[from].filter;
-    for (to = from; to < snapshots.size() && snapshots[to].filter == filter;) ++to;
+    const std::string_view retired = snapshots[from].retired_topic;
+    for (to = from;
+         to < snapshots.size() && snapshots[to].filter == filter && snapshots[to].retired_topic == retired;)
+      ++to;
     impl_->Produce(snapshots.subspan(from, to - from));
   }
 }
@@ -210,8 +222,7 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
     for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
     return;
   }
-  const auto found = topics.find(snapshots.front().filter);
-  SinkTopic* const topic = found == topics.end() ? nullptr : &found->second;
+  SinkTopic* const topic = FindTopic(snapshots.front());
   messages.clear();
   numbers.clear();
   uint64_t queued = 0;
@@ -253,11 +264,38 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
   outstanding.fetch_add(queued);
 }
 
+SinkTopic* SnapshotProducer::Impl::FindTopic(const OutgoingSnapshot& snapshot) {
+  if (snapshot.retired_topic.empty()) {
+    const auto found = topics.find(snapshot.filter);
+    return found == topics.end() ? nullptr : &found->second;
+  }
+  const std::string name(snapshot.retired_topic);
+  if (const auto found = retired.find(name); found != retired.end()) return &found->second;
+  auto made = kafka::MakeTopic(client.get(), name, options.partitioner);
+  if (!made) return nullptr;
+  SinkTopic& topic = retired[name];
+  topic.handle = std::move(*made);
+  return &topic;
+}
+
+// A retired topic that was deleted took its snapshots with it: there is nothing left to erase.
+bool SnapshotProducer::Impl::IsMissing(std::string_view topic, rd_kafka_resp_err_t error) {
+  if (error != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC && error != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    return false;
+  if (!retired.contains(std::string(topic))) return false;
+  if (options.reporter != nullptr) options.reporter->RetiredTopicMissing(topic);
+  return true;
+}
+
 void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error) {
+  if (IsMissing(snapshot.retired_topic, error)) {
+    refused.emplace_back(snapshot.ticket, Delivery::kAcknowledged);  // done with
+    return;
+  }
   const bool too_large = error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   refused.emplace_back(snapshot.ticket, too_large ? Delivery::kTooLarge : Delivery::kFailed);
   const auto name = options.topics.find(snapshot.filter);
-  const std::string topic = name == options.topics.end() ? "" : name->second;
+  const std::string topic = name == options.topics.end() ? std::string(snapshot.retired_topic) : name->second;
   if (too_large) {
     ReportTooLarge(topic, snapshot.bytes.size(),
                    "raise the topic's max.message.bytes, and kafka.client's message.max.bytes beyond 8 MiB");

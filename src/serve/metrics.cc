@@ -182,6 +182,13 @@ struct Metrics::Counted {
   Counter& no_space_at_opening =
       OneCounter("seen_openings_without_space_total",
                  "Times that the store, or a part of it, couldn't be opened because its disk was full.");
+  Family<Counter>& retired_tombstones = Counters(
+      "seen_retired_tombstones_total", "Tombstones of erased users to snapshot topics that no filter has.");
+  Counter& retired_sent = retired_tombstones.Add({{"result", "sent"}});
+  Counter& retired_failed = retired_tombstones.Add({{"result", "failed"}});
+  Counter& retired_topic_missing = retired_tombstones.Add({{"result", "topic_missing"}});
+  std::mutex missing_mutex;
+  std::set<std::string, std::less<>> missing_topics;  // missing_mutex: named in the log
   Family<Histogram>& visible_to_published = Histograms(
       "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
   Family<Histogram>& event_to_published =
@@ -428,6 +435,25 @@ void Metrics::SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withhel
   const Counted::PerFilter& of = counted_->Of(filter);
   of.merged->Increment(static_cast<double>(merged));
   of.withheld->Increment(static_cast<double>(withheld));
+}
+
+void Metrics::RetiredTombstones(uint64_t sent, uint64_t failed) {
+  counted_->retired_sent.Increment(static_cast<double>(sent));
+  counted_->retired_failed.Increment(static_cast<double>(failed));
+}
+
+void Metrics::RetiredTopicMissing(std::string_view topic) {
+  counted_->retired_topic_missing.Increment();
+  {
+    const std::lock_guard lock(counted_->missing_mutex);
+    if (!counted_->missing_topics.emplace(topic).second) return;
+  }
+  log::Warning(
+      "a snapshot topic that no filter has any more doesn't exist: erased users get no tombstone there",
+      {{"topic", topic},
+       {"remedy",
+        "none if the topic was deleted for good; if it is to come back, create it again and erase "
+        "these users again"}});
 }
 
 void Metrics::PublishFailed(int32_t partition, PublishStep step, const Error& error) {

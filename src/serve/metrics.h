@@ -44,6 +44,8 @@ class Metrics final : public Reporter {
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
   void SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withheld) override;
+  void RetiredTombstones(uint64_t sent, uint64_t failed) override;
+  void RetiredTopicMissing(std::string_view topic) override;
   void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
   void LeaseLapsed(int32_t partition) override;
   void SnapshotTooLarge(std::string_view topic) override;

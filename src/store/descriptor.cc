@@ -25,6 +25,8 @@ std::string EncodeDescriptor(const StoreDescriptor& descriptor) {
   }
   PutLittleEndian(static_cast<uint16_t>(descriptor.kinds.size()), out);
   for (const std::string& kind : descriptor.kinds) PutText(kind, out);
+  PutLittleEndian(static_cast<uint16_t>(descriptor.topics.size()), out);
+  for (const std::string& topic : descriptor.topics) PutText(topic, out);
   return out;
 }
 
@@ -55,7 +57,9 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
   }
   const auto kinds = version >= 2 ? reader.Get<uint16_t>() : uint16_t{0};
   for (uint32_t i = 0; i < kinds && reader.ok(); ++i) descriptor.kinds.push_back(reader.GetText());
-  if (!reader.Complete() || version == 0 || kinds > kDeclaredKindsMax) {
+  const auto topics = version >= 3 ? reader.Get<uint16_t>() : uint16_t{0};
+  for (uint32_t i = 0; i < topics && reader.ok(); ++i) descriptor.topics.push_back(reader.GetText());
+  if (!reader.Complete() || version == 0 || kinds > kDeclaredKindsMax || topics > kSnapshotTopicsMax) {
     return Fail(Code::kCorrupt, fmt::format("descriptor: {} bytes that are not a descriptor", bytes.size()));
   }
   return descriptor;
@@ -103,7 +107,7 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
   for (const StoredFilter& filter : configured) {
     const auto known = std::find_if(descriptor.filters.begin(), descriptor.filters.end(),
                                     [&](const StoredFilter& stored) { return stored.name == filter.name; });
-    Check(descriptor.filters.size() < 65'535, "a store has at most 65,535 filters");
+    Check(descriptor.filters.size() < kRetiredTopicLast - kSnapshotTopicsMax, "a store has 64,000 filters");
     const auto id = static_cast<FilterId>(known - descriptor.filters.begin());
     ids.push_back(id);
     if (known == descriptor.filters.end()) {
@@ -141,6 +145,28 @@ Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
     kinds.push_back(kind);
   }
   return numbers;
+}
+
+Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
+                                                 const std::vector<std::string>& configured) {
+  std::vector<std::string>& topics = descriptor.topics;
+  for (const std::string& topic : configured) {
+    if (std::find(topics.begin(), topics.end(), topic) != topics.end()) continue;
+    if (topics.size() == kSnapshotTopicsMax) {
+      return Fail(Code::kRefused,
+                  fmt::format("filters[].snapshot.topic: {} would be the state's topic number {}, and {} is "
+                              "the most it ever holds. Remedy: go on with a topic that it has had, or start "
+                              "with --rebuild",
+                              topic, topics.size() + 1, kSnapshotTopicsMax));
+    }
+    topics.push_back(topic);
+  }
+  std::vector<RetiredTopic> retired;
+  for (size_t i = 0; i < topics.size(); ++i) {
+    if (std::find(configured.begin(), configured.end(), topics[i]) != configured.end()) continue;
+    retired.push_back({static_cast<FilterId>(kRetiredTopicLast - i), topics[i]});
+  }
+  return retired;
 }
 
 }  // namespace seen

@@ -13,7 +13,7 @@
 namespace seen {
 
 /// Raised when an older program would misread what a newer one wrote.
-inline constexpr uint16_t kStoreVersion = 2;
+inline constexpr uint16_t kStoreVersion = 3;
 
 /// A filter as the configuration names it.
 struct StoredFilter {
@@ -42,6 +42,9 @@ struct StoreDescriptor {
   std::vector<StoredFilter> filters;
   /// Every declared kind the store ever held, its number 16 and its place: it too keeps it for good.
   std::vector<std::string> kinds = {};
+  /// Every topic that the store's snapshots ever went to, its number its place: an erasure concerns what lies
+  /// in each of them, also where no filter names it any more. At most kSnapshotTopicsMax.
+  std::vector<std::string> topics = {};
   uint16_t version = kStoreVersion;  // it was written in
   friend bool operator==(const StoreDescriptor&, const StoreDescriptor&) = default;
 };
@@ -65,5 +68,10 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
 /// with the remedy, where there are no numbers left.
 Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
                                            const std::vector<std::string>& configured);
+
+/// Takes in the topics of the configured filters' snapshots. Returns the others, which are retired. kRefused,
+/// with the remedy, where there are no numbers left.
+Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
+                                                 const std::vector<std::string>& configured);
 
 }  // namespace seen

@@ -77,6 +77,9 @@ Status RocksPartitionStore::Database::Open() {
     if (std::find(filter_ids_.begin(), filter_ids_.end(), id) == filter_ids_.end())
       retired_filters_.push_back(id);
   }
+  auto retired_topics = RegisterTopics(descriptor, options_.topics);
+  if (!retired_topics) return Fail(Code::kRefused, What(retired_topics.error().message));
+  retired_topics_ = std::move(*retired_topics);
   rules_->Load(descriptor.filters);
   if (*stored != descriptor) {
     if (Status written = WriteDescriptor(descriptor); !written) return written;

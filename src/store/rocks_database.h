@@ -59,6 +59,7 @@ class RocksPartitionStore::Database {
   const std::vector<FilterId>& filter_ids() const { return filter_ids_; }
   /// Ascending: in the store, and not configured any more.
   const std::vector<FilterId>& retired_filters() const { return retired_filters_; }
+  const std::vector<RetiredTopic>& retired_topics() const { return retired_topics_; }
   const std::vector<uint8_t>& kind_numbers() const { return kind_numbers_; }
   /// Where the next file to ingest is written. One at a time.
   const std::string& incoming_file() const { return incoming_file_; }
@@ -91,6 +92,7 @@ class RocksPartitionStore::Database {
   const std::shared_ptr<JournalFamilies> families_;
   std::vector<FilterId> filter_ids_;
   std::vector<FilterId> retired_filters_;
+  std::vector<RetiredTopic> retired_topics_;
   std::vector<uint8_t> kind_numbers_;
   mutable std::mutex db_mutex_;
   mutable std::condition_variable reopened_;

@@ -42,6 +42,9 @@ const std::vector<FilterId>& RocksPartitionStore::filter_ids() const { return da
 const std::vector<FilterId>& RocksPartitionStore::retired_filters() const {
   return database_->retired_filters();
 }
+const std::vector<RetiredTopic>& RocksPartitionStore::retired_topics() const {
+  return database_->retired_topics();
+}
 const std::vector<uint8_t>& RocksPartitionStore::kind_numbers() const { return database_->kind_numbers(); }
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {

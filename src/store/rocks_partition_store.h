@@ -29,7 +29,8 @@ struct StoreOptions {
   uint64_t delta_cache_bytes = 0;
   /// Keeps a journal. False: one that is there is dropped.
   bool journal = false;
-  std::vector<std::string> kinds = {};  // declared ones, of all filters; names differ
+  std::vector<std::string> kinds = {};   // declared ones, of all filters; names differ
+  std::vector<std::string> topics = {};  // that the filters' snapshots go to
 };
 
 class DeltaCache;
@@ -46,6 +47,8 @@ class RocksPartitionStore final : public PartitionStore {
   const std::vector<FilterId>& filter_ids() const;
   /// Ids of filters that the store holds and the configuration doesn't, ascending.
   const std::vector<FilterId>& retired_filters() const;
+  /// Topics that snapshots of it went to and that `options` doesn't name.
+  const std::vector<RetiredTopic>& retired_topics() const;
   /// The declared kinds' numbers (of SegmentKind), in the order of StoreOptions.
   const std::vector<uint8_t>& kind_numbers() const;
 

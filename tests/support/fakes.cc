@@ -183,7 +183,10 @@ Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Posit
 
 // As a compacted topic: an empty value is a tombstone.
 void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
-  if (delivery.snapshot.starts_with(R"({"version":)")) {
+  if (!delivery.retired_topic.empty()) {
+    Check(delivery.snapshot.empty(), "a retired topic gets tombstones alone");
+    erased[delivery.retired_topic].insert(delivery.user_id);
+  } else if (delivery.snapshot.starts_with(R"({"version":)")) {
     watermarks[delivery.user_id] = delivery.snapshot;
   } else if (delivery.snapshot.starts_with('{')) {
     ++told[delivery.snapshot];

@@ -133,8 +133,8 @@ class FakeSnapshotTopic final : public SnapshotSink {
     for (OutgoingSnapshot& snapshot : snapshots) {
       snapshot.queued = in_flight_.size() < 20;
       if (!snapshot.queued) continue;
-      in_flight_.push_back(
-          {snapshot.filter, std::string(snapshot.user_id), std::string(snapshot.bytes), snapshot.ticket});
+      in_flight_.push_back({snapshot.filter, std::string(snapshot.user_id), std::string(snapshot.bytes),
+                            snapshot.ticket, std::string(snapshot.retired_topic)});
       ++sent_total;
     }
   }
@@ -146,9 +146,10 @@ class FakeSnapshotTopic final : public SnapshotSink {
   void Crash();
 
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
-  std::map<std::string, int> told;                // JSON that arrived, with how often: unexposed items
-  std::map<std::string, std::string> watermarks;  // by partition: the last that arrived
-  std::function<void()> before_call;              // of the flow; may throw
+  std::map<std::string, std::set<std::string>> erased;  // by retired topic: users whose tombstone arrived
+  std::map<std::string, int> told;                      // JSON that arrived, with how often: unexposed items
+  std::map<std::string, std::string> watermarks;        // by partition: the last that arrived
+  std::function<void()> before_call;                    // of the flow; may throw
   uint64_t sent_total = 0;
   uint64_t tombstones = 0;  // that arrived
   int fail_percent = 5;
@@ -161,6 +162,7 @@ class FakeSnapshotTopic final : public SnapshotSink {
     std::string user_id;
     std::string snapshot;
     uint64_t ticket;
+    std::string retired_topic;
   };
   void Arrive(const Delivery& delivery);
 
@@ -240,6 +242,10 @@ class CountingReporter final : public Reporter {
   void NoSpaceAtOpening() override { ++openings_without_space; }
   void UserKeyCollision(int32_t) override { ++user_key_collisions; }
 
+  void RetiredTombstones(uint64_t to_retired, uint64_t failed) override {
+    retired_sent += to_retired, retired_failed += failed;
+  }
+  uint64_t retired_sent = 0, retired_failed = 0;
   std::atomic<uint64_t> too_large{0}, dead_letters_dropped{0}, openings_without_space{0};
   uint64_t leases_lapsed = 0;
   uint64_t merged = 0, withheld = 0;

@@ -98,6 +98,59 @@ def test_an_erased_user_is_published_as_nothing(topics, daemon, topic_name):
     assert read_snapshot(last_published(topics, f"{topic_name}-filters", "u2")).item_count == 1
 
 
+def two_filters(topic_name):
+    return [{"name": name, "snapshot": {"topic": f"{topic_name}-{name}", "debounce_ms": 200}}
+            for name in ("home", "video")]
+
+
+def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_more(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"filters": two_filters(topic_name)}).start()
+    users = [f"u{i}" for i in range(6)]
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, "a") for user in users]))
+    seend.wait_at_rest()
+    seend.stop()
+    seend.config["filters"] = two_filters(topic_name)[:1]
+    seend.start()
+    seend.wait_at_rest()
+    for user in users[:3]:
+        taken(seend, seend.http.delete(address(user)))
+    seend.wait_at_rest()
+    for user in users:
+        for name in ("home", "video"):
+            gone = last_published(topics, f"{topic_name}-{name}", user) is None
+            assert gone == (user in users[:3]), (user, name)
+    assert seend.metrics()['seen_retired_tombstones_total{result="sent"}'] == 3
+    # What the store kept of the retired filter is gone too: it comes back without these users.
+    seend.stop()
+    seend.config["filters"] = two_filters(topic_name)
+    seend.start()
+    seend.wait_at_rest()
+    for user in users:
+        for name in ("home", "video"):
+            assert seend.unseen(user, ["a"], filter_name=name) == (["a"] if user in users[:3] else []), (user, name)
+
+
+def test_a_retired_topic_that_was_deleted_holds_nothing_up(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name, {"filters": two_filters(topic_name)}).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, "a") for user in ("u1", "u2", "u3")]))
+    seend.wait_at_rest()
+    seend.stop()
+    topics.delete(f"{topic_name}-video")
+    seend.config["filters"] = two_filters(topic_name)[:1]
+    seend.start()
+    seend.wait_at_rest()
+    taken(seend, seend.http.delete("/v1/users/u1"))
+    taken(seend, seend.http.delete("/v1/users/u2"))
+    wait_until(lambda: seend.metrics()['seen_retired_tombstones_total{result="topic_missing"}'] == 2,
+               "the missing topic is counted", 90)
+    seend.wait_at_rest()
+    assert last_published(topics, f"{topic_name}-home", "u1") is None
+    assert seend.log().count("doesn't exist: erased users get no tombstone there") == 1
+    assert topics.partitions(f"{topic_name}-video") == 0
+
+
 def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, topic_name):
     """The topic's own events look otherwise, are conditional and are covered by scene; HTTP's changes are not."""
     topics.create(topic_name, partitions=2)

@@ -61,6 +61,8 @@ void ReportAll(Metrics& metrics) {
   metrics.SnapshotsMerged(2, 6, 1);
   metrics.UserKeyCollision(0);
   metrics.PublishFailed(0, PublishStep::kRender, {Code::kUnavailable, "a disk that is slow"});
+  metrics.RetiredTombstones(3, 1);
+  metrics.RetiredTopicMissing("gone");
   RekeyReport rekeyed;
   rekeyed.sent = 21;
   rekeyed.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;
@@ -102,6 +104,9 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_timestamps_ahead_total{partition=\"0\"}", 2},
       {"seen_publisher_errors_total{step=\"render\"}", 1},
       {"seen_publisher_errors_total{step=\"scan_marks\"}", 0},
+      {"seen_retired_tombstones_total{result=\"sent\"}", 3},
+      {"seen_retired_tombstones_total{result=\"failed\"}", 1},
+      {"seen_retired_tombstones_total{result=\"topic_missing\"}", 1},
       {"seen_lost_messages_total{partition=\"3\"}", 15},
       {"seen_lost_messages_total{partition=\"0\"}", 0},
       {"seen_event_to_visible_seconds_bucket{le=\"0.003\"}", 0},

@@ -13,7 +13,8 @@ namespace {
 StoreDescriptor Example() {
   return {{"exposures", 3, 8, "murmur2"},
           {{"home", 30, {50'000}}, {"video", 7, {200}}},
-          {"clicked", "purchased"}};
+          {"clicked", "purchased"},
+          {"seen-home", "seen-video"}};
 }
 
 TEST(Descriptor, DecodesToWhatWasEncoded) {
@@ -34,8 +35,9 @@ TEST(Descriptor, IsRefusedShortenedOrLengthened) {
 // What EncodeDescriptor wrote in version 1.
 std::string InVersion1(StoreDescriptor descriptor) {
   descriptor.kinds.clear();
+  descriptor.topics.clear();
   std::string bytes = EncodeDescriptor(descriptor);
-  bytes.resize(bytes.size() - 2);
+  bytes.resize(bytes.size() - 4);
   bytes[0] = 1;
   return bytes;
 }
@@ -43,8 +45,43 @@ std::string InVersion1(StoreDescriptor descriptor) {
 TEST(Descriptor, OfVersion1IsReadAndHasNoKinds) {
   StoreDescriptor expected = Example();
   expected.kinds.clear();
+  expected.topics.clear();
   expected.version = 1;
   EXPECT_EQ(*DecodeDescriptor(InVersion1(Example())), expected);
+}
+
+TEST(Descriptor, OfVersion2IsReadAndHasNoTopics) {
+  StoreDescriptor expected = Example();
+  expected.topics.clear();
+  std::string bytes = EncodeDescriptor(expected);
+  bytes.resize(bytes.size() - 2);
+  bytes[0] = 2;
+  expected.version = 2;
+  EXPECT_EQ(*DecodeDescriptor(bytes), expected);
+}
+
+TEST_F(StoreTest, KnowsTheTopicsThatItsSnapshotsEverWentTo) {
+  const auto retired = [&](std::vector<std::string> topics) {
+    StoreOptions options = Options();
+    options.topics = std::move(topics);
+    return (*RocksPartitionStore::Open(options))->retired_topics();
+  };
+  EXPECT_EQ(retired({"home", "video"}), std::vector<RetiredTopic>{});
+  EXPECT_EQ(retired({"video"}), (std::vector<RetiredTopic>{{65'534, "home"}}));
+  EXPECT_EQ(retired({"search"}), (std::vector<RetiredTopic>{{65'534, "home"}, {65'533, "video"}}));
+  EXPECT_EQ(retired({"video", "home"}), (std::vector<RetiredTopic>{{65'532, "search"}})) << "they came back";
+}
+
+TEST_F(StoreTest, RefusesASnapshotTopicTooManyAndNamesTheRemedy) {
+  StoreOptions options = Options();
+  for (size_t i = 0; i < kSnapshotTopicsMax; ++i) options.topics.push_back("topic-" + std::to_string(i));
+  ASSERT_TRUE(RocksPartitionStore::Open(options));
+  options.topics = {"one too many"};
+  const auto refused = RocksPartitionStore::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+  EXPECT_NE(refused.error().message.find("one too many"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("--rebuild"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(StoreTest, OfVersion1IsRewritten) {
