@@ -16,6 +16,30 @@ constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more only where many snapshots are on their way: beyond so many a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
+
+/// The process may have stood still while it rendered: the lease counts when a snapshot is queued. What comes
+/// too late stays due.
+class LeasedSink final : public SnapshotSink {
+ public:
+  LeasedSink(SnapshotSink& sink, const PublishLease* lease, int32_t partition, const Clock& clock)
+      : sink_(sink), lease_(lease), partition_(partition), clock_(clock) {}
+
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    if (lease_ == nullptr || lease_->MayPublish(partition_, clock_.Now())) return sink_.TrySend(snapshots);
+    for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
+  }
+  void PollAcknowledgements(const Acknowledge& acknowledge) override {
+    sink_.PollAcknowledgements(acknowledge);
+  }
+  void SendNow(const Acknowledge& acknowledge) override { sink_.SendNow(acknowledge); }
+  uint64_t outstanding() const override { return sink_.outstanding(); }
+
+ private:
+  SnapshotSink& sink_;
+  const PublishLease* const lease_;
+  const int32_t partition_;
+  const Clock& clock_;
+};
 }  // namespace
 
 Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
@@ -86,6 +110,7 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   PartitionFlow& flow = *open.flow;
   PublishFlow& publish = flow.publish;
+  LeasedSink sink(sink_, options_.lease, open.partition, clock_);
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
     Try(PublishStep::kRepublish, open, lane,
@@ -95,7 +120,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       [&] { return flow.last_published.Step(clock_.Now(), clock_.WallNow()); });
   if (flow.unexposed) {
     Try(PublishStep::kUnexposed, open, lane,
-        [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink_, open.unexposed_tag()); });
+        [&] { return flow.unexposed->Step(flow.state.CheckpointTime(), sink, open.unexposed_tag()); });
   }
   Instant retry_at{};
   Try(PublishStep::kRender, open, lane, [&]() -> Status {
@@ -111,8 +136,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       const bool is_retired = group.front().filter_index >= flow.state.options().filters.size();
       return is_retired ? flow.reader.NameRetired(group) : flow.reader.RenderUsers(wall, group);
     };
-    const auto stepped =
-        publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink_, open.ticket_tag);
+    const auto stepped = publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink, open.ticket_tag);
     flow.republisher.Rendered(clock_.Now());
     pass.sent += stepped.sent;
     pass.more |= stepped.sent == options_.snapshots_a_step;

@@ -3,6 +3,7 @@
 // step, level 0 as full as the world says.
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <random>
 #include <utility>
@@ -21,11 +22,13 @@ struct Fate {
   int power_cut_permille = 0;
   bool armed = false;
   uint64_t reads_failed = 0;
+  std::function<void()> before_read = {};
 
   void MayCutPower() const {
     if (armed && static_cast<int>(random() % 1000) < power_cut_permille) throw PowerCut{};
   }
   bool ReadFails() {
+    if (before_read) before_read();
     MayCutPower();
     const bool fails = armed && static_cast<int>(random() % 100) < read_fail_percent;
     reads_failed += fails ? 1 : 0;

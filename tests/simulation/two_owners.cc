@@ -1,0 +1,256 @@
+#include "simulation/two_owners.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "filter/snapshot.h"
+#include "simulation/fate.h"
+
+namespace seen::sim {
+namespace {
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kSession{6'000};
+constexpr milliseconds kTick{50};
+constexpr milliseconds kCommitEvery{1'000};
+constexpr int kTicks = 3'600;
+constexpr int kUsers = 12;
+constexpr int64_t kWireMs = 300;  // at most, one way
+
+struct Always final : PublishLease {
+  bool MayPublish(int32_t, Instant) const override { return true; }
+};
+}  // namespace
+
+/// A daemon, as far as publishing goes. Its librdkafka stands still with it.
+class TwoOwners::Process final : public SnapshotSink {
+ public:
+  Process(TwoOwners& world, size_t number)
+      : world_(world), number_(number), lease_(LeaseTimes::Of(kSession)), publisher_(Made()) {}
+
+  void Tick() {
+    world_.Heartbeat(number_);
+    Control();
+    Produce();
+    if (auto open = opened_.Find(0)) Work(*open);
+    publisher_.Step();
+  }
+  bool AtRest() const {
+    const auto open = opened_.Find(0);
+    return open && queue_.empty() && unanswered_.empty() && open->flow->publish.Outstanding() == 0;
+  }
+
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    for (OutgoingSnapshot& snapshot : snapshots) {
+      snapshot.queued = queue_.size() < 40;
+      if (!snapshot.queued) continue;
+      const auto view = SnapshotView::Parse(snapshot.bytes);
+      // The linger, and now and then brokers that are slow.
+      const milliseconds wait(world_.Below(world_.at_rest_ || world_.Below(4) > 0 ? 50 : 4'000));
+      queue_.push_back({world_.Now(), world_.Now() + wait, snapshot.ticket, std::string(snapshot.user_id),
+                        view ? view->meta().item_count : 0});
+    }
+  }
+  void PollAcknowledgements(const Acknowledge& acknowledge) override {
+    world_.Passes(number_);
+    Produce();
+    const auto reports = std::exchange(reports_, {});
+    for (const auto& [ticket, delivered] : reports) acknowledge(ticket, delivered);
+  }
+  void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
+  uint64_t outstanding() const override { return queue_.size() + unanswered_.size(); }
+
+  /// A broker's answer, which waits for the process to go on.
+  void Answered(uint64_t ticket) {
+    if (unanswered_.erase(ticket) > 0) reports_.emplace_back(ticket, true);
+  }
+
+ private:
+  struct Queued {
+    Instant since;
+    Instant leaves;
+    uint64_t ticket;
+    std::string user;
+    uint32_t items;
+  };
+
+  Publisher Made() {
+    Publisher::Options options;
+    options.lease = world_.leased_ ? static_cast<const PublishLease*>(&lease_) : &always_;
+    options.snapshots_a_step = 8;
+    return {opened_, *this, reporter_, world_.clock_, options};
+  }
+
+  // What it hears of its group: once a second, by the answer to a commit.
+  void Control() {
+    if (world_.Now() - committed_ < kCommitEvery) return;
+    const Instant sent = committed_ = world_.Now();
+    const bool taken = world_.IsOwner(number_) && world_.Now() >= world_.given_at_;
+    world_.Passes(number_);  // the answer is on its way
+    if (!taken) {
+      if (!opened_.Find(0)) return;
+      lease_.Ended(0, world_.Now());
+      opened_.Take(0);
+      return;
+    }
+    lease_.Committed(0, sent);
+    if (!opened_.Find(0)) Open();
+  }
+
+  void Open() {
+    auto open = std::make_shared<OpenPartition>();
+    open->store = std::make_unique<FatefulStore>(std::make_unique<FakeStore>(durable_, fault_, level0_),
+                                                 fate_, level0_);
+    PartitionOptions options;
+    FilterPolicy filter;
+    filter.name = "home";
+    filter.snapshot = SnapshotPolicy{{}, milliseconds(200)};
+    options.filters = {filter};
+    options.checkpoint_interval = milliseconds(2'000);
+    open->flow = std::make_unique<PartitionFlow>(options, durable_.position, 0,
+                                                 static_cast<int64_t>(world_.log_.size()), *open->store,
+                                                 letters_, reporter_, world_.clock_);
+    fetch_ = open->flow->intake.ReadFrom(0);
+    opened_.Add(std::move(open));
+  }
+
+  void Work(OpenPartition& open) {
+    PartitionFlow& flow = *open.flow;
+    const auto end = static_cast<int64_t>(world_.log_.size());
+    flow.state.SetWatermarks(0, end);
+    std::vector<Record> batch;
+    for (; fetch_ < end && batch.size() < 30; ++fetch_) {
+      const auto& [timestamp, value] = world_.log_[static_cast<size_t>(fetch_)];
+      batch.push_back({fetch_, timestamp, "u", value, false});
+    }
+    if (!batch.empty()) (void)flow.intake.Apply(batch);
+    if (fetch_ == end) flow.intake.ReachedEnd(end);
+    if (flow.intake.CheckpointDue()) flow.intake.Freeze();
+    if (flow.state.HasFrozen()) (void)flow.checkpoint.Write();
+  }
+
+  // librdkafka's own threads: what waits too long is given up on before more is sent.
+  void Produce() {
+    const Instant now = world_.Now();
+    const milliseconds timeout = LeaseTimes::Of(kSession).delivery;
+    const auto late = [&](Instant since) { return now - since >= timeout; };
+    std::erase_if(queue_, [&](const Queued& queued) {
+      if (late(queued.since)) reports_.emplace_back(queued.ticket, false);
+      return late(queued.since);
+    });
+    std::erase_if(unanswered_, [&](const auto& one) {
+      if (late(one.second)) reports_.emplace_back(one.first, false);
+      return late(one.second);
+    });
+    while (!queue_.empty() && queue_.front().leaves <= now) {
+      const Queued queued = queue_.front();
+      queue_.pop_front();
+      unanswered_.emplace(queued.ticket, queued.since);
+      last_arrival_ = std::max(last_arrival_, now + milliseconds(world_.Below(kWireMs)));
+      world_.wire_.push_back({last_arrival_, number_, queued.ticket, queued.user, queued.items});
+    }
+  }
+
+  TwoOwners& world_;
+  const size_t number_;
+  CommitLease lease_;
+  const Always always_;
+  CountingReporter reporter_;
+  DurableState durable_;
+  StoreFault fault_ = StoreFault::kNone;
+  uint32_t level0_ = 0;
+  Fate fate_{world_.random_, 0, 0, false, 0, [this] { world_.Passes(number_); }};
+  FakeDeadLetters letters_{world_.random_};
+  OpenPartitions opened_;
+  int64_t fetch_ = 0;
+  Instant committed_{};
+  std::deque<Queued> queue_;
+  std::map<uint64_t, Instant> unanswered_;  // by ticket, since it was queued
+  std::vector<std::pair<uint64_t, bool>> reports_;
+  Instant last_arrival_{};
+  Publisher publisher_;
+};
+
+TwoOwners::TwoOwners(uint64_t seed, bool leased) : random_(seed), leased_(leased) {
+  heard_ = {Now(), Now()};
+  for (size_t i = 0; i < processes_.size(); ++i) processes_[i] = std::make_unique<Process>(*this, i);
+}
+TwoOwners::~TwoOwners() = default;
+
+void TwoOwners::Heartbeat(size_t process) { heard_[process] = Now(); }
+
+// Of an owner that is silent for a session the partition goes to the other one, if that one is heard of.
+void TwoOwners::Coordinate() {
+  const size_t other = 1 - owner_;
+  if (Now() - heard_[owner_] <= kSession || Now() - heard_[other] > kSession) return;
+  owner_ = other;
+  given_at_ = Now() + milliseconds(Below(1'000));
+  ++takeovers_;
+}
+
+void TwoOwners::Arrive() {
+  for (auto at = wire_.begin(); at != wire_.end();) {
+    if (at->arrives > Now()) {
+      ++at;
+      continue;
+    }
+    uint32_t& newest = published_[at->user];
+    stale_ += at->items < newest ? 1 : 0;
+    newest = at->items;
+    ++delivered_;
+    processes_[at->process]->Answered(at->ticket);
+    at = wire_.erase(at);
+  }
+}
+
+void TwoOwners::Grow() {
+  if (at_rest_ || Below(3) > 0) return;
+  const std::string user = "u" + std::to_string(Below(kUsers));
+  const std::string item = std::to_string(items_sent_[user]++);
+  const int64_t now = clock_.WallNow().value;
+  log_.emplace_back(TimeMs{now}, R"({"user_id":")" + user + R"(","item_id":"i)" + item +
+                                     R"(","exposed_at":)" + std::to_string(now) + "}");
+}
+
+void TwoOwners::Tick() {
+  clock_.Advance(kTick.count());
+  Grow();
+  Coordinate();
+  Arrive();
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    if (i != still_) processes_[i]->Tick();
+  }
+}
+
+void TwoOwners::Passes(size_t process) {
+  if (at_rest_ || still_ < processes_.size() || Below(1'500) > 0) return;
+  still_ = process;
+  ++stood_still_inside_;
+  const Instant until = Now() + milliseconds(Below(3 * kSession.count()));
+  // What a thread keeps for its next rendering is in use here: the other process gets a thread of its own.
+  std::thread([&] {
+    while (Now() < until) Tick();
+  }).join();
+  still_ = processes_.size();
+}
+
+std::string TwoOwners::Run() {
+  for (int i = 0; i < kTicks; ++i) Tick();
+  at_rest_ = true;
+  for (int i = 0; i < kTicks; ++i) {
+    Tick();
+    if (wire_.empty() && processes_[owner_]->AtRest()) break;
+  }
+  if (!processes_[owner_]->AtRest()) return "snapshots outstanding at rest";
+  if (!leased_) return {};
+  for (const auto& [user, items] : items_sent_) {
+    if (published_[user] != static_cast<uint32_t>(items)) return "the newest snapshot of " + user + " is old";
+  }
+  return {};
+}
+
+}  // namespace seen::sim
