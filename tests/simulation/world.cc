@@ -109,6 +109,7 @@ void World::Open(Lane& lane) {
   options.partition = lane.number;
   options.partition_count = static_cast<int32_t>(lanes_.size());
   options.filters = filters_;
+  options.retired_topics = {{kRetiredTopicLast, "before"}};
   options.plan = plan_;
   options.kinds.fill(kDeclaredKindFirst);
   options.tail_bytes_max = shape_.tail_bytes_max;

@@ -106,6 +106,15 @@ std::string World::CheckAtRest(const Lane& lane) {
     }
   }
   for (size_t offset = 0; offset < lane.log.size(); ++offset) {
+    const LogRecord& record = lane.log[offset];
+    if (record.bad || record.null || record.event.kind != "erased") continue;
+    const auto retired = snapshots_.erased.find("before");
+    const bool told = retired != snapshots_.erased.end() && retired->second.contains(record.user);
+    if (!told && !lane.lost.contains(static_cast<int64_t>(offset))) {
+      return "at rest: no tombstone of " + record.user + " in the retired topic";
+    }
+  }
+  for (size_t offset = 0; offset < lane.log.size(); ++offset) {
     const auto at = static_cast<int64_t>(offset);
     if (lane.log[offset].bad && !lane.lost.contains(at) && !lane.dead_letters.topic.contains(at)) {
       return "at rest: no dead letter for offset " + std::to_string(at);
