@@ -73,6 +73,22 @@ class PublisherTest : public testing::Test {
   Publisher publisher{opened, topic, reporter, clock, Publisher::Options()};
 };
 
+TEST_F(PublisherTest, QueuesNothingThatWasRenderedBeforeTheProcessStoodStillForLongerThanItsLease) {
+  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
+  Publisher::Options options;
+  options.lease = &lease;
+  Publisher leased(opened, topic, reporter, clock, options);
+  lease.Committed(0, clock.Now());
+  Expose(0, "a");
+  lanes[0].fate.before_read = [&] { clock.Advance(20'000); };
+  leased.Step();
+  lanes[0].fate.before_read = {};
+  EXPECT_EQ(topic.sent_total, 0u);
+  lease.Committed(0, clock.Now());
+  for (int i = 0; i < 3; ++i) leased.Step();
+  EXPECT_TRUE(Published(0, "a")) << "it stayed due";
+}
+
 TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
   CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
   Publisher::Options options;
