@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -19,7 +19,7 @@ class LogBudget {
 
   /// Whether a line may be written now; counts it as held back where not.
   bool Allow(Instant now = SystemClock{}.Now()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (last_ != Instant{}) {
       const std::chrono::duration<double> passed = now - last_;
       const std::chrono::duration<double> interval = interval_;
@@ -36,17 +36,17 @@ class LogBudget {
 
   /// Lines held back since the last call: for the line that is written again.
   uint64_t TakeHeldBack() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(held_back_, 0);
   }
 
  private:
   const double lines_;
   const std::chrono::nanoseconds interval_;
-  std::mutex mutex_;
-  double tokens_;           // under mutex_
-  Instant last_{};          // under mutex_
-  uint64_t held_back_ = 0;  // under mutex_
+  Mutex mutex_;
+  double tokens_ GUARDED_BY(mutex_);
+  Instant last_ GUARDED_BY(mutex_){};
+  uint64_t held_back_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace seen

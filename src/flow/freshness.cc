@@ -5,7 +5,7 @@
 namespace seen {
 
 void Freshness::EndConfirmed(int64_t end, Instant asked_at, int64_t next_offset) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (newest_ && asked_at < newest_->asked_at) return;  // an answer that another one has overtaken
   held_all_at_ = HeldAllAt(next_offset);
   // A stream that never stands still has always moved past the newest end: keep an older one until the reader
@@ -16,7 +16,7 @@ void Freshness::EndConfirmed(int64_t end, Instant asked_at, int64_t next_offset)
 }
 
 Freshness::Reading Freshness::At(Instant now, int64_t next_offset) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Reading reading;
   reading.end_is_known = newest_ && now - newest_->asked_at <= kEndKnownFor;
   if (const auto held_all_at = HeldAllAt(next_offset)) {

@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -38,13 +38,14 @@ class Freshness {
     int64_t offset = 0;
     Instant asked_at;
   };
-  std::optional<Instant> HeldAllAt(int64_t next_offset) const;  // mutex_
+  std::optional<Instant> HeldAllAt(int64_t next_offset) const REQUIRES(mutex_);
 
   // Between the two, ends were confirmed that needn't be kept: reached or not, they say less than the newest.
-  mutable std::mutex mutex_;    // all below
-  std::optional<End> awaited_;  // the oldest end that wasn't reached when the newest was confirmed
-  std::optional<End> newest_;
-  std::optional<Instant> held_all_at_;  // of an end before these
+  mutable Mutex mutex_;
+  std::optional<End> awaited_
+      GUARDED_BY(mutex_);  // the oldest end that wasn't reached when the newest was confirmed
+  std::optional<End> newest_ GUARDED_BY(mutex_);
+  std::optional<Instant> held_all_at_ GUARDED_BY(mutex_);  // of an end before these
 };
 
 }  // namespace seen

@@ -9,7 +9,7 @@ constexpr size_t kIdBytesShown = 16;  // enough to recognise, not a dump of ids
 
 void HeavyUsers::Remember(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
                           bool limited) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t gone = std::erase_if(
       shown_, [&](const Entry& entry) { return entry.filter_index == filter_index && entry.user == user; });
   const bool was_limited = limited_.contains({filter_index, user});
@@ -39,7 +39,7 @@ void HeavyUsers::Remember(size_t filter_index, const UserKey& user, std::string_
 }
 
 std::vector<std::pair<size_t, HeavyUser>> HeavyUsers::Heaviest() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::pair<size_t, HeavyUser>> heaviest;
   heaviest.reserve(shown_.size());
   for (const Entry& entry : shown_) {
@@ -49,7 +49,7 @@ std::vector<std::pair<size_t, HeavyUser>> HeavyUsers::Heaviest() const {
 }
 
 uint64_t HeavyUsers::Limited() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return limited_.size();
 }
 

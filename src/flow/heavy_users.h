@@ -4,13 +4,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/status.h"
 #include "model/user_key.h"
 
@@ -51,9 +51,9 @@ class HeavyUsers {
   std::atomic<uint64_t> least_{0};  // items of the last one shown; 0 while there is room
   std::atomic<uint64_t> bits_{0};   // of those remembered
 
-  mutable std::mutex mutex_;
-  std::vector<Entry> shown_;  // most items first
-  std::set<std::pair<size_t, UserKey>> limited_;
+  mutable Mutex mutex_;
+  std::vector<Entry> shown_ GUARDED_BY(mutex_);  // most items first
+  std::set<std::pair<size_t, UserKey>> limited_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seen

@@ -5,7 +5,7 @@
 namespace seen {
 
 void JournalBudget::Report(int32_t partition, std::vector<JournalDay> days) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   partitions_[partition] = std::move(days);
   std::map<Day, uint64_t> bytes;
   uint64_t all = 0;

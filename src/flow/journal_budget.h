@@ -6,9 +6,9 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/journal_port.h"
 
 namespace seen {
@@ -30,8 +30,8 @@ class JournalBudget {
   static constexpr int32_t kNone = std::numeric_limits<int32_t>::min();
   const uint64_t bytes_max_;
   std::atomic<int32_t> floor_{kNone};
-  std::mutex mutex_;
-  std::map<int32_t, std::vector<JournalDay>> partitions_;  // mutex_
+  Mutex mutex_;
+  std::map<int32_t, std::vector<JournalDay>> partitions_ GUARDED_BY(mutex_);
 };
 
 /// Null in PartitionOptions: no journal.

@@ -12,9 +12,9 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -46,19 +46,19 @@ class CommitLease final : public PublishLease {
 
   /// The group took a commit of the partition that was sent at `sent`.
   void Committed(int32_t partition, Instant sent) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Held& held = partitions_[partition];
     if (sent > held.ended_at) held.sent_at = std::max(held.sent_at, sent);
   }
   /// This process gave the partition up, or heard at `now` that it no longer owns it. Answers to commits that
   /// were sent before don't bring the lease back.
   void Ended(int32_t partition, Instant now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     partitions_[partition] = {Instant::min(), now};
   }
 
   bool MayPublish(int32_t partition, Instant now) const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = partitions_.find(partition);
     if (found == partitions_.end() || found->second.sent_at == Instant::min()) return false;
     return now + times_.delivery < found->second.sent_at + times_.lease;
@@ -70,8 +70,8 @@ class CommitLease final : public PublishLease {
     Instant ended_at = Instant::min();  // commits sent up to here don't count
   };
   const LeaseTimes times_;
-  mutable std::mutex mutex_;
-  std::map<int32_t, Held> partitions_;  // mutex_
+  mutable Mutex mutex_;
+  std::map<int32_t, Held> partitions_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seen

@@ -4,25 +4,25 @@ namespace seen {
 
 void OpenPartition::Stop(std::string reason) {
   {
-    const std::lock_guard lock(reason_mutex_);
+    const MutexLock lock(reason_mutex_);
     stop_reason_ = std::move(reason);
   }
   stopped.store(true, std::memory_order_release);
 }
 
 std::string OpenPartition::stop_reason() const {
-  const std::lock_guard lock(reason_mutex_);
+  const MutexLock lock(reason_mutex_);
   return stop_reason_;
 }
 
 PartitionPointer OpenPartitions::Find(int32_t partition) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = open_.find(partition);
   return found == open_.end() ? nullptr : found->second;
 }
 
 std::vector<PartitionPointer> OpenPartitions::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<PartitionPointer> all;
   all.reserve(open_.size());
   for (const auto& [partition, open] : open_) all.push_back(open);
@@ -30,13 +30,13 @@ std::vector<PartitionPointer> OpenPartitions::All() const {
 }
 
 void OpenPartitions::Add(PartitionPointer open) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   open->ticket_tag = ++opened_count_ * 2 * kUnexposedTag;
   open_[open->partition] = std::move(open);
 }
 
 void OpenPartitions::Refuse(int32_t partition, const std::string& reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (reason.empty()) {
     refusals_.erase(partition);
   } else {
@@ -45,13 +45,13 @@ void OpenPartitions::Refuse(int32_t partition, const std::string& reason) {
 }
 
 std::string OpenPartitions::RefusalOf(int32_t partition) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = refusals_.find(partition);
   return found == refusals_.end() ? std::string() : found->second;
 }
 
 PartitionPointer OpenPartitions::Take(int32_t partition) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = open_.find(partition);
   if (found == open_.end()) return nullptr;
   PartitionPointer open = std::move(found->second);

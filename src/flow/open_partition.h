@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/partition_flow.h"
 #include "flow/store_port.h"
 
@@ -51,8 +52,8 @@ struct OpenPartition {
   std::string stop_reason() const;
 
  private:
-  mutable std::mutex reason_mutex_;
-  std::string stop_reason_;
+  mutable Mutex reason_mutex_;
+  std::string stop_reason_ GUARDED_BY(reason_mutex_);
 };
 
 using PartitionPointer = std::shared_ptr<OpenPartition>;
@@ -74,10 +75,10 @@ class OpenPartitions {
   PartitionPointer Take(int32_t partition);
 
  private:
-  mutable std::mutex mutex_;
-  std::map<int32_t, PartitionPointer> open_;  // mutex_
-  std::map<int32_t, std::string> refusals_;   // mutex_
-  uint64_t opened_count_ = 0;                 // mutex_: ever
+  mutable Mutex mutex_;
+  std::map<int32_t, PartitionPointer> open_ GUARDED_BY(mutex_);
+  std::map<int32_t, std::string> refusals_ GUARDED_BY(mutex_);
+  uint64_t opened_count_ GUARDED_BY(mutex_) = 0;  // ever
 };
 
 }  // namespace seen

@@ -125,14 +125,19 @@ void PartitionJournal::Append(size_t number, const UserKey& user) {
 
 void PartitionJournal::Freeze() {
   auto fresh = std::make_shared<UserRows>(memory_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Check(!frozen_, "rows are still frozen");
   frozen_ = std::exchange(active_, fresh);
   rows_ = std::move(fresh);
 }
 
+std::shared_ptr<UserRows> PartitionJournal::Frozen() const {
+  const MutexLock lock(mutex_);
+  return frozen_;
+}
+
 uint64_t PartitionJournal::AllBytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return active_->bytes() + (frozen_ ? frozen_->bytes() : 0);
 }
 
@@ -188,7 +193,8 @@ Result<std::optional<Day>> PartitionJournal::StoredErasure(const UserKey& user) 
 
 Status PartitionJournal::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   std::vector<TailRow> rows;
-  for (const UserRows::User* user : frozen_->SortedUsers()) {
+  const std::shared_ptr<UserRows> frozen = Frozen();
+  for (const UserRows::User* user : frozen->SortedUsers()) {
     rows.clear();
     std::optional<Day> erased;
     Collect(user->newest.load(std::memory_order_acquire), erased, rows);
@@ -214,7 +220,7 @@ void PartitionJournal::Committed(const Checkpoint&) {
   whole_from_.store(next_whole_from_.since_epoch, std::memory_order_release);
   {
     // Readers who took the frozen rows keep them; the store has them all now.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     frozen_ = nullptr;
   }
   NoteStored();
@@ -225,7 +231,7 @@ Status PartitionJournal::Read(const Question& question, const Visit& visit) cons
   std::shared_ptr<UserRows> frozen;
   {
     // Before the store: what leaves them meanwhile is then seen twice, not missed.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     active = active_;
     frozen = frozen_;
   }

@@ -10,10 +10,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
 #include "flow/journal_budget.h"
@@ -82,6 +82,7 @@ class PartitionJournal final : public CheckpointPart {
   struct TailRow;
   static void Collect(const UserRows::Row* newest, std::optional<Day>& hidden, std::vector<TailRow>& out);
   static void Arrange(Day erased, std::vector<TailRow>& rows);
+  std::shared_ptr<UserRows> Frozen() const;
   void NoteStored();
   Result<std::optional<Day>> StoredErasure(const UserKey& user) const;
 
@@ -98,8 +99,8 @@ class PartitionJournal final : public CheckpointPart {
   FilterMask row_filters_ = 0;
   std::shared_ptr<UserRows> rows_;
 
-  mutable std::mutex mutex_;
-  std::shared_ptr<UserRows> active_, frozen_;  // mutex_
+  mutable Mutex mutex_;
+  std::shared_ptr<UserRows> active_ GUARDED_BY(mutex_), frozen_ GUARDED_BY(mutex_);
 
   Day keep_from_, next_whole_from_;  // checkpoint thread
   std::atomic<int32_t> whole_from_;

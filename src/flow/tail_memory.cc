@@ -24,7 +24,7 @@ void TailMemory::Free(std::byte* chunk) const { ::operator delete(chunk, std::al
 
 std::byte* TailMemory::Take() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!free_.empty()) {
       std::byte* const chunk = free_.back();
       free_.pop_back();
@@ -40,7 +40,7 @@ std::byte* TailMemory::Take() {
 void TailMemory::GiveBack(std::vector<std::byte*> chunks, uint32_t users) {
   std::vector<std::byte*> surplus;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last_users_ = users;
     const size_t kept = chunks.size();
     free_.insert(free_.end(), chunks.begin(), chunks.end());
@@ -53,7 +53,7 @@ void TailMemory::GiveBack(std::vector<std::byte*> chunks, uint32_t users) {
 }
 
 uint32_t TailMemory::last_users() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return last_users_;
 }
 

@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -33,9 +34,9 @@ class TailMemory {
 
   const uint64_t tail_bytes_max_;
   const size_t chunk_bytes_;
-  mutable std::mutex mutex_;
-  std::vector<std::byte*> free_;  // mutex_
-  uint32_t last_users_ = 0;       // mutex_
+  mutable Mutex mutex_;
+  std::vector<std::byte*> free_ GUARDED_BY(mutex_);
+  uint32_t last_users_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace seen

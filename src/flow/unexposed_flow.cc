@@ -34,7 +34,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
       std::clamp<int64_t>(partition_time.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
   uint64_t round = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     round = round_;
   }
   // Nothing comes but with a checkpoint, and partition time moves with it.
@@ -44,7 +44,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
       if (all_read) break;
       std::optional<ServedRow> after;
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         after = after_;
         round = round_;
       }
@@ -52,7 +52,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
       if (!page) return Fail(page.error());
       all_read = page->size() < kPage;
       if (Status judged = Judge(*page); !judged) return judged;
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (round_ != round) {
         all_read = false;  // a checkpoint added some that the page may lack
       } else if (!page->empty()) {
@@ -70,7 +70,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
     read_round_ = round;
   }
   if (all_read && in_flight_.empty() && to_send_.empty()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (round_ == round) done_s_ = std::max(done_s_, due_s);
   }
   return {};
@@ -131,7 +131,7 @@ void UnexposedFlow::Acknowledged(uint32_t ticket, bool delivered) {
 Status UnexposedFlow::Begin(Checkpoint& checkpoint, CheckpointWriter&) {
   checkpoint.frozen.unexposed->Sort();
   earliest_added_.reset();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   read_rows_ = 0;
   done_written_s_ = done_s_;
   return {};
@@ -188,7 +188,7 @@ Status UnexposedFlow::AddRows(const UnexposedLog& log, uint32_t done, Checkpoint
 }
 
 void UnexposedFlow::Committed(const Checkpoint&) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!earliest_added_) return;
   // If they came late, what was read past them meanwhile doesn't mean that they were.
   ++round_;
@@ -197,12 +197,12 @@ void UnexposedFlow::Committed(const Checkpoint&) {
 }
 
 bool UnexposedFlow::HasChanges() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return read_rows_ > 0;
 }
 
 Horizon UnexposedFlow::ResolvingHorizon() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Horizon horizon;
   // What is still to be judged is due then or later, so it was served grace and TTL before.
   horizon.served_second = done_s_ > policy_.grace_s ? done_s_ - policy_.grace_s - 1 : 0;

@@ -14,12 +14,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "flow/checkpoint_part.h"
 #include "flow/log_port.h"
@@ -75,11 +75,11 @@ class UnexposedFlow final : public CheckpointPart {
   uint32_t done_written_s_ = 0;  // rows due before it are dropped
   std::optional<ServedRow> earliest_added_;
 
-  mutable std::mutex mutex_;
-  std::optional<ServedRow> after_;  // mutex_: read up to here
-  uint64_t round_ = 0;              // mutex_: checkpoints that added rows
-  uint32_t done_s_ = 0;             // mutex_
-  uint64_t read_rows_ = 0;          // mutex_: since the last checkpoint
+  mutable Mutex mutex_;
+  std::optional<ServedRow> after_ GUARDED_BY(mutex_);  // read up to here
+  uint64_t round_ GUARDED_BY(mutex_) = 0;              // checkpoints that added rows
+  uint32_t done_s_ GUARDED_BY(mutex_) = 0;
+  uint64_t read_rows_ GUARDED_BY(mutex_) = 0;  // since the last checkpoint
   std::atomic<uint64_t> published_{0}, resolved_{0}, retried_{0}, outstanding_{0};
 };
 

@@ -5,11 +5,11 @@
 #include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "kafka/producing.h"
 #include "kafka/topic_config.h"
 
@@ -85,9 +85,9 @@ struct DeadLetterProducer::Impl {
   std::atomic<uint64_t> retries{0};
   std::atomic<bool> stopping{false};
 
-  mutable std::mutex mutex;
-  std::map<int32_t, Outstanding> partitions;  // mutex
-  std::deque<Retry> retry;                    // the poll thread's own
+  mutable Mutex mutex;
+  std::map<int32_t, Outstanding> partitions GUARDED_BY(mutex);
+  std::deque<Retry> retry;  // the poll thread's own
   std::chrono::steady_clock::time_point retry_at{};
   std::chrono::steady_clock::time_point ask_at{};
   std::thread poll;  // runs delivery reports and retries; joined first
@@ -120,7 +120,7 @@ bool DeadLetterProducer::Impl::Produce(Letter* letter, const void* key, size_t k
 }
 
 void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   outstanding.fetch_sub(1);
   auto& partition = partitions[letter.partition];
   if (partition.life != letter.life) return;  // forgotten meanwhile
@@ -283,7 +283,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   SetTruncated(headers.get(), *state, key.size(), value.size());
   {
     // Before it is sent: its acknowledgement may come at once.
-    const std::lock_guard lock(impl_->mutex);
+    const MutexLock lock(impl_->mutex);
     auto& partition = impl_->partitions[letter.partition];
     state->life = partition.life;
     ++partition.offsets[record.offset];
@@ -300,14 +300,14 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
 }
 
 int64_t DeadLetterProducer::OldestUnacknowledged(int32_t partition) const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   const auto found = impl_->partitions.find(partition);
   if (found == impl_->partitions.end() || found->second.offsets.empty()) return -1;
   return found->second.offsets.begin()->first;
 }
 
 void DeadLetterProducer::Forget(int32_t partition) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   auto& state = impl_->partitions[partition];
   ++state.life;
   state.offsets.clear();

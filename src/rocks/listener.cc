@@ -69,7 +69,7 @@ std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder() {
 
 void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) {
   if (IsHard(*error)) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = *error;
   }
   log::Error(
@@ -89,12 +89,12 @@ void BackgroundErrors::OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecovery
 }
 
 rocksdb::Status BackgroundErrors::Stopped() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopped_;
 }
 
 void BackgroundErrors::Clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stopped_ = rocksdb::Status::OK();
 }
 

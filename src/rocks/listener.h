@@ -6,7 +6,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -27,8 +28,8 @@ class BackgroundErrors final : public rocksdb::EventListener {
 
  private:
   const int32_t partition_;
-  mutable std::mutex mutex_;
-  rocksdb::Status stopped_;  // under mutex_
+  mutable Mutex mutex_;
+  rocksdb::Status stopped_ GUARDED_BY(mutex_);
 };
 
 /// Compactions let the threads go first that somebody waits for.

@@ -50,7 +50,7 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
   bool too_large = false;
   {
     // Before it is sent: its acknowledgement may come at once.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     too_large = !too_large_.empty() && too_large_.contains(record.offset);
     if (!too_large) number = pending_.Add(record.offset);
   }
@@ -62,7 +62,7 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
       return Step::kTaken;
     }
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       pending_.TakeBack();
     }
     if (taken == KeyedRecordSink::Taken::kFull) return Step::kHeld;
@@ -79,20 +79,20 @@ RekeyFlow::Step RekeyFlow::Reject(const Rejection& rejection, const Record& reco
 }
 
 void RekeyFlow::Pass(int64_t offset) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   pending_.Pass(offset + 1);
   if (!too_large_.empty())
     too_large_.erase(too_large_.begin(), too_large_.upper_bound(pending_.position() - 1));
 }
 
 void RekeyFlow::ReachedEnd(int64_t end_offset) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   pending_.Pass(end_offset);
 }
 
 std::optional<int64_t> RekeyFlow::Rewind(Instant now) {
   if (!rewinding_.load(std::memory_order_acquire)) return std::nullopt;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (now < *rewind_due_) return std::nullopt;
   rewind_due_.reset();
   rewinding_.store(false, std::memory_order_release);
@@ -102,7 +102,7 @@ std::optional<int64_t> RekeyFlow::Rewind(Instant now) {
 }
 
 void RekeyFlow::Delivered(std::span<const Told> told, Instant now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [number, delivery] : told) {
     if (delivery == Delivery::kAcknowledged) {
       pending_.Done(number);
@@ -120,7 +120,7 @@ void RekeyFlow::Delivered(std::span<const Told> told, Instant now) {
 int64_t RekeyFlow::position() const {
   int64_t position = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     position = pending_.position();
   }
   // Asked for second: a letter is known to its sender before its offset is passed.
@@ -129,7 +129,7 @@ int64_t RekeyFlow::position() const {
 }
 
 int64_t RekeyFlow::next_offset() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return pending_.next_offset();
 }
 

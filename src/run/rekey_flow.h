@@ -7,11 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
 
+#include "base/mutex.h"
 #include "decode/event_plan.h"
 #include "flow/reporter.h"
 #include "run/pending_offsets.h"
@@ -66,10 +66,10 @@ class RekeyFlow {
   Reporter& reporter_;
   const std::shared_ptr<RecordKeyer> keyer_;
 
-  mutable std::mutex mutex_;
-  PendingOffsets pending_;              // mutex_
-  std::set<int64_t> too_large_;         // mutex_: records that the topic refused for their length
-  std::optional<Instant> rewind_due_;   // mutex_
+  mutable Mutex mutex_;
+  PendingOffsets pending_ GUARDED_BY(mutex_);
+  std::set<int64_t> too_large_ GUARDED_BY(mutex_);  // records that the topic refused for their length
+  std::optional<Instant> rewind_due_ GUARDED_BY(mutex_);
   std::atomic<bool> rewinding_{false};  // rewind_due_ has a value
 };
 

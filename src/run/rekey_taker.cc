@@ -55,7 +55,7 @@ RekeyTaker::RekeyTaker(Options options, const Readers& readers, KeyedRecordSink&
 
 Result<std::shared_ptr<PartitionTaker>> RekeyTaker::Open(const Assignment& assignment, const GroupLog&) {
   const int64_t from = assignment.committed_offset.value_or(assignment.watermarks.low);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   RekeyOptions flow;
   flow.partition = assignment.partition;
   flow.ticket_tag = next_tag_++;
@@ -68,27 +68,27 @@ Result<std::shared_ptr<PartitionTaker>> RekeyTaker::Open(const Assignment& assig
 
 void RekeyTaker::Forget(const FlowPointer& flow) {
   dead_letters_.Forget(flow->partition());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(by_tag_, [&](const auto& tagged) { return tagged.second == flow; });
   std::erase_if(flows_, [&](const auto& open) { return open.second == flow; });
 }
 
 RekeyTaker::FlowPointer RekeyTaker::Find(int32_t partition) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = flows_.find(partition);
   return found == flows_.end() ? nullptr : found->second;
 }
 
 void RekeyTaker::NoteLost(int32_t partition, int64_t from, int64_t to) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lost_[partition] += static_cast<uint64_t>(to - from);
   }
   reporter_.RekeyingLost(partition, {from, to, clock_.WallNow()});
 }
 
 void RekeyTaker::Refused(int32_t partition, const std::string& reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   refused_.erase(partition);
   if (!reason.empty()) refused_[partition] = reason;
 }
@@ -97,7 +97,7 @@ void RekeyTaker::Step(GroupLog& log) {
   const Instant now = clock_.Now();
   bool caught_up = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     caught_up = progress_.behind() == int64_t{0};
   }
   if (looked_at_ == Instant{} || now - looked_at_ >= (caught_up ? kLookSeldom : kLookEvery)) {
@@ -121,7 +121,7 @@ void RekeyTaker::LookAtLag(GroupLog& log) {
     at.committed = offset;
     if (const FlowPointer flow = Find(partition)) at.position = flow->position();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   progress_.Look(std::move(look));
 }
 
@@ -129,7 +129,7 @@ void RekeyTaker::LookAtLag(GroupLog& log) {
 void RekeyTaker::OpenToReaders() {
   if (readers_.partitions == nullptr) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto behind = progress_.behind();
     if (!behind || *behind > options_.ready_lag_messages || !refused_.empty()) return;
   }
@@ -152,7 +152,7 @@ void RekeyTaker::Delivered(std::span<const DeliveryReport> reports) {
     }
     FlowPointer flow;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = by_tag_.find(tag);
       if (found != by_tag_.end()) flow = found->second;
     }
@@ -165,7 +165,7 @@ RekeyingStatus RekeyTaker::GetStatus() const {
   status.source_topic = options_.source_topic;
   status.group_id = options_.group_id;
   const int64_t ready_lag = options_.ready_lag_messages;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!refused_.empty()) {
     status.problem = "partition " + std::to_string(refused_.begin()->first) + " of topic \"" +
                      status.source_topic + "\" isn't re-keyed: " + refused_.begin()->second;

@@ -5,10 +5,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/open_partition.h"
 #include "run/rekey_flow.h"
 #include "run/rekey_progress.h"
@@ -67,13 +67,13 @@ class RekeyTaker final : public TopicTaker {
   std::atomic<bool> stopping_{false};
   Instant looked_at_{};  // control thread
 
-  mutable std::mutex mutex_;
-  std::map<int32_t, FlowPointer> flows_;    // mutex_; by partition
-  std::map<uint32_t, FlowPointer> by_tag_;  // mutex_
-  uint32_t next_tag_ = 1;                   // mutex_
-  RekeyProgress progress_;                  // mutex_
-  std::map<int32_t, uint64_t> lost_;        // mutex_
-  std::map<int32_t, std::string> refused_;  // mutex_; why
+  mutable Mutex mutex_;
+  std::map<int32_t, FlowPointer> flows_ GUARDED_BY(mutex_);  // by partition
+  std::map<uint32_t, FlowPointer> by_tag_ GUARDED_BY(mutex_);
+  uint32_t next_tag_ GUARDED_BY(mutex_) = 1;
+  RekeyProgress progress_ GUARDED_BY(mutex_);
+  std::map<int32_t, uint64_t> lost_ GUARDED_BY(mutex_);
+  std::map<int32_t, std::string> refused_ GUARDED_BY(mutex_);  // why
 };
 
 }  // namespace seen

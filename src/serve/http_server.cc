@@ -138,7 +138,7 @@ void HttpServer::Impl::OnAccepted(const error_code& error, tcp::socket socket) {
   auto session = std::make_shared<HttpSession>(std::move(socket), shared);
   size_t connections = 0;
   {
-    const std::lock_guard lock(shared.mutex);
+    const MutexLock lock(shared.mutex);
     shared.sessions.emplace(session.get(), session);
     connections = shared.sessions.size();
   }
@@ -161,7 +161,7 @@ void HttpServer::Impl::Stop() {
   const auto tell_all = [this](auto tell) {
     std::vector<std::shared_ptr<HttpSession>> sessions;
     {
-      const std::lock_guard lock(shared.mutex);
+      const MutexLock lock(shared.mutex);
       for (const auto& [address, session] : shared.sessions) {
         if (auto alive = session.lock()) sessions.push_back(std::move(alive));
       }
@@ -170,8 +170,10 @@ void HttpServer::Impl::Stop() {
   };
   tell_all([](HttpSession& session) { session.StopSoon(); });
   {
-    std::unique_lock lock(shared.mutex);
-    shared.all_gone.wait_for(lock, shared.options.stop_timeout, [this] { return shared.sessions.empty(); });
+    const auto deadline = std::chrono::steady_clock::now() + shared.options.stop_timeout;
+    const MutexLock lock(shared.mutex);
+    while (!shared.sessions.empty() && shared.all_gone.WaitUntil(shared.mutex, deadline)) {
+    }
   }
   tell_all([](HttpSession& session) { session.CloseNow(); });
   work.reset();

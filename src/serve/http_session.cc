@@ -57,9 +57,9 @@ HttpSession::HttpSession(Socket socket, HttpShared& shared)
     : socket_(std::move(socket)), shared_(shared), timer_(socket_.get_executor()) {}
 
 HttpSession::~HttpSession() {
-  const std::lock_guard lock(shared_.mutex);
+  const MutexLock lock(shared_.mutex);
   shared_.sessions.erase(this);
-  if (shared_.sessions.empty()) shared_.all_gone.notify_all();
+  if (shared_.sessions.empty()) shared_.all_gone.NotifyAll();
 }
 
 void HttpSession::Run() {

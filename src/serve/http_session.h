@@ -7,13 +7,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 
 #include "base/log_budget.h"
+#include "base/mutex.h"
 #include "serve/byte_budget.h"
 #include "serve/http_body.h"
 #include "serve/http_server.h"
@@ -34,9 +33,9 @@ struct HttpShared {
   HttpServer::Observer observer;
   std::atomic<bool> stopping{false};
 
-  std::mutex mutex;
-  std::condition_variable all_gone;
-  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;  // under mutex
+  Mutex mutex;
+  ConditionVariable all_gone;
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions GUARDED_BY(mutex);
 };
 
 /// Reads, answers, writes, then reads again: of a pipelining client up to `pipeline_max` requests that have

@@ -6,7 +6,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/log_budget.h"
+#include "base/mutex.h"
 #include "serve/status_metrics.h"
 
 namespace seen {
@@ -156,8 +156,8 @@ struct Metrics::Counted {
   Family<Counter>& holds = Counters("seen_flow_holds_total", "Times that consumption was held back.");
   Family<Counter>& held_seconds = Counters("seen_flow_held_seconds_total",
                                            "How long consumption was held back, counted when it goes on.");
-  std::mutex holds_mutex;
-  std::set<std::string, std::less<>> hold_reasons;  // under holds_mutex
+  Mutex holds_mutex;
+  std::set<std::string, std::less<>> hold_reasons GUARDED_BY(holds_mutex);
 
   Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
   Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
@@ -199,8 +199,8 @@ struct Metrics::Counted {
   Family<Counter>& http_requests = Counters("seen_http_requests_total", "HTTP answers by route and status.");
   Family<Histogram>& http_duration =
       Histograms("seen_http_request_duration_seconds", "From a request's last byte to its finished answer.");
-  std::mutex http_mutex;
-  std::map<std::pair<std::string_view, unsigned>, Http> http;  // under http_mutex; keys view constants
+  Mutex http_mutex;
+  std::map<std::pair<std::string_view, unsigned>, Http> http GUARDED_BY(http_mutex);  // keys view constants
 
   LogBudget rejected_budget;
   LogBudget misrouted_budget;
@@ -243,7 +243,7 @@ Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name
 }
 
 std::string Metrics::Counted::HoldReason(std::string_view reason) {
-  const std::lock_guard lock(holds_mutex);
+  const MutexLock lock(holds_mutex);
   if (hold_reasons.contains(reason)) return std::string(reason);
   if (hold_reasons.size() >= kHoldReasonsMax) return "other";
   return *hold_reasons.emplace(reason).first;
@@ -273,7 +273,7 @@ std::string Metrics::Page(const DaemonStatus& status) {
 void Metrics::HttpAnswered(std::string_view route, unsigned status, std::chrono::nanoseconds duration) {
   Counted::Http http{};
   {
-    const std::lock_guard lock(counted_->http_mutex);
+    const MutexLock lock(counted_->http_mutex);
     auto found = counted_->http.find({route, status});
     if (found == counted_->http.end()) {
       const Labels labels = {{"route", std::string(route)}, {"code", std::to_string(status)}};

@@ -33,18 +33,18 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
   if (users.size() > 1) {
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
-      const std::lock_guard lock(shard.mutex);
+      const MutexLock lock(shard.mutex);
       shard.index.Prefetch(TagOf(user));
     }
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
-      const std::lock_guard lock(shard.mutex);
+      const MutexLock lock(shard.mutex);
       const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
       if (number != SlotIndex::kNone) __builtin_prefetch(&shard.slots[number]);
     }
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
-      const std::lock_guard lock(shard.mutex);
+      const MutexLock lock(shard.mutex);
       const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
       if (number == SlotIndex::kNone) continue;
       const std::string_view value = shard.slots[number].view();
@@ -56,7 +56,7 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
   uint32_t found = 0;
   for (size_t i = 0; i < users.size(); ++i) {
     Shard& shard = ShardOf(users[i]);
-    const std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     const uint32_t number = Find(shard, users[i]);
     if (number == SlotIndex::kNone) continue;
     Slot& slot = shard.slots[number];
@@ -70,7 +70,7 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
 void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t era) {
   if (BytesOf(stored.size()) > shard_bytes_max_ / 4) return;  // one user mustn't drive out all others
   Shard& shard = ShardOf(user);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   // Under the lock: a checkpoint that begins from here on finds it and composes onto it.
   if (era % 2 != 0 || era != era_.load() || Find(shard, user) != SlotIndex::kNone) return;
   uint32_t number;
@@ -130,7 +130,7 @@ void DeltaCache::CheckpointEnds() { era_.fetch_add(1); }
 void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
   if (shard_bytes_max_ == 0) return;
   Shard& shard = ShardOf(user);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const uint32_t number = Find(shard, user);
   if (number == SlotIndex::kNone) return;
   Slot& slot = shard.slots[number];
@@ -147,7 +147,7 @@ void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
 uint64_t DeltaCache::bytes() const {
   uint64_t bytes = 0;
   for (const Shard& shard : shards_) {
-    const std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     bytes += shard.bytes;
   }
   return bytes;

@@ -12,12 +12,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/store_port.h"
 #include "store/merge_rules.h"
 #include "store/slot_index.h"
@@ -60,13 +60,14 @@ class DeltaCache {
   };
   static_assert(sizeof(Slot) == 32);
   struct alignas(64) Shard {
-    mutable std::mutex mutex;  // all below
+    mutable Mutex mutex;
+    // Under mutex too: the analysis doesn't follow the functions that the index is given.
     SlotIndex index;
     std::vector<Slot> slots;
-    std::vector<uint32_t> free;
-    uint64_t bytes = 0;
-    size_t hand = 0;
-    std::string scratch;
+    std::vector<uint32_t> free GUARDED_BY(mutex);
+    uint64_t bytes GUARDED_BY(mutex) = 0;
+    size_t hand GUARDED_BY(mutex) = 0;
+    std::string scratch GUARDED_BY(mutex);
   };
 
   static uint32_t TagOf(const UserRef& user) {
@@ -76,11 +77,11 @@ class DeltaCache {
   static auto HashOf(const Shard& shard) {
     return [&shard](uint32_t number) { return TagOf(shard.slots[number].ref()); };
   }
-  static uint32_t Find(const Shard& shard, const UserRef& user);
+  static uint32_t Find(const Shard& shard, const UserRef& user) REQUIRES(shard.mutex);
   static uint64_t BytesOf(size_t value);
-  static void Set(Shard& shard, Slot& slot, std::string_view value);
-  static void Remove(Shard& shard, uint32_t number);
-  void MakeRoom(Shard& shard) const;
+  static void Set(Shard& shard, Slot& slot, std::string_view value) REQUIRES(shard.mutex);
+  static void Remove(Shard& shard, uint32_t number) REQUIRES(shard.mutex);
+  void MakeRoom(Shard& shard) const REQUIRES(shard.mutex);
 
   const uint64_t shard_bytes_max_;
   const MergeRules& rules_;

@@ -14,24 +14,24 @@ uint64_t JournalFamily::Bytes() const {
 }
 
 void JournalFamilies::Adopt(std::vector<Pointer> families) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Pointer& family : families) families_[family->day()] = std::move(family);
 }
 
 void JournalFamilies::Clear() {
   std::map<Day, Pointer> gone;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   gone.swap(families_);
 }
 
 JournalFamilies::Pointer JournalFamilies::Find(Day day) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = families_.find(day);
   return found == families_.end() ? nullptr : found->second;
 }
 
 std::vector<JournalFamilies::Pointer> JournalFamilies::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Pointer> all;
   all.reserve(families_.size());
   for (const auto& [day, family] : families_) all.push_back(family);
@@ -45,7 +45,7 @@ rocksdb::Status JournalFamilies::Make(rocksdb::DB& db, Day day, Pointer& family)
   rocksdb::Status made = db.CreateColumnFamily(options_, JournalFamilyName(day), &handle);
   if (!made.ok()) return made;
   family = std::make_shared<JournalFamily>(db, handle, day);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   families_[day] = family;
   return made;
 }
@@ -53,7 +53,7 @@ rocksdb::Status JournalFamilies::Make(rocksdb::DB& db, Day day, Pointer& family)
 rocksdb::Status JournalFamilies::Drop(rocksdb::DB& db, const Pointer& family) {
   rocksdb::Status dropped = db.DropColumnFamily(family->handle());
   if (!dropped.ok()) return dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   families_.erase(family->day());
   return dropped;
 }

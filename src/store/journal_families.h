@@ -8,9 +8,9 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "model/day.h"
 
@@ -58,8 +58,8 @@ class JournalFamilies {
 
  private:
   const rocksdb::ColumnFamilyOptions options_;
-  mutable std::mutex mutex_;
-  std::map<Day, Pointer> families_;  // mutex_
+  mutable Mutex mutex_;
+  std::map<Day, Pointer> families_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seen

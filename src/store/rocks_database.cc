@@ -117,7 +117,7 @@ Status RocksPartitionStore::Database::OpenRocks() {
     }
   }
   families_->Adopt(std::move(journal));
-  const std::lock_guard lock(db_mutex_);
+  const MutexLock lock(db_mutex_);
   db_.reset(db, [of = families_](rocksdb::DB* closing) {
     of->Clear();
     delete closing;
@@ -161,8 +161,8 @@ Status RocksPartitionStore::Database::DropJournal() {
 }
 
 std::shared_ptr<rocksdb::DB> RocksPartitionStore::Database::Use() const {
-  std::unique_lock lock(db_mutex_);
-  reopened_.wait(lock, [&] { return !reopening_; });
+  const MutexLock lock(db_mutex_);
+  while (reopening_) reopened_.Wait(db_mutex_);
   return db_;
 }
 
@@ -235,7 +235,7 @@ Status RocksPartitionStore::Database::Resume() {
 Status RocksPartitionStore::Database::Reopen() {
   std::shared_ptr<rocksdb::DB> old;
   {
-    const std::lock_guard lock(db_mutex_);
+    const MutexLock lock(db_mutex_);
     reopening_ = true;
     old.swap(db_);
   }
@@ -248,10 +248,10 @@ Status RocksPartitionStore::Database::Reopen() {
   errors_->Clear();
   const Status opened = OpenRocks();
   {
-    const std::lock_guard lock(db_mutex_);
+    const MutexLock lock(db_mutex_);
     reopening_ = false;
   }
-  reopened_.notify_all();
+  reopened_.NotifyAll();
   if (opened)
     log::Info("the store was opened again after an error", {{"partition", options_.identity.partition}});
   return opened;

@@ -6,15 +6,14 @@
 #include <rocksdb/options.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "rocks/listener.h"
 #include "store/journal_families.h"
 #include "store/merge_rules.h"
@@ -94,10 +93,10 @@ class RocksPartitionStore::Database {
   std::vector<FilterId> retired_filters_;
   std::vector<RetiredTopic> retired_topics_;
   std::vector<uint8_t> kind_numbers_;
-  mutable std::mutex db_mutex_;
-  mutable std::condition_variable reopened_;
-  bool reopening_ = false;           // under db_mutex_
-  std::shared_ptr<rocksdb::DB> db_;  // under db_mutex_; uses all of the above
+  mutable Mutex db_mutex_;
+  mutable ConditionVariable reopened_;
+  bool reopening_ GUARDED_BY(db_mutex_) = false;
+  std::shared_ptr<rocksdb::DB> db_ GUARDED_BY(db_mutex_);  // uses all of the above
 };
 
 }  // namespace seen
