@@ -6,10 +6,10 @@
 namespace seen {
 
 rocksdb::Status HasDatabase(rocksdb::FileSystem& files, const std::string& folder) {
-  const rocksdb::Status current = files.FileExists(folder + "/CURRENT", rocksdb::IOOptions(), nullptr);
+  rocksdb::Status current = files.FileExists(folder + "/CURRENT", rocksdb::IOOptions(), nullptr);
   if (!current.IsNotFound()) return current;
   std::vector<std::string> names;
-  const rocksdb::Status listed = files.GetChildren(folder, rocksdb::IOOptions(), &names, nullptr);
+  rocksdb::Status listed = files.GetChildren(folder, rocksdb::IOOptions(), &names, nullptr);
   if (listed.IsNotFound() || listed.IsPathNotFound()) return rocksdb::Status::NotFound(folder);
   if (!listed.ok()) return listed;
   for (const std::string_view name : names) {

@@ -217,7 +217,7 @@ void HttpSession::CheckBody(bool client_waits) {
 /// A short body is read and dropped, so that the connection can be used again.
 void HttpSession::RefuseBody(HttpResponse refusal, bool client_waits) {
   const auto length = parser_->content_length();
-  if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(std::move(refusal));
+  if (client_waits || !length || *length > kDroppedBytesMax) return RejectWith(refusal);
   parser_->get().body().dropped = true;
   body_rule_.refusal = std::move(refusal);
 }
@@ -267,14 +267,14 @@ void HttpSession::Answer() {
   } catch (const std::exception& exception) {
     response = Problem(500, exception.what(), request.target);
   }
-  if (response.later) return Await(std::move(response), started);
+  if (response.later) return Await(response, started);
   if (!parser_->keep_alive() || shared_.stopping) closing_ = true;  // known only now
   Give(response, request.method == "HEAD", started);
   EndRequest();
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
 }
 
-void HttpSession::Await(HttpResponse response, TimePoint since) {
+void HttpSession::Await(const HttpResponse& response, TimePoint since) {
   awaiting_ = true;
   awaited_route_ = response.route;
   awaited_since_ = since;
@@ -321,10 +321,10 @@ void HttpSession::Reject(unsigned status, std::string_view detail) {
   const bool known = parser_ && header_checked_;
   HttpResponse response = Problem(status, detail, known ? View(parser_->get().target()) : std::string_view());
   if (known && !body_rule_.route.empty()) response.route = body_rule_.route;
-  RejectWith(std::move(response));
+  RejectWith(response);
 }
 
-void HttpSession::RejectWith(HttpResponse response) {
+void HttpSession::RejectWith(const HttpResponse& response) {
   closing_ = true;
   const bool head = parser_ && header_checked_ && parser_->get().method() == http::verb::head;
   Give(response, head, std::chrono::steady_clock::now());

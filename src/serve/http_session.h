@@ -74,12 +74,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpResponse NoRoomNow() const;
   std::string TooLong() const;
   void Answer();
-  void Await(HttpResponse response, TimePoint since);
+  void Await(const HttpResponse& response, TimePoint since);
   void GiveAwaited();
   void EndRequest();
   void Give(const HttpResponse& response, bool head, TimePoint since);
   void Reject(unsigned status, std::string_view detail);
-  void RejectWith(HttpResponse response);
+  void RejectWith(const HttpResponse& response);
   void RejectFor(Error error);
   void Write();
   void OnWritten(Error error);

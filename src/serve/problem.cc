@@ -8,19 +8,16 @@ namespace {
 unsigned StatusOf(Code code) {
   switch (code) {
     case Code::kInvalidArgument:
-      return 400;
     case Code::kMalformed:
       return 400;
     case Code::kNotFound:
       return 404;
     case Code::kUnavailable:
-      return 503;
     case Code::kNoSpace:
-      return 503;
     case Code::kRefused:
       return 503;
     case Code::kCorrupt:
-      return 500;
+      break;
   }
   return 500;
 }

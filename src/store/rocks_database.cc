@@ -129,7 +129,7 @@ Status RocksPartitionStore::Database::OpenRocks() {
 rocksdb::Status RocksPartitionStore::Database::ListFamilies(
     std::vector<rocksdb::ColumnFamilyDescriptor>& families) const {
   std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
-  const rocksdb::Status exists = HasDatabase(*file_system_, path_);
+  rocksdb::Status exists = HasDatabase(*file_system_, path_);
   if (!exists.ok() && !exists.IsNotFound()) return exists;
   if (exists.ok()) {
     rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(rocks_options_, path_, &names);
@@ -147,14 +147,15 @@ rocksdb::Status RocksPartitionStore::Database::ListFamilies(
 // between would leave a journal that says it lacks nothing.
 Status RocksPartitionStore::Database::DropJournal() {
   std::string ignored;
-  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(JournalStartKey()), &ignored);
+  const auto db = Use();
+  const rocksdb::Status read = db->Get(rocksdb::ReadOptions(), rocksdb::Slice(JournalStartKey()), &ignored);
   if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, What("can't read the journal's start")));
   if (read.ok()) {
     if (Status gone = WriteRecord("can't drop the journal", JournalStartKey(), std::nullopt); !gone)
       return gone;
   }
   for (const auto& family : families_->All()) {
-    const rocksdb::Status dropped = families_->Drop(*db_, family);
+    const rocksdb::Status dropped = families_->Drop(*db, family);
     if (!dropped.ok()) return Fail(ToError(dropped, What("can't drop the journal")));
   }
   return {};
@@ -175,7 +176,8 @@ Result<std::shared_ptr<rocksdb::DB>> RocksPartitionStore::Database::UseOrFail(st
 
 Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescriptor() const {
   std::string value;
-  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(DescriptorKey()), &value);
+  const auto db = Use();
+  const rocksdb::Status read = db->Get(rocksdb::ReadOptions(), rocksdb::Slice(DescriptorKey()), &value);
   if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, "can't read the descriptor"));
   if (read.ok()) {
     auto descriptor = DecodeDescriptor(value);
@@ -183,7 +185,7 @@ Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescri
     return std::optional(std::move(*descriptor));
   }
   // The descriptor goes in first: without it there can be nothing else.
-  const std::unique_ptr<rocksdb::Iterator> first(db_->NewIterator(rocksdb::ReadOptions()));
+  const std::unique_ptr<rocksdb::Iterator> first(db->NewIterator(rocksdb::ReadOptions()));
   first->SeekToFirst();
   if (first->Valid()) return Fail(Code::kCorrupt, "the state has no descriptor");
   if (!first->status().ok()) return Fail(ToError(first->status(), "can't read"));

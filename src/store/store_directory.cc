@@ -58,7 +58,10 @@ std::error_code CreateDirectories(const fs::path& path) {
   std::error_code code;
   if (path.empty() || fs::is_directory(path, code)) return {};
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (parent != path && (code = CreateDirectories(parent))) return code;
+  if (parent != path) {
+    code = CreateDirectories(parent);
+    if (code) return code;
+  }
   fs::create_directory(path, code);
   return code ? code : SyncDirectory(parent);
 }
@@ -156,7 +159,8 @@ Status StoreDirectory::RemovePartition(int32_t partition) const {
   fs::rename(from, removed, code);
   if (code == std::errc::no_such_file_or_directory) return {};
   if (code) return FailOf(code, "can't rename", from);
-  if ((code = SyncDirectory(path_))) return FailOf(code, "can't sync", path_);
+  code = SyncDirectory(path_);
+  if (code) return FailOf(code, "can't sync", path_);
   fs::remove_all(removed, code);
   if (code) return FailOf(code, "can't remove", removed);
   return {};
