@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 namespace seen {
@@ -15,7 +16,7 @@ constexpr auto kLineEvery = std::chrono::seconds(5);
 constexpr size_t kBarCells = 24;
 
 std::string Duration(double seconds) {
-  const auto whole = static_cast<uint64_t>(std::max(0.0, seconds) + 0.5);
+  const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
   if (whole >= 3600) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
   return whole >= 60 ? fmt::format("{}m{:02}s", whole / 60, whole % 60) : fmt::format("{}s", whole);
 }

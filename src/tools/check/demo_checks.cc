@@ -50,6 +50,7 @@ DemoCandidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, 
   const SeenItems seen = oracle.Seen(user_id, oracle.Horizon(now));
   std::vector<std::pair<std::string, bool>> chosen;
   const size_t sent = std::min(count / 2, seen.must.size());
+  chosen.reserve(count);
   for (size_t i = 0; i < sent; ++i)
     chosen.emplace_back(oracle.Item(seen.must[i * seen.must.size() / sent]), true);
   auto others = NegativesFor(oracle, user_id, seen, static_cast<uint32_t>(2 * (count - sent)));
@@ -91,6 +92,7 @@ Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const s
   if (!answer) return Fail(answer.error());
   const std::unordered_set<std::string> offered(answer->begin(), answer->end());
   std::vector<bool> passes;
+  passes.reserve(candidates.items.size());
   for (const std::string& item : candidates.items) passes.push_back(offered.contains(item));
   // Exact, but for an item whose 32-bit fingerprint is another's.
   bool well = PrintVerdict("through HTTP, POST .../unseen (exact)", Judge(candidates, passes), 1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/progress.h"
 
@@ -14,7 +15,7 @@ std::string Pair(const std::vector<HistogramBucket>& before, const std::vector<H
   return LatencyText(between, 0.5) + " / " + LatencyText(between, 0.99);
 }
 
-uint64_t Whole(double value) { return static_cast<uint64_t>(std::max(0.0, value) + 0.5); }
+uint64_t Whole(double value) { return static_cast<uint64_t>(std::llround(std::max(0.0, value))); }
 
 }  // namespace
 

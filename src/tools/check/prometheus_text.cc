@@ -86,6 +86,7 @@ std::vector<HistogramBucket> ParseHistogram(std::string_view page, std::string_v
     if (bound) by_bound[*bound] += sample.value;
   });
   std::vector<HistogramBucket> buckets;
+  buckets.reserve(by_bound.size());
   for (const auto& [bound, count] : by_bound) buckets.push_back({bound, count});
   return buckets;
 }

@@ -36,6 +36,7 @@ std::optional<std::string_view> SimilarOf(const SnapshotView& view) {
 
 std::vector<Fingerprint> FingerprintsOf(const Oracle& oracle, const std::vector<uint32_t>& items) {
   std::vector<Fingerprint> fingerprints;
+  fingerprints.reserve(items.size());
   for (const uint32_t item : items) fingerprints.push_back(oracle.ItemFingerprint(item));
   std::sort(fingerprints.begin(), fingerprints.end());
   fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
@@ -164,6 +165,7 @@ void UserChecker::CheckPublished(const Question& question, std::string_view user
 
 Status UserChecker::CheckUnseen(const Question& question, std::string_view user_id) {
   std::vector<std::string> candidates;
+  candidates.reserve(question.seen.must.size() + question.negatives.size());
   for (const uint32_t item : question.seen.must) candidates.emplace_back(oracle_.Item(item));
   candidates.insert(candidates.end(), question.negatives.begin(), question.negatives.end());
   std::unordered_set<std::string> unseen;

@@ -126,7 +126,6 @@ ItemGenerator::Item ItemGenerator::Make(uint64_t number, TimeMs created_at) cons
   const bool chinese = RandomOf(options_.seed, original, kLanguagePart).Unit() < options_.chinese;
   Text text(options_.seed, original, chinese, options_.sentences);
   Item item{.id = IdOf(number), .payload = {}, .original = {}};
-  std::string link;
   if (original != number) {
     item.original = original;
     Random random = RandomOf(options_.seed, number, kEditPart);

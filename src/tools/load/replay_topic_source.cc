@@ -130,7 +130,8 @@ Result<std::map<int32_t, int64_t>> ParseOffsets(std::string_view text) {
     if (!offsets.emplace(partition, offset).second) return malformed;
     at = second.ptr;
     if (at == end) break;
-    if (*at++ != ',' || at == end) return malformed;
+    if (*at != ',' || at + 1 == end) return malformed;
+    ++at;
   }
   return offsets;
 }
