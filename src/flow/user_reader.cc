@@ -233,6 +233,7 @@ Status UserReader::NameRetired(std::span<PublishFlow::Rendering> group) const {
     if (!id) return Fail(id.error());
     one.user_id = std::move(*id);
     one.bytes.clear();
+    one.origin = PublishFlow::Origin::kState;
   }
   return {};
 }

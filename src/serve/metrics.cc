@@ -187,8 +187,8 @@ struct Metrics::Counted {
   Counter& retired_sent = retired_tombstones.Add({{"result", "sent"}});
   Counter& retired_failed = retired_tombstones.Add({{"result", "failed"}});
   Counter& retired_topic_missing = retired_tombstones.Add({{"result", "topic_missing"}});
-  std::mutex missing_mutex;
-  std::set<std::string, std::less<>> missing_topics;  // missing_mutex: named in the log
+  Mutex missing_mutex;
+  std::set<std::string, std::less<>> missing_topics GUARDED_BY(missing_mutex);  // named in the log
   Family<Histogram>& visible_to_published = Histograms(
       "seen_visible_to_published_seconds", "From an event being visible until its snapshot is acknowledged.");
   Family<Histogram>& event_to_published =
@@ -445,7 +445,7 @@ void Metrics::RetiredTombstones(uint64_t sent, uint64_t failed) {
 void Metrics::RetiredTopicMissing(std::string_view topic) {
   counted_->retired_topic_missing.Increment();
   {
-    const std::lock_guard lock(counted_->missing_mutex);
+    const MutexLock lock(counted_->missing_mutex);
     if (!counted_->missing_topics.emplace(topic).second) return;
   }
   log::Warning(

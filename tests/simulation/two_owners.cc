@@ -59,7 +59,9 @@ class TwoOwners::Process final : public SnapshotSink {
     world_.Passes(number_);
     Produce();
     const auto reports = std::exchange(reports_, {});
-    for (const auto& [ticket, delivered] : reports) acknowledge(ticket, delivered);
+    for (const auto& [ticket, delivered] : reports) {
+      acknowledge(ticket, delivered ? Delivery::kAcknowledged : Delivery::kFailed);
+    }
   }
   void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
   uint64_t outstanding() const override { return queue_.size() + unanswered_.size(); }

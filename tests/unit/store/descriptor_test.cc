@@ -181,7 +181,7 @@ TEST_F(StoreTest, RefusesANewerVersion) {
   const auto store = RocksPartitionStore::Open(Options());
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Code::kRefused);
-  EXPECT_NE(store.error().message.find("format version 3"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("format version 4"), std::string::npos) << store.error().message;
   EXPECT_NE(store.error().message.find("newer seend"), std::string::npos) << store.error().message;
 }
 
