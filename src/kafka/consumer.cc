@@ -80,7 +80,6 @@ Status Consumer::Impl::Start() {
   if (!made) return Fail(std::move(made.error()));
   client = std::move(*made);
   commits.reset(rd_kafka_queue_new(client.get()));
-  owners.reset(rd_kafka_queue_new(client.get()));
   rd_kafka_poll_set_consumer(client.get());
   for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
     auto worker = std::make_unique<ConsumerWorker>(i);
@@ -91,6 +90,7 @@ Status Consumer::Impl::Start() {
   }
   if (Status subscribed = Subscribe(); !subscribed) return subscribed;
   if (options.check_log_every > std::chrono::milliseconds(0)) log_watch = std::thread([this] { WatchLog(); });
+  if (options.watch_owners) owners_watch = std::thread([this] { AskForOwners(); });
   return {};
 }
 
@@ -99,11 +99,11 @@ void Consumer::Impl::Close() {
   closed = true;
   stop_watching = true;
   if (log_watch.joinable()) log_watch.join();
+  if (owners_watch.joinable()) owners_watch.join();
   rd_kafka_consumer_close(client.get());  // runs OnRebalance, unless it was fenced
   RevokeAll();
   rd_kafka_queue_poll_callback(commits.get(), 0);
   commits.reset();
-  owners.reset();
   for (auto& worker : workers) {
     const std::lock_guard lock(worker->mutex);
     for (auto& partition : worker->partitions) partition.queue.reset();

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kafka/consumer.h"
 #include "kafka/log_check.h"
 #include "kafka/rdkafka_handles.h"
@@ -99,10 +100,11 @@ struct Consumer::Impl {
   void WakeFetchers();
   void ProbeBrokers();
 
-  // consumer_owners.cc; the control thread
-  /// Finds partitions without an owner, and makes the group assign them.
+  // consumer_owners.cc
+  /// A thread of its own, until `stop_watching`: asks what the group's members own.
+  void AskForOwners();
+  /// The control thread: finds partitions without an owner, and makes the group assign them.
   void WatchOwners();
-  void OnGroupDescribed(const rd_kafka_event_t& event);
   Status Subscribe();
 
   std::vector<std::unique_lock<std::recursive_mutex>> LockWorkers();
@@ -137,11 +139,11 @@ struct Consumer::Impl {
   size_t drained_bytes = 0;
   std::vector<std::unique_ptr<ConsumerWorker>> workers;
   kafka::QueueHandle commits;  // answers to commits; Close lets go of it before the client
-  kafka::QueueHandle owners;   // answers about the group; likewise
   kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
 
   std::atomic<bool> stop_watching{false};
-  std::thread log_watch;  // WatchLog; joined before the client goes
+  std::thread log_watch;     // WatchLog; joined before the client goes
+  std::thread owners_watch;  // AskForOwners; likewise
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};
@@ -155,6 +157,8 @@ struct Consumer::Impl {
   mutable std::mutex problem_mutex;
   std::string problem;           // problem_mutex
   std::vector<int32_t> unowned;  // problem_mutex
+  Mutex owned_mutex;
+  std::optional<std::set<int32_t>> owned_by_group GUARDED_BY(owned_mutex);  // an answer to be looked at
 
   // The control thread's own.
   bool closed = false;
@@ -164,8 +168,6 @@ struct Consumer::Impl {
   SteadyClock::time_point pending_next{};
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;
-  bool owners_asked = false;
-  SteadyClock::time_point owners_next{};
   SteadyClock::time_point unowned_since{};
   SteadyClock::time_point rejoin_next{};
   std::chrono::milliseconds rejoin_wait{5000};

@@ -4,10 +4,15 @@
 // gained partitions meanwhile, and the group's leader doesn't notice (KAFKA-13435). So each member compares
 // what the group owns with what the topic has. A member that subscribes anew makes the group assign anew if
 // the coordinator takes it for the leader; from others the coordinator takes it as no change.
+//
+// The group is asked for by rd_kafka_list_groups, which waits, on a thread of its own. The Admin API's
+// DescribeConsumerGroups would wait for nothing, but librdkafka up to 2.14 ends the process where the
+// connection to the coordinator is lost at that moment (librdkafka issue 4605).
 
-#include <algorithm>
+#include <string_view>
 
 #include "base/log.h"
+#include "base/threads.h"
 #include "kafka/consumer_impl.h"
 
 namespace seen {
@@ -15,29 +20,47 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAskEvery{2000};
-constexpr milliseconds kAskAgainWhereUnknown{60'000};
-constexpr milliseconds kUnownedFor{4000};  // an assignment under way takes less
-constexpr milliseconds kRejoinMin{5000};   // this member's partitions pause each time
+constexpr milliseconds kAskEvery{3000};
+constexpr milliseconds kOwnersAnswered{1500};  // a stop waits so long at most
+constexpr milliseconds kUnownedFor{4000};      // an assignment under way takes less
+constexpr milliseconds kRejoinMin{5000};       // this member's partitions pause each time
 constexpr milliseconds kRejoinMax{300'000};
 constexpr milliseconds kMetadata{500};
+constexpr milliseconds kOwnersSlice{100};
 
-/// What all members of a stable group own of `topic`; nullopt: an assignment is under way.
-std::optional<std::set<int32_t>> OwnedOf(const rd_kafka_ConsumerGroupDescription_t* group,
-                                         const std::string& topic) {
-  if (rd_kafka_ConsumerGroupDescription_state(group) != RD_KAFKA_CONSUMER_GROUP_STATE_STABLE) {
-    return std::nullopt;
+/// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error all is zero.
+class AssignmentBytes {
+ public:
+  AssignmentBytes(const void* data, int size)
+      : left_(static_cast<const char*>(data), size > 0 ? static_cast<size_t>(size) : 0) {}
+
+  int32_t Number(size_t bytes) {
+    uint32_t number = 0;
+    for (const char byte : Text(bytes)) number = number << 8 | static_cast<unsigned char>(byte);
+    return static_cast<int32_t>(number);
   }
-  std::set<int32_t> owned;
-  for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(group); ++i) {
-    const auto* member = rd_kafka_ConsumerGroupDescription_member(group, i);
-    const auto* assignment = rd_kafka_MemberDescription_assignment(member);
-    const auto* list = assignment == nullptr ? nullptr : rd_kafka_MemberAssignment_partitions(assignment);
-    for (int p = 0; list != nullptr && p < list->cnt; ++p) {
-      if (topic == list->elems[p].topic) owned.insert(list->elems[p].partition);
+  std::string_view Text(size_t bytes) {
+    if (bytes > left_.size()) left_ = {};
+    const std::string_view text = left_.substr(0, bytes);
+    left_.remove_prefix(text.size());
+    return text;
+  }
+  bool AtEnd() const { return left_.empty(); }
+
+ private:
+  std::string_view left_;
+};
+
+void AddAssigned(const rd_kafka_group_member_info& member, std::string_view topic, std::set<int32_t>& owned) {
+  AssignmentBytes bytes(member.member_assignment, member.member_assignment_size);
+  bytes.Number(2);  // version
+  for (int32_t topics = bytes.Number(4); topics > 0 && !bytes.AtEnd(); --topics) {
+    const bool is_wanted = bytes.Text(static_cast<size_t>(bytes.Number(2))) == topic;
+    for (int32_t partitions = bytes.Number(4); partitions > 0 && !bytes.AtEnd(); --partitions) {
+      const int32_t partition = bytes.Number(4);
+      if (is_wanted) owned.insert(partition);
     }
   }
-  return owned;
 }
 
 }  // namespace
@@ -52,44 +75,40 @@ Status Consumer::Impl::Subscribe() {
   return {};
 }
 
-void Consumer::Impl::WatchOwners() {
-  if (!options.watch_owners) return;
-  const auto now = SteadyClock::now();
-  if (owners_asked) {
-    const kafka::EventHandle event(rd_kafka_queue_poll(owners.get(), 0));
-    if (!event) return;
-    owners_asked = false;
-    OnGroupDescribed(*event);
+void Consumer::Impl::AskForOwners() {
+  NameThread("owners-watch");
+  for (milliseconds wait = kAskEvery; !stop_watching; wait -= kOwnersSlice) {
+    std::this_thread::sleep_for(kOwnersSlice);
+    if (wait > milliseconds(0) || !reachable) continue;
+    wait = kAskEvery;
+    const rd_kafka_group_list* groups = nullptr;
+    rd_kafka_list_groups(client.get(), options.group_id.c_str(), &groups, kafka::ToTimeout(kOwnersAnswered));
+    if (groups == nullptr) continue;  // no answer in time, or no right to ask
+    for (int i = 0; i < groups->group_cnt; ++i) {
+      const rd_kafka_group_info& group = groups->groups[i];
+      // Otherwise an assignment is under way.
+      if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || std::string_view(group.state) != "Stable") continue;
+      std::set<int32_t> members_own;
+      for (int m = 0; m < group.member_cnt; ++m) AddAssigned(group.members[m], options.topic, members_own);
+      const MutexLock lock(owned_mutex);
+      owned_by_group = std::move(members_own);
+    }
+    rd_kafka_group_list_destroy(groups);
   }
-  if (!reachable || now < owners_next) return;
-  owners_next = now + kAskEvery;
-  const char* group = options.group_id.c_str();
-  rd_kafka_DescribeConsumerGroups(client.get(), &group, 1, nullptr, owners.get());
-  owners_asked = true;
 }
 
-void Consumer::Impl::OnGroupDescribed(const rd_kafka_event_t& answer) {
-  // librdkafka's getters take no const.
-  auto* const event = const_cast<rd_kafka_event_t*>(&answer);
-  size_t count = 0;
-  const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event);
-  const auto** groups =
-      result == nullptr ? nullptr : rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
-  const auto* error = count == 1 ? rd_kafka_ConsumerGroupDescription_error(groups[0]) : nullptr;
-  const auto code = error != nullptr ? rd_kafka_error_code(error) : rd_kafka_event_error(event);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR || count != 1) {
-    const bool unknown = code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ||
-                         kafka::CodeOf(code) == Code::kRefused;  // the embedded broker, missing rights
-    if (unknown) owners_next = SteadyClock::now() + kAskAgainWhereUnknown;
-    return;
+void Consumer::Impl::WatchOwners() {
+  std::optional<std::set<int32_t>> members_own;
+  {
+    const MutexLock lock(owned_mutex);
+    members_own.swap(owned_by_group);
   }
-  const auto owned = OwnedOf(groups[0], options.topic);
-  if (!owned) return;
+  if (!members_own) return;
   const auto metadata = kafka::TopicMetadata(client.get(), options.topic, kMetadata);
   if (!metadata) return;
   std::vector<int32_t> without;
   for (int32_t partition = 0; partition < (*metadata)->topics[0].partition_cnt; ++partition) {
-    if (!owned->contains(partition)) without.push_back(partition);
+    if (!members_own->contains(partition)) without.push_back(partition);
   }
   const auto now = SteadyClock::now();
   if (without.empty() || unowned_since == SteadyClock::time_point{}) unowned_since = now;
