@@ -121,7 +121,7 @@ void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status
             [](const PartitionStatus& a, const PartitionStatus& b) { return a.partition < b.partition; });
   status.unread.unowned = exposures.consumer().unowned_partitions();
   for (const PartitionStatus& partition : status.partitions) {
-    if (partition.IsRefused()) status.unread.refused.push_back({partition.partition, partition.reason});
+    if (partition.IsRefused()) status.unread.refused.push_back({partition.partition, partition.reason, {}});
   }
 }
 

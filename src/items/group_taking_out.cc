@@ -49,8 +49,7 @@ Status GroupTakingOut::LeaveNearLists(ItemRef item) {
 // Where it stood in candidate lists for its content, the next of that content does so now.
 Status GroupTakingOut::HandOverLists(ItemRef item, const StoredItem& stored) {
   KnownItem known;
-  Status found =
-      work_.index.Find(std::nullopt, stored.features.content_hash, work_.FirstBucket(), known);
+  Status found = work_.index.Find(std::nullopt, stored.features.content_hash, work_.FirstBucket(), known);
   if (!found) return found;
   std::optional<ItemRef> next;
   for (const Copy& copy : known.copies) {

@@ -13,6 +13,7 @@ Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, 
                             .topic = topic,
                             .from_time = {},
                             .to_time = {},
+                            .only_partition = {},
                             .from_offsets = std::move(from_offsets)},
                            std::chrono::seconds(15));
 }

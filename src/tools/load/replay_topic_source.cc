@@ -101,6 +101,7 @@ Result<std::unique_ptr<ReplaySource>> MakeTopicSource(const TopicRange& range, c
                                    .topic = range.topic,
                                    .from_time = range.since,
                                    .to_time = range.until,
+                                   .only_partition = {},
                                    .from_offsets = offsets},
                                   std::chrono::seconds(15));
   if (!reader) return Fail(reader.error());

@@ -12,8 +12,12 @@ constexpr TimeMs DaysAgo(int64_t days) { return {kNow - days * kMsPerDay}; }
 
 std::vector<FilterPolicy> Filters(std::vector<int32_t> windows = {30}) {
   std::vector<FilterPolicy> filters;
-  for (size_t i = 0; i < windows.size(); ++i)
-    filters.push_back({static_cast<FilterId>(i), "f" + std::to_string(i), windows[i]});
+  for (size_t i = 0; i < windows.size(); ++i) {
+    FilterPolicy& filter = filters.emplace_back();
+    filter.id = static_cast<FilterId>(i);
+    filter.name = "f" + std::to_string(i);
+    filter.window_days = windows[i];
+  }
   return filters;
 }
 

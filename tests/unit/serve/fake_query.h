@@ -194,7 +194,7 @@ inline DaemonStatus BusyStatus() {
   of.high_watermark = 100;
   of.lag_messages = 5;
   of.lost_messages = 6;
-  of.figures = {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 117, 112, 113};
+  of.figures = {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 117, 118, 112, 113};
   of.cut_texts = 114;
   of.groups_sent = 115;
   of.rejected[static_cast<size_t>(RejectReason::kNotJson)] = 2;

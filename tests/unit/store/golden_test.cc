@@ -57,7 +57,8 @@ TEST(Golden, Keys) {
 }
 
 TEST(Golden, Position) {
-  Position position{1'000'000, {1'763'700'000'123}, {999'999, {1'763'700'000'100}, 0x0123456789abcdefu}, {}};
+  Position position{
+      1'000'000, {1'763'700'000'123}, {999'999, {1'763'700'000'100}, 0x0123456789abcdefu}, {}, {}};
   const std::string plain = EncodePosition(position);
   position.lost_ranges = {{10, 20, {1'763'600'000'000}}, {500, 777, {1'763'650'000'000}}};
   ExpectGolden("position.txt", {{"nothing read yet", EncodePosition({})},

@@ -8,7 +8,7 @@ namespace seen::test {
 namespace {
 
 Position Example(size_t ranges) {
-  Position position{1'000, {1'763'700'000'123}, {999, {1'763'700'000'000}, 0xfeedfacecafebeefu}, {}};
+  Position position{1'000, {1'763'700'000'123}, {999, {1'763'700'000'000}, 0xfeedfacecafebeefu}, {}, {}};
   for (size_t i = 0; i < ranges; ++i) {
     const auto from = static_cast<int64_t>(i * 10);
     position.lost_ranges.push_back({from, from + 4, {1'763'600'000'000 + from}});
