@@ -23,14 +23,15 @@ bool RenderedDay::MayRender(Day day, Instant now) {
     return false;
   }
   rendered_ = std::max(rendered_, day);
+  if (day != step_) before_at_ = step_at_;
   step_ = day;
-  if (day == rendered_) latest_at_ = now;
+  step_at_ = now;
   return true;
 }
 
 void RenderedDay::Rendered(Instant now) {
   const std::lock_guard lock(mutex_);
-  if (step_ == rendered_) latest_at_ = now;
+  step_at_ = now;
 }
 
 bool RenderedDay::IsAfter(Day today) const {
@@ -38,9 +39,9 @@ bool RenderedDay::IsAfter(Day today) const {
   return rendered_ > today;
 }
 
-Instant RenderedDay::LatestAt() const {
+Instant RenderedDay::LastOfAnother(Day day) const {
   const std::lock_guard lock(mutex_);
-  return latest_at_;
+  return step_ == day ? before_at_ : step_at_;
 }
 
 void RenderedDay::BackTo(Day today) {

@@ -33,11 +33,11 @@ class RenderedDay {
   // Publisher thread.
   /// Whether snapshots of that day may leave now. Otherwise a checkpoint is due, and a later call says yes.
   bool MayRender(Day day, Instant now);
+  bool IsAfter(Day today) const;
   /// Nothing more is rendered by the day that was last allowed.
   void Rendered(Instant now);
-  bool IsAfter(Day today) const;
-  /// When a snapshot of the latest day was last rendered; the epoch: by an earlier process.
-  Instant LatestAt() const;
+  /// When this process last rendered by another day than that one; the epoch: never.
+  Instant LastOfAnother(Day day) const;
   /// All users are due by the windows of that day, or none was rendered by a later one.
   void BackTo(Day today);
 
@@ -59,7 +59,8 @@ class RenderedDay {
   Day allowed_;               // at most what the store holds, whatever becomes of a checkpoint under way
   Day written_ = kNone;       // by the checkpoint under way
   Day step_ = kNone;          // last allowed
-  Instant latest_at_{};
+  Instant step_at_{};         // it last was
+  Instant before_at_{};       // another one last was
 };
 
 }  // namespace seen

@@ -101,7 +101,19 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
 Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   if (!publishes_) return true;  // nobody is ever due
   if (Status opened = Open(wall); !opened) return Fail(opened.error());
-  return rendered_day_.MayRender(DayOf(wall), now);
+  const Day day = DayOf(wall);
+  if (!rendered_day_.MayRender(day, now)) return false;
+  const std::lock_guard lock(mutex_);
+  // Of a clock that went back: what has expired since that day may be in its snapshots, so a sweep is due.
+  const auto lower = [&](std::optional<Day>& swept) {
+    if (!swept || *swept <= day) return;
+    swept = day;
+    progress_changed_ = true;
+    Changed();
+  };
+  lower(progress_.done);
+  lower(progress_.running);
+  return true;
 }
 
 void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
@@ -119,8 +131,8 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
   const TimeMs tails_began{wall.value -
                            std::chrono::duration_cast<std::chrono::milliseconds>(now - tails_since).count()};
   if (!due || (!requested && DayOf(tails_began) < today)) return;
-  // So must the users who were rendered while the clock was ahead.
-  if (was_ahead && tails_since <= rendered_day_.LatestAt()) return;
+  // So must the users who were rendered for another day. The next checkpoint has them.
+  if (tails_since <= rendered_day_.LastOfAnother(today)) return Changed();
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
   for (size_t i = 0; i < filters_.size(); ++i) {

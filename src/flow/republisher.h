@@ -44,7 +44,7 @@ class Republisher final : public CheckpointPart {
   /// due first: see flow/rendered_day.h. A day that turns out to lie ahead makes a sweep of all users due:
   /// their snapshots may lack what still counts.
   Result<bool> MayRender(TimeMs wall, Instant now);
-  /// Publisher thread: what it said is over.
+  /// Publisher thread: what it allowed is over.
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
   /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.

@@ -109,6 +109,8 @@ void World::Open(Lane& lane) {
   options.partition = lane.number;
   options.partition_count = static_cast<int32_t>(lanes_.size());
   options.filters = filters_;
+  // What retention took is gone here; simulation/incomplete_test.cc has worlds that know what was published.
+  options.publish_incomplete = true;
   options.retired_topics = {{kRetiredTopicLast, "before"}};
   options.plan = plan_;
   options.kinds.fill(kDeclaredKindFirst);

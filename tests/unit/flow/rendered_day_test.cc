@@ -46,7 +46,6 @@ TEST_F(RenderedDayTest, ADayThatWasRenderedStaysInTheStoreUntilASweepOfAllBegins
   Checkpoint(kNoon);
   EXPECT_EQ(stored, kAhead);
   EXPECT_TRUE(day.IsAfter(kToday));
-  EXPECT_EQ(day.LatestAt(), kNow);
   day.BackTo(kToday);
   EXPECT_FALSE(day.IsAfter(kToday));
   Checkpoint(kNoon);
@@ -93,7 +92,17 @@ TEST(RenderedDay, ADayThatAnEarlierProcessStoredAheadIsKnown) {
   RenderedDay day(false);
   day.Opened(kAhead);
   EXPECT_TRUE(day.IsAfter(kToday));
-  EXPECT_EQ(day.LatestAt(), Instant());
+}
+
+TEST_F(RenderedDayTest, SaysWhenAnotherDayWasLastRendered) {
+  EXPECT_EQ(day.LastOfAnother(kToday), Instant()) << "never by this process";
+  ASSERT_TRUE(day.MayRender(kToday, kNow));
+  const Instant done = kNow + std::chrono::seconds(1);
+  day.Rendered(done);
+  EXPECT_EQ(day.LastOfAnother(kToday), Instant());
+  EXPECT_EQ(day.LastOfAnother(kToday - 1), done);
+  ASSERT_TRUE(day.MayRender(kToday - 1, done + std::chrono::seconds(1)));
+  EXPECT_EQ(day.LastOfAnother(kToday - 1), done);
 }
 
 }  // namespace

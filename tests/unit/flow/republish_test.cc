@@ -298,6 +298,51 @@ TEST_F(RepublishTest, MidnightKeepsNoSnapshotWaiting) {
   EXPECT_TRUE(Published("c"));
 }
 
+TEST_F(RepublishTest, AQuietPartitionIsCheckpointedForTheSweepAfterAClockThatWasAhead) {
+  Open();
+  Send(Event("exposed", "a", kNow));
+  Publish();
+  Checkpoint();
+  clock.SetWall(clock.WallNow().value + 40 * kMsPerDay);
+  Publish();
+  Checkpoint();
+  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  Publish();
+  ASSERT_FALSE(HasSnapshot()) << "by that clock nothing counts";
+  clock.SetWall(clock.WallNow().value - 40 * kMsPerDay);
+  Publish();
+  clock.Advance(options.checkpoint_interval.count());
+  ASSERT_TRUE(flow->intake.CheckpointDue()) << "no event comes";
+  Checkpoint();
+  Publish();
+  EXPECT_TRUE(Published("a"));
+}
+
+TEST_F(RepublishTest, AClockThatWasADayBehindLeavesNothingPublishedThatHasExpired) {
+  options.filters[0].window_days = 2;
+  Open();
+  Send(Event("exposed", "a", kNow - 2 * kMsPerDay));
+  Send(Event("exposed", "b", kNow));
+  Publish();
+  Checkpoint();
+  clock.Advance(kMsPerDay);
+  Publish();
+  Checkpoint();
+  Publish();
+  EXPECT_FALSE(Published("a"));
+  clock.SetWall(clock.WallNow().value - kMsPerDay);
+  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  publisher->Step();
+  publisher->Step();
+  ASSERT_TRUE(Published("a")) << "by that clock it counts";
+  clock.SetWall(clock.WallNow().value + kMsPerDay);
+  Publish();
+  Checkpoint();
+  Publish();
+  EXPECT_FALSE(Published("a"));
+  EXPECT_TRUE(Published("b"));
+}
+
 TEST_F(RepublishTest, AWrongClockErasesNothingBesideARecordOfYearsAhead) {
   Open();
   Send(Event("exposed", "a", kNow));
