@@ -138,8 +138,8 @@ template <typename Key>
 [[nodiscard]] bool Build(const Geometry& geometry, std::span<const Key> keys, std::span<char> out);
 
 /// The filter of `count` items (up to kCountMax) that takes the fewest bytes at `rate`, in (0, kRateMax],
-/// with as many slots as are likely to be needed. Any thread, no lock; a look-up for counts asked before at one
-/// of the first few rates of the process, else about a microsecond.
+/// with as many slots as are likely to be needed. Any thread, no lock; a look-up for counts asked before at
+/// one of the first few rates of the process, else about a microsecond.
 Geometry SizeFor(size_t count, double rate);
 
 /// The fewest pairs of quotient and remainder of which `count` items take no more than a share of `rate`.

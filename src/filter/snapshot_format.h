@@ -63,7 +63,8 @@ constexpr bool NeedsDays(SnapshotFormat format) {
 }
 
 /// Of what kind a snapshot's filter of `count` similar fingerprints is, whose first is rendered as `shape`:
-/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses again.
+/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses
+/// again.
 SnapshotFormat SimilarFormatFor(const SnapshotShape& shape, size_t count);
 /// Whether a snapshot's second filter may be of this kind.
 constexpr bool CanBeSimilar(SnapshotFormat format) {
