@@ -86,8 +86,10 @@ void Consumer::Impl::AskForOwners() {
     if (groups == nullptr) continue;  // no answer in time, or no right to ask
     for (int i = 0; i < groups->group_cnt; ++i) {
       const rd_kafka_group_info& group = groups->groups[i];
-      // Otherwise an assignment is under way.
-      if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || std::string_view(group.state) != "Stable") continue;
+      const std::string_view state = group.state;
+      // Otherwise an assignment is under way. Without any member, this one doesn't even try: librdkafka 2.8
+      // leaves when the topic is deleted, and doesn't notice when the topic is there again.
+      if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || (state != "Stable" && state != "Empty")) continue;
       std::set<int32_t> members_own;
       for (int m = 0; m < group.member_cnt; ++m) AddAssigned(group.members[m], options.topic, members_own);
       const MutexLock lock(owned_mutex);
