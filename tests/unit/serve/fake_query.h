@@ -185,6 +185,7 @@ inline DaemonStatus BusyStatus() {
   status.rekeying = rekeying;
   ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {},
                     {}};
+  if (items.rekeying) items.rekeying->source_topic = "items-raw";  // a label of its own
   items.rekeying_rejected[static_cast<size_t>(RejectReason::kNotJson)] = 1;
   ItemsPartitionStatus& of = items.partitions.emplace_back();
   of.state = "catching_up";
