@@ -77,10 +77,10 @@ class Daemon {
   int Run();
 
  private:
-  std::map<FilterId, std::string> FilterNames() const {
-    std::map<FilterId, std::string> names;
+  std::map<FilterIndex, std::string> FilterNames() const {
+    std::map<FilterIndex, std::string> names;
     for (const FilterConfig& filter : config_.filters) {
-      names.emplace(static_cast<FilterId>(names.size()), filter.name);
+      names.emplace(static_cast<FilterIndex>(names.size()), filter.name);
     }
     return names;
   }

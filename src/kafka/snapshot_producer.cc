@@ -37,7 +37,7 @@ struct SnapshotProducer::Impl {
   Options options;
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
-  std::map<FilterId, SinkTopic> topics;                // destroyed before the client
+  std::map<FilterIndex, SinkTopic> topics;                // destroyed before the client
   std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
@@ -102,7 +102,7 @@ Status SnapshotProducer::Impl::Connect() {
                                      static_cast<Impl*>(opaque)->OnDelivery(*message);
                                    }});
   if (!made) return Fail(std::move(made.error()));
-  std::map<FilterId, SinkTopic> opened;
+  std::map<FilterIndex, SinkTopic> opened;
   for (const auto& [filter, name] : options.topics) {
     auto topic = kafka::MakeTopic(made->get(), name, options.partitioner);
     if (!topic) return Fail(std::move(topic.error()));

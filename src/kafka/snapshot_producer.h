@@ -27,7 +27,7 @@ class SnapshotProducer final : public SnapshotSink {
   struct Options {
     std::string brokers;
     ClientSettings client;
-    std::map<FilterId, std::string> topics;
+    std::map<FilterIndex, std::string> topics;
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 32 << 20;
     size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused

@@ -75,7 +75,7 @@ struct Metrics::Counted {
   Family<Histogram>& Histograms(const char* name, const char* help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
   }
-  const PerFilter& Of(FilterId filter) const {
+  const PerFilter& Of(FilterIndex filter) const {
     const auto found = filters.find(filter);
     Check(found != filters.end(), "a filter is named when the metrics are made");
     return found->second;
@@ -194,7 +194,7 @@ struct Metrics::Counted {
   Family<Histogram>& event_to_published =
       Histograms("seen_event_to_published_seconds",
                  "From an event's Kafka timestamp until its snapshot is acknowledged.");
-  std::map<FilterId, PerFilter> filters;  // fixed after construction
+  std::map<FilterIndex, PerFilter> filters;  // fixed after construction
 
   Family<Counter>& http_requests = Counters("seen_http_requests_total", "HTTP answers by route and status.");
   Family<Histogram>& http_duration =
@@ -408,20 +408,20 @@ void Metrics::FlowResumed(int32_t partition, std::string_view reason, std::chron
                                     {"lines_held_back", c.flow_budget.TakeHeldBack()}});
 }
 
-void Metrics::SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) {
+void Metrics::SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) {
   const Counted::PerFilter& of = counted_->Of(filter);
   of.snapshots->Increment(static_cast<double>(snapshots));
   of.bytes->Increment(static_cast<double>(bytes));
 }
 
-void Metrics::SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+void Metrics::SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                     const LatencyCounts& record_to_published) {
   const Counted::PerFilter& of = counted_->Of(filter);
   Observe(*of.visible_to_published, visible_to_published);
   Observe(*of.event_to_published, record_to_published);
 }
 
-void Metrics::SnapshotsFailed(FilterId filter, uint64_t snapshots) {
+void Metrics::SnapshotsFailed(FilterIndex filter, uint64_t snapshots) {
   const Counted::PerFilter& of = counted_->Of(filter);
   of.failed->Increment(static_cast<double>(snapshots));
   if (!counted_->snapshot_budget.Allow()) return;
@@ -431,7 +431,7 @@ void Metrics::SnapshotsFailed(FilterId filter, uint64_t snapshots) {
                 {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
 }
 
-void Metrics::SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withheld) {
+void Metrics::SnapshotsMerged(FilterIndex filter, uint64_t merged, uint64_t withheld) {
   const Counted::PerFilter& of = counted_->Of(filter);
   of.merged->Increment(static_cast<double>(merged));
   of.withheld->Increment(static_cast<double>(withheld));

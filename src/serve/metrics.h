@@ -14,7 +14,7 @@
 namespace seen {
 
 struct MetricsOptions {
-  std::map<FilterId, std::string> filters;  // names, for the `filter` label
+  std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
 };
 
 /// Thread-safe. Labels are bounded: partitions, filters, routes, constants; never a user or item id.
@@ -39,11 +39,11 @@ class Metrics final : public Reporter {
   void CheckpointFailed(int32_t partition, const Error& error) override;
   void FlowHeld(int32_t partition, std::string_view reason) override;
   void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) override;
-  void SnapshotsSent(FilterId filter, uint64_t snapshots, uint64_t bytes) override;
-  void SnapshotsAcknowledged(FilterId filter, const LatencyCounts& visible_to_published,
+  void SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) override;
+  void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                              const LatencyCounts& record_to_published) override;
-  void SnapshotsFailed(FilterId filter, uint64_t snapshots) override;
-  void SnapshotsMerged(FilterId filter, uint64_t merged, uint64_t withheld) override;
+  void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) override;
+  void SnapshotsMerged(FilterIndex filter, uint64_t merged, uint64_t withheld) override;
   void RetiredTombstones(uint64_t sent, uint64_t failed) override;
   void RetiredTopicMissing(std::string_view topic) override;
   void PublishFailed(int32_t partition, PublishStep step, const Error& error) override;
