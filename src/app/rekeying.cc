@@ -28,7 +28,7 @@ Rekeying::Options Rekeying::ForEvents(const Config& config, const std::shared_pt
 Rekeying::~Rekeying() { Stop(milliseconds(0)); }
 
 Result<std::unique_ptr<Rekeying>> Rekeying::Start(const Options& options, const Readers& readers,
-                                                  Reporter& reporter, const Clock& clock,
+                                                  RekeyReporter& reporter, const Clock& clock,
                                                   OnFailed on_failed) {
   std::unique_ptr<Rekeying> made(new Rekeying(options));
   if (Status opened = made->OpenProducers(reporter); !opened) return Fail(std::move(opened.error()));
@@ -37,7 +37,7 @@ Result<std::unique_ptr<Rekeying>> Rekeying::Start(const Options& options, const 
   return made;
 }
 
-Status Rekeying::OpenProducers(Reporter& reporter) {
+Status Rekeying::OpenProducers(RekeyReporter& reporter) {
   const Config& config = *options_.config;
   DeadLetterProducer::Options letters;
   letters.brokers = config.kafka.brokers;
@@ -65,7 +65,8 @@ Status Rekeying::OpenProducers(Reporter& reporter) {
   return {};
 }
 
-Status Rekeying::Run(const Readers& readers, Reporter& reporter, const Clock& clock, OnFailed on_failed) {
+Status Rekeying::Run(const Readers& readers, RekeyReporter& reporter, const Clock& clock,
+                     OnFailed on_failed) {
   RekeyTaker::Options taker;
   taker.source_topic = options_.source_topic;
   taker.group_id = options_.group_id;

@@ -42,7 +42,8 @@ class Rekeying {
   using Readers = RekeyTaker::Readers;
   /// `readers`: nullptr where nobody waits.
   static Result<std::unique_ptr<Rekeying>> Start(const Options& options, const Readers& readers,
-                                                 Reporter& reporter, const Clock& clock, OnFailed on_failed);
+                                                 RekeyReporter& reporter, const Clock& clock,
+                                                 OnFailed on_failed);
   ~Rekeying();  // Stop
   Rekeying(const Rekeying&) = delete;
   Rekeying& operator=(const Rekeying&) = delete;
@@ -54,8 +55,8 @@ class Rekeying {
 
  private:
   explicit Rekeying(const Options& options) : options_(options) {}
-  Status OpenProducers(Reporter& reporter);
-  Status Run(const Readers& readers, Reporter& reporter, const Clock& clock, OnFailed on_failed);
+  Status OpenProducers(RekeyReporter& reporter);
+  Status Run(const Readers& readers, RekeyReporter& reporter, const Clock& clock, OnFailed on_failed);
 
   const Options options_;
   RoomSignal room_;

@@ -56,12 +56,29 @@ struct RekeyReport {
   std::array<uint64_t, kSkipReasons> skipped{};
 };
 
-class Reporter {
+/// What becomes of records that can't be decoded.
+class RejectReporter {
  public:
-  virtual ~Reporter() = default;
-  virtual void BatchApplied(const BatchReport& report) = 0;
-  /// One rejected record, for the log (rate-limited); BatchApplied counts it.
+  virtual ~RejectReporter() = default;
+  /// One rejected record, for the log (rate-limited); the report of its batch counts it.
   virtual void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) = 0;
+  /// The dead-letter topic refused a letter even without key and value. The producer logs it.
+  virtual void DeadLetterDropped() {}
+};
+
+/// Of a source topic on its way to the keyed one.
+class RekeyReporter : public RejectReporter {
+ public:
+  virtual void BatchRekeyed(const RekeyReport&) {}
+  /// Something wasn't delivered: the source partition is read again from `offset`.
+  virtual void RekeyingRewound(int32_t /*partition*/, int64_t /*offset*/) {}
+  /// Retention deleted records of a source partition before they were re-keyed.
+  virtual void RekeyingLost(int32_t /*partition*/, const LostRange&) {}
+};
+
+class Reporter : public RekeyReporter {
+ public:
+  virtual void BatchApplied(const BatchReport& report) = 0;
   virtual void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) = 0;
   /// The stored partition time was further ahead of the wall clock than any timestamp may be: it goes on from
   /// `now`.
@@ -81,7 +98,7 @@ class Reporter {
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
   /// Tombstones of erased users to topics that no filter has any more. Summed likewise.
   virtual void RetiredTombstones(uint64_t /*sent*/, uint64_t /*failed*/) {}
-  /// Such a topic doesn't exist: a tombstone for it was dropped. The producer logs it.
+  /// Such a topic doesn't exist: a tombstone for it was dropped.
   virtual void RetiredTopicMissing(std::string_view /*topic*/) {}
   /// The publisher could not read the partition's state. kCorrupt: the partition was stopped. Any other: the
   /// step is retried, and the other steps and partitions go on.
@@ -91,18 +108,10 @@ class Reporter {
   virtual void LeaseLapsed(int32_t /*partition*/) {}
   /// A topic takes no snapshot so long: it was refused, or not tried. The producer logs it.
   virtual void SnapshotTooLarge(std::string_view /*topic*/) {}
-  /// The dead-letter topic refused a letter even without key and value. The producer logs it.
-  virtual void DeadLetterDropped() {}
   /// The store, or a part of it, can't be opened because its disk is full. It is tried again.
   virtual void NoSpaceAtOpening() {}
   /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
   virtual void UserKeyCollision(int32_t partition) = 0;
-
-  virtual void BatchRekeyed(const RekeyReport&) {}
-  /// Something wasn't delivered: the source partition is read again from `offset`.
-  virtual void RekeyingRewound(int32_t /*partition*/, int64_t /*offset*/) {}
-  /// Retention deleted records of a source partition before they were re-keyed.
-  virtual void RekeyingLost(int32_t /*partition*/, const LostRange&) {}
 };
 
 }  // namespace seen

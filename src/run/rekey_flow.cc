@@ -8,7 +8,7 @@ constexpr std::chrono::milliseconds kTryAgainAfter{1000};
 }  // namespace
 
 RekeyFlow::RekeyFlow(const RekeyOptions& options, int64_t start_offset, KeyedRecordSink& sink,
-                     DeadLetterSink& dead_letters, Reporter& reporter)
+                     DeadLetterSink& dead_letters, RekeyReporter& reporter)
     : options_(options),
       sink_(sink),
       dead_letters_(dead_letters),

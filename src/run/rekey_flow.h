@@ -33,7 +33,7 @@ struct RekeyOptions {
 class RekeyFlow {
  public:
   RekeyFlow(const RekeyOptions& options, int64_t start_offset, KeyedRecordSink& sink,
-            DeadLetterSink& dead_letters, Reporter& reporter);
+            DeadLetterSink& dead_letters, RekeyReporter& reporter);
 
   /// Takes records in order of their offsets; those that were taken are left out. Fewer than given: a queue
   /// is full, or Rewind is due; the rest is to be given again.
@@ -63,7 +63,7 @@ class RekeyFlow {
   const RekeyOptions options_;
   KeyedRecordSink& sink_;
   DeadLetterSink& dead_letters_;
-  Reporter& reporter_;
+  RekeyReporter& reporter_;
   const std::shared_ptr<RecordKeyer> keyer_;
 
   mutable Mutex mutex_;

@@ -44,7 +44,8 @@ class RekeyTaker::Taken final : public PartitionTaker {
 };
 
 RekeyTaker::RekeyTaker(Options options, const Readers& readers, KeyedRecordSink& sink,
-                       DeadLetterSink& dead_letters, RunnerWait& wait, Reporter& reporter, const Clock& clock)
+                       DeadLetterSink& dead_letters, RunnerWait& wait, RekeyReporter& reporter,
+                       const Clock& clock)
     : options_(std::move(options)),
       readers_(readers),
       sink_(sink),

@@ -32,7 +32,7 @@ class RekeyTaker final : public TopicTaker {
   };
   /// All references outlive this.
   RekeyTaker(Options options, const Readers& readers, KeyedRecordSink& sink, DeadLetterSink& dead_letters,
-             RunnerWait& wait, Reporter& reporter, const Clock& clock);
+             RunnerWait& wait, RekeyReporter& reporter, const Clock& clock);
 
   Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
   /// The state is the group's offset.
@@ -62,7 +62,7 @@ class RekeyTaker final : public TopicTaker {
   KeyedRecordSink& sink_;
   DeadLetterSink& dead_letters_;
   RunnerWait& wait_;
-  Reporter& reporter_;
+  RekeyReporter& reporter_;
   const Clock& clock_;
   std::atomic<bool> stopping_{false};
   Instant looked_at_{};  // control thread

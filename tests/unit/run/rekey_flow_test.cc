@@ -33,23 +33,12 @@ class FakeKeyedTopic final : public KeyedRecordSink {
   size_t record_bytes_max = 1 << 20;
 };
 
-class RekeyReporter final : public Reporter {
+class NotedRekeying final : public RekeyReporter {
  public:
-  void BatchApplied(const BatchReport&) override {}
   void EventRejected(const Rejection& rejection, int32_t partition, int64_t offset) override {
     EXPECT_EQ(partition, 7);
     rejected[offset] = RejectReasonName(rejection.reason);
   }
-  void EventMisrouted(int32_t, int32_t, int64_t) override {}
-  void RangeLost(int32_t, const LostRange&) override {}
-  void CheckpointWritten(int32_t, const CheckpointReport&) override {}
-  void CheckpointFailed(int32_t, const Error&) override {}
-  void FlowHeld(int32_t, std::string_view) override {}
-  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
-  void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
-  void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
-  void SnapshotsFailed(FilterIndex, uint64_t) override {}
-  void UserKeyCollision(int32_t) override {}
   void BatchRekeyed(const RekeyReport& report) override {
     sent += report.sent;
     for (const uint64_t count : report.skipped) skipped += count;
@@ -97,7 +86,7 @@ class RekeyFlowTest : public testing::Test {
   std::mt19937_64 random_{1};
   FakeKeyedTopic topic_;
   sim::FakeDeadLetters letters_{random_};
-  RekeyReporter reporter_;
+  NotedRekeying reporter_;
   sim::VirtualClock clock_;
   std::vector<std::string> values_;
   std::vector<Record> records_;
