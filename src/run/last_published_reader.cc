@@ -1,7 +1,6 @@
 #include "run/last_published_reader.h"
 
 #include "base/log.h"
-#include "base/threads.h"
 
 namespace seen {
 namespace {
@@ -10,19 +9,13 @@ constexpr size_t kRowsBytesMax = 8 << 20;  // in memory; a file of the store has
 }  // namespace
 
 void LastPublishedReader::Start() {
-  thread_ = std::thread([this] {
-    NameThread("last-published");
-    while (!stop_.load(std::memory_order_relaxed)) {
-      Step();
-      std::this_thread::sleep_for(kEvery);
-    }
+  thread_.Start("last-published", {}, [this] {
+    Step();
+    return kEvery;
   });
 }
 
-void LastPublishedReader::Stop() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
-}
+void LastPublishedReader::Stop() { thread_.Stop(); }
 
 void LastPublishedReader::Step() {
   if (clock_.Now() < retry_at_) return;
@@ -31,7 +24,7 @@ void LastPublishedReader::Step() {
     if (!open->CaughtUp() || !open->assigned.load() || open->stopped.load()) continue;
     for (const size_t filter_index : open->flow->last_published.ToRead(clock_.WallNow())) {
       const Status read = ReadOne(open, filter_index);
-      if (stop_.load()) return;
+      if (thread_.stopping()) return;
       // Without a topic nothing was published.
       if (read || read.error().code == Code::kNotFound) {
         open->flow->last_published.EndReading(filter_index);
@@ -48,7 +41,7 @@ Status LastPublishedReader::ReadOne(const PartitionPointer& open, size_t filter_
   size_t bytes = 0;
   uint64_t records_read = 0;
   const auto take = [&](std::span<const Record> records) -> Status {
-    if (stop_.load()) return Fail(Code::kUnavailable, "the daemon stops");
+    if (thread_.stopping()) return Fail(Code::kUnavailable, "the daemon stops");
     if (open_.Find(open->partition) != open) return Fail(Code::kUnavailable, "the partition was closed");
     for (const Record& record : records) {
       rows.push_back({std::string(record.key), std::string(record.value)});

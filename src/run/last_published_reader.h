@@ -2,15 +2,14 @@
 // Reads the snapshot topics of filters whose state was begun without what is published there
 // (flow/last_published.h): once, up to their ends. Until then their partitions publish nothing.
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/repeating_thread.h"
 #include "base/result.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
@@ -36,9 +35,6 @@ class LastPublishedReader {
   LastPublishedReader(SnapshotTopics& topics, const OpenPartitions& open, Reporter& reporter,
                       const Clock& clock)
       : topics_(topics), open_(open), reporter_(reporter), clock_(clock) {}
-  ~LastPublishedReader() { Stop(); }
-  LastPublishedReader(const LastPublishedReader&) = delete;
-  LastPublishedReader& operator=(const LastPublishedReader&) = delete;
 
   /// Calls Step every kEvery on a thread of its own. Once.
   void Start();
@@ -61,8 +57,7 @@ class LastPublishedReader {
   Reporter& reporter_;
   const Clock& clock_;
   Instant retry_at_{};  // Step
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  RepeatingThread thread_;  // ends before the rest goes
 };
 
 }  // namespace seen

@@ -2,29 +2,19 @@
 
 #include <algorithm>
 
-#include "base/threads.h"
-
 namespace seen {
 
 LogEndWatch::LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock)
     : ask_(std::move(ask)), open_(open), clock_(clock) {}
 
-LogEndWatch::~LogEndWatch() { Stop(); }
-
 void LogEndWatch::Start() {
-  thread_ = std::thread([this] {
-    NameThread("log-ends");
-    while (!stop_.load(std::memory_order_relaxed)) {
-      Step();
-      std::this_thread::sleep_for(kEvery);
-    }
+  thread_.Start("log-ends", {}, [this] {
+    Step();
+    return kEvery;
   });
 }
 
-void LogEndWatch::Stop() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
-}
+void LogEndWatch::Stop() { thread_.Stop(); }
 
 void LogEndWatch::Step() {
   std::vector<int32_t> together;
@@ -45,7 +35,7 @@ void LogEndWatch::Step() {
   std::rotate(alone.begin(), next, alone.end());
   const Instant until = clock_.Now() + kSlowStep;
   for (const int32_t partition : alone) {
-    if (clock_.Now() >= until || stop_.load(std::memory_order_relaxed)) break;
+    if (clock_.Now() >= until || thread_.stopping()) break;
     last_slow_asked_ = partition;
     if (AskFor({partition}, kSlowQuestion)) slow_.erase(partition);
   }

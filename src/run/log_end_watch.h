@@ -2,17 +2,16 @@
 // Asks the brokers, again and again, where the logs of the open partitions end, so that answers know their
 // age.
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/repeating_thread.h"
 #include "base/result.h"
 #include "flow/open_partition.h"
 
@@ -31,9 +30,6 @@ class LogEndWatch {
 
   /// `open` and `clock` outlive this.
   LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock);
-  ~LogEndWatch();  // Stop
-  LogEndWatch(const LogEndWatch&) = delete;
-  LogEndWatch& operator=(const LogEndWatch&) = delete;
 
   /// Calls Step every kEvery on a thread of its own. Once.
   void Start();
@@ -52,8 +48,7 @@ class LogEndWatch {
   const Clock& clock_;
   std::set<int32_t> slow_;        // Step
   int32_t last_slow_asked_ = -1;  // Step
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  RepeatingThread thread_;        // ends before the rest goes
 };
 
 }  // namespace seen
