@@ -67,6 +67,23 @@ Status Consumer::Impl::Start() {
   const auto limits = QueueLimitsOf(options);
   drained_records = std::min<size_t>(options.batch_records_max, limits.messages / 4);
   drained_bytes = limits.kbytes * 1024 / 4;
+  for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
+    workers.push_back(std::make_unique<ConsumerWorker>(i));
+    workers.back()->messages.resize(options.batch_records_max);
+  }
+  auto made = MakeConsumer();
+  if (!made) return Fail(std::move(made.error()));
+  Take(std::move(*made));
+  if (Status subscribed = Subscribe(); !subscribed) return subscribed;
+  if (options.check_log_every > std::chrono::milliseconds(0)) {
+    log_watch.Start("log-watch", options.check_log_every,
+                    [this, watch = LogWatch()]() mutable { return WatchLog(watch); });
+  }
+  if (options.watch_owners) owners_watch.Start("owners-watch", {}, [this] { return AskForOwners(); });
+  return {};
+}
+
+Result<kafka::ClientHandle> Consumer::Impl::MakeConsumer() {
   auto conf = kafka::MakeConf(options.brokers, ConsumerDefaults(), options.client, ConsumerImposed(options));
   if (!conf) return Fail(std::move(conf.error()));
   rd_kafka_conf_set_opaque(conf->get(), this);
@@ -76,41 +93,59 @@ Status Consumer::Impl::Start() {
   rd_kafka_conf_set_error_cb(conf->get(), [](rd_kafka_t*, int error, const char* text, void* opaque) {
     static_cast<Impl*>(opaque)->NoteError(static_cast<rd_kafka_resp_err_t>(error), text);
   });
-  auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
-  if (!made) return Fail(std::move(made.error()));
-  client = std::move(*made);
-  commits.reset(rd_kafka_queue_new(client.get()));
-  rd_kafka_poll_set_consumer(client.get());
-  for (size_t i = 0; i < static_cast<size_t>(options.workers); ++i) {
-    auto worker = std::make_unique<ConsumerWorker>(i);
-    worker->queue.reset(rd_kafka_queue_new(client.get()));
-    worker->messages.resize(options.batch_records_max);
-    rd_kafka_queue_cb_event_enable(worker->queue.get(), OnQueueFilled, worker.get());
-    workers.push_back(std::move(worker));
-  }
-  if (Status subscribed = Subscribe(); !subscribed) return subscribed;
-  if (options.check_log_every > std::chrono::milliseconds(0)) log_watch = std::thread([this] { WatchLog(); });
-  if (options.watch_owners) owners_watch = std::thread([this] { AskForOwners(); });
-  return {};
+  return kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
 }
 
-void Consumer::Impl::Close() {
-  if (closed || !client) return;
-  closed = true;
-  stop_watching = true;
-  if (log_watch.joinable()) log_watch.join();
-  if (owners_watch.joinable()) owners_watch.join();
-  rd_kafka_consumer_close(client.get());  // runs OnRebalance, unless it was fenced
+void Consumer::Impl::Take(kafka::ClientHandle made) {
+  commits.reset(rd_kafka_queue_new(made.get()));
+  rd_kafka_poll_set_consumer(made.get());
+  for (auto& worker : workers) {
+    worker->queue.reset(rd_kafka_queue_new(made.get()));
+    rd_kafka_queue_cb_event_enable(worker->queue.get(), OnQueueFilled, worker.get());
+  }
+  const MutexLock lock(client_mutex);
+  client = std::move(made);
+}
+
+void Consumer::Impl::Leave() {
+  rd_kafka_consumer_close(Client().get());  // runs OnRebalance, unless it was fenced
   RevokeAll();
   rd_kafka_queue_poll_callback(commits.get(), 0);
+}
+
+void Consumer::Impl::DropQueues() {
   commits.reset();
   for (auto& worker : workers) {
-    const std::lock_guard lock(worker->mutex);
     for (auto& partition : worker->partitions) partition.queue.reset();
     rd_kafka_queue_cb_event_enable(worker->queue.get(), nullptr, nullptr);
     worker->queue.reset();
   }
+}
+
+void Consumer::Impl::Close() {
+  const auto closing = Client();
+  if (closed || !closing) return;
+  closed = true;
+  log_watch.Stop();
+  owners_watch.Stop();
+  Leave();
+  const auto locks = LockWorkers();
+  DropQueues();
+  const MutexLock lock(client_mutex);
   client.reset();
+}
+
+Status Consumer::Impl::BeginAnew() {
+  auto made = MakeConsumer();
+  if (!made) return Fail(std::move(made.error()));
+  const auto old = Client();  // goes when nobody asks it anything any more
+  Leave();
+  {
+    const auto locks = LockWorkers();  // no worker sees a queue that is gone
+    DropQueues();
+    Take(std::move(*made));
+  }
+  return Subscribe();
 }
 
 ConsumedPartition* Consumer::Impl::Find(int32_t partition) {
@@ -150,7 +185,7 @@ void Consumer::Impl::NoteProblem(const std::string& name, const std::string& tex
 Result<Watermarks> Consumer::Impl::QueryWatermarks(int32_t partition,
                                                    std::chrono::milliseconds timeout) const {
   Watermarks marks;
-  const auto error = rd_kafka_query_watermark_offsets(client.get(), options.topic.c_str(), partition,
+  const auto error = rd_kafka_query_watermark_offsets(Client().get(), options.topic.c_str(), partition,
                                                       &marks.low, &marks.high, kafka::ToTimeout(timeout));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition));
@@ -166,11 +201,11 @@ void Consumer::Impl::Commit(const std::map<int32_t, int64_t>& offsets) {
   }
   const int64_t sent_ns = SystemClock().Now().time_since_epoch().count();
   const auto error = rd_kafka_commit_queue(
-      client.get(), list.get(), commits.get(),
-      [](rd_kafka_t* consumer, rd_kafka_resp_err_t failure, rd_kafka_topic_partition_list_t* answered,
+      Client().get(), list.get(), commits.get(),
+      [](rd_kafka_t* consumer, rd_kafka_resp_err_t refusal, rd_kafka_topic_partition_list_t* answered,
          void* opaque) {
         const Instant sent(std::chrono::nanoseconds(reinterpret_cast<intptr_t>(opaque)));
-        static_cast<Impl*>(rd_kafka_opaque(consumer))->OnCommitted(failure, answered, sent);
+        static_cast<Impl*>(rd_kafka_opaque(consumer))->OnCommitted(refusal, answered, sent);
       },
       reinterpret_cast<void*>(static_cast<intptr_t>(sent_ns)));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) commits_failed.fetch_add(1);
@@ -230,8 +265,8 @@ void Consumer::StopReading(int32_t partition) {
 
 Watermarks Consumer::CachedWatermarks(int32_t partition) const {
   Watermarks marks;
-  if (rd_kafka_get_watermark_offsets(impl_->client.get(), impl_->options.topic.c_str(), partition, &marks.low,
-                                     &marks.high) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (rd_kafka_get_watermark_offsets(impl_->Client().get(), impl_->options.topic.c_str(), partition,
+                                     &marks.low, &marks.high) != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return {};
   }
   return {std::max<int64_t>(marks.low, -1), std::max<int64_t>(marks.high, -1)};
@@ -248,7 +283,7 @@ Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(1));
   rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
   if (const auto error =
-          rd_kafka_offsets_for_times(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+          rd_kafka_offsets_for_times(impl_->Client().get(), list.get(), kafka::ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return kafka::FailWith(error, what);
   }
@@ -268,7 +303,7 @@ Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> pa
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = kLatest;
   }
   if (const auto error =
-          rd_kafka_offsets_for_times(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+          rd_kafka_offsets_for_times(impl_->Client().get(), list.get(), kafka::ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return kafka::FailWith(error, "ends of " + topic);
   }
@@ -284,7 +319,8 @@ Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> pa
 }
 
 Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {
-  auto text = kafka::DescribeTopicConfig(impl_->client.get(), impl_->options.topic, "retention.ms", timeout);
+  auto text =
+      kafka::DescribeTopicConfig(impl_->Client().get(), impl_->options.topic, "retention.ms", timeout);
   if (!text) return Fail(std::move(text.error()));
   if (!*text) return std::optional<int64_t>();
   const long long value = std::strtoll((*text)->c_str(), nullptr, 10);
@@ -293,7 +329,7 @@ Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds t
 
 Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::milliseconds timeout) const {
   const std::string& topic = impl_->options.topic;
-  auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout);
+  auto metadata = kafka::TopicMetadata(impl_->Client().get(), topic, timeout);
   if (!metadata) return Fail(std::move(metadata.error()));
   const int32_t count = (*metadata)->topics[0].partition_cnt;
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(count));
@@ -301,7 +337,7 @@ Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::millise
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition);
   }
   const std::string what = "committed offsets of " + impl_->options.group_id;
-  if (const auto error = rd_kafka_committed(impl_->client.get(), list.get(), kafka::ToTimeout(timeout));
+  if (const auto error = rd_kafka_committed(impl_->Client().get(), list.get(), kafka::ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return kafka::FailWith(error, what);
   }

@@ -67,15 +67,16 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     const bool hurry = unheard || SteadyClock::now() - drained_at < kQuiet;
     auto wait = std::chrono::duration_cast<milliseconds>(deadline - SteadyClock::now());
     wait = std::clamp(wait, milliseconds(0), hurry ? kWakeInterval : kSlice);
-    const kafka::MessageHandle message(rd_kafka_consumer_poll(client.get(), kafka::ToTimeout(wait)));
+    const kafka::MessageHandle message(rd_kafka_consumer_poll(Client().get(), kafka::ToTimeout(wait)));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       reassign = true;  // came before its queue was forwarded: read it again from the partition's position
     } else if (message && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       NoteError(message->err, rd_kafka_message_errstr(message.get()));
+      if (message->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) topic_away = true;
     }
     rd_kafka_queue_poll_callback(commits.get(), 0);
     char text[512];
-    if (const auto fatal = rd_kafka_fatal_error(client.get(), text, sizeof text);
+    if (const auto fatal = rd_kafka_fatal_error(Client().get(), text, sizeof text);
         fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
       std::string remedy = fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
                                ? " (another process joined group \"" + options.group_id +
@@ -91,6 +92,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     WakeFetchers();
     ProbeBrokers();
     WatchOwners();
+    AwaitTopic();
     if (SteadyClock::now() >= deadline) return {};
   }
 }
@@ -106,6 +108,7 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
                                  const rd_kafka_topic_partition_list_t* partitions) {
   if (kind == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     Answered();
+    topic_away = false;
     log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
     for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
     opening = !pending.empty();
@@ -121,8 +124,8 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
   for (int i = 0; partitions != nullptr && i < partitions->cnt; ++i) {
     revoked.push_back(partitions->elems[i].partition);
   }
-  Revoke(revoked, rd_kafka_assignment_lost(client.get()) != 0);
-  rd_kafka_assign(client.get(), nullptr);
+  Revoke(revoked, rd_kafka_assignment_lost(Client().get()) != 0);
+  rd_kafka_assign(Client().get(), nullptr);
 }
 
 void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
@@ -160,7 +163,7 @@ void Consumer::Impl::RevokeAll() {
 void Consumer::Impl::OpenPending() {
   if (pending.empty() || SteadyClock::now() < pending_next) return;
   int32_t partition_count = 0;
-  if (auto metadata = kafka::TopicMetadata(client.get(), options.topic, kQuestion)) {
+  if (auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kQuestion)) {
     partition_count = (*metadata)->topics[0].partition_cnt;
   }
   const kafka::PartitionList committed(rd_kafka_topic_partition_list_new(static_cast<int>(pending.size())));
@@ -168,8 +171,8 @@ void Consumer::Impl::OpenPending() {
     rd_kafka_topic_partition_list_add(committed.get(), options.topic.c_str(), partition);
   }
   bool opened = false;
-  if (partition_count > 0 && rd_kafka_committed(client.get(), committed.get(), kafka::ToTimeout(kQuestion)) ==
-                                 RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (partition_count > 0 && rd_kafka_committed(Client().get(), committed.get(),
+                                                kafka::ToTimeout(kQuestion)) == RD_KAFKA_RESP_ERR_NO_ERROR) {
     auto timeout = kQuestion;
     const auto asked = pending;
     for (const int32_t partition : asked) {
@@ -188,7 +191,9 @@ void Consumer::Impl::OpenPending() {
       state.assigned = true;
       state.out_of_range = state.seeking = false;
       state.next_offset = *start_offset;
-      state.last = state.sample = rebalance.LastRead(partition);
+      state.last = rebalance.LastRead(partition);
+      // An older sample still has to be compared: what was read since may be of another log.
+      if (state.sample.offset < 0 || state.sample.offset > state.last.offset) state.sample = state.last;
       state.checking = state.replaced = false;
       state.leader_epoch = -1;
       state.outages_seen = outages.load(std::memory_order_relaxed);
@@ -248,7 +253,7 @@ void Consumer::Impl::ApplyAssignment() {
       if (!state.assigned) continue;
       const auto partition = static_cast<int32_t>(i * workers.size() + w);
       if (!state.queue) {
-        state.queue.reset(rd_kafka_queue_get_partition(client.get(), options.topic.c_str(), partition));
+        state.queue.reset(rd_kafka_queue_get_partition(Client().get(), options.topic.c_str(), partition));
       }
       if (state.queue) rd_kafka_queue_forward(state.queue.get(), worker.queue.get());
       state.seeking = false;
@@ -258,7 +263,7 @@ void Consumer::Impl::ApplyAssignment() {
     }
   }
   unheard = list->cnt > 0;
-  if (const auto error = rd_kafka_assign(client.get(), list.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (const auto error = rd_kafka_assign(Client().get(), list.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     NoteError(error, "assign");
     reassign = true;
   }
@@ -297,7 +302,7 @@ void Consumer::Impl::WakeFetchers() {
   if (!drained) return;
   drained_at = now;
   if (now - leaders_asked > kLeadersInterval) {
-    auto metadata = kafka::TopicMetadata(client.get(), options.topic, kQuestion);
+    auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kQuestion);
     leaders_asked = now;
     if (metadata) {
       partition_by_leader.clear();
@@ -322,7 +327,7 @@ void Consumer::Impl::ProbeBrokers() {
   const auto now = SteadyClock::now();
   if ((reachable && !doubted) || now < probe_next) return;
   probe_next = now + kProbeInterval;
-  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, kProbe);
+  const auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kProbe);
   const bool missing = !metadata && metadata.error().code == Code::kNotFound;
   if (metadata || missing) {
     probes_failed = 0;

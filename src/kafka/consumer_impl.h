@@ -9,10 +9,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/repeating_thread.h"
 #include "kafka/consumer.h"
 #include "kafka/log_check.h"
 #include "kafka/rdkafka_handles.h"
@@ -72,6 +72,16 @@ struct Consumer::Impl {
   // consumer.cc
   Status Start();
   void Close();
+  Result<kafka::ClientHandle> MakeConsumer();
+  /// Gives up the client and everything assigned, and joins the group with another one.
+  Status BeginAnew();
+  void Take(kafka::ClientHandle made);
+  void Leave();
+  void DropQueues();  // all workers' mutexes are held
+  std::shared_ptr<rd_kafka_t> Client() const {
+    const MutexLock lock(client_mutex);
+    return client;
+  }
   Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const;
   ConsumerWorker& WorkerFor(int32_t partition) { return *workers[WorkerOf(partition)]; }
   size_t WorkerOf(int32_t partition) const { return static_cast<size_t>(partition) % workers.size(); }
@@ -101,10 +111,12 @@ struct Consumer::Impl {
   void ProbeBrokers();
 
   // consumer_owners.cc
-  /// A thread of its own, until `stop_watching`: asks what the group's members own.
-  void AskForOwners();
+  /// A thread of its own: asks what the group's members own. Returns when to ask again.
+  std::chrono::milliseconds AskForOwners();
   /// The control thread: finds partitions without an owner, and makes the group assign them.
   void WatchOwners();
+  /// The control thread: joins the group anew where a topic that was away is back.
+  void AwaitTopic();
   Status Subscribe();
 
   std::vector<std::unique_lock<std::recursive_mutex>> LockWorkers();
@@ -118,8 +130,8 @@ struct Consumer::Impl {
     std::set<int32_t> shorter;                // partitions whose log ended before the sample, last time
     std::map<int32_t, int64_t> next_offsets;  // last time
   };
-  /// Until `stop_watching`: reads samples again, and makes notices due.
-  void WatchLog();
+  /// Reads samples again, and makes notices due. Returns when to do so again.
+  std::chrono::milliseconds WatchLog(LogWatch& watch);
   std::map<int32_t, LogQuestion> MakeQuestions();
   /// True: the log seems too short; ask again soon.
   bool NoteFinding(int32_t partition, const LogQuestion& asked, const kafka::LogFinding& finding,
@@ -138,17 +150,19 @@ struct Consumer::Impl {
   size_t drained_records = 0;  // what WakeFetchers takes for much; set once
   size_t drained_bytes = 0;
   std::vector<std::unique_ptr<ConsumerWorker>> workers;
-  kafka::QueueHandle commits;  // answers to commits; Close lets go of it before the client
-  kafka::ClientHandle client;  // destroyed before the workers, whose queues Close lets go of first
+  kafka::QueueHandle commits;  // answers to commits; goes before the client
+  // Changed by the control thread. Destroyed before the workers, whose queues go first.
+  mutable Mutex client_mutex;
+  std::shared_ptr<rd_kafka_t> client GUARDED_BY(client_mutex);
 
-  std::atomic<bool> stop_watching{false};
-  std::thread log_watch;     // WatchLog; joined before the client goes
-  std::thread owners_watch;  // AskForOwners; likewise
+  RepeatingThread log_watch;     // WatchLog; stopped before the client goes
+  RepeatingThread owners_watch;  // AskForOwners; likewise
 
   std::atomic<bool> reassign{false};  // a Seek or a lost message: ApplyAssignment is due
   std::atomic<bool> reachable{false};
-  std::atomic<bool> doubted{false};  // a connection failed: ProbeBrokers asks whether any is left
-  std::atomic<uint64_t> outages{0};  // connections or partitions that failed
+  std::atomic<bool> topic_away{false};  // librdkafka says so; until partitions are assigned
+  std::atomic<bool> doubted{false};     // a connection failed: ProbeBrokers asks whether any is left
+  std::atomic<uint64_t> outages{0};     // connections or partitions that failed
   std::atomic<uint64_t> logs_checked{0};
   std::atomic<bool> opening{false};   // `pending` isn't empty, for other threads
   std::atomic<bool> troubled{false};  // `problem` isn't empty
@@ -168,6 +182,9 @@ struct Consumer::Impl {
   SteadyClock::time_point pending_next{};
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;
+  bool topic_back = false;  // the brokers had the topic when they were asked last, see AwaitTopic
+  SteadyClock::time_point topic_next{};
+  std::chrono::milliseconds topic_wait{};
   SteadyClock::time_point unowned_since{};
   SteadyClock::time_point rejoin_next{};
   std::chrono::milliseconds rejoin_wait{5000};

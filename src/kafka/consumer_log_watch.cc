@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/log_check.h"
 
@@ -15,41 +14,29 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = kafka::LogFinding::Kind;
 
-constexpr milliseconds kSlice{100};
 constexpr milliseconds kAnswered{5000};
 constexpr milliseconds kAgainAfter{1000};
 constexpr std::chrono::seconds kPolledLately{1};
 }  // namespace
 
-void Consumer::Impl::WatchLog() {
-  NameThread("log-watch");
-  LogWatch watch;
-  milliseconds wait = options.check_log_every;
-  while (!stop_watching) {
-    if (wait > milliseconds(0)) {
-      std::this_thread::sleep_for(std::min(wait, kSlice));
-      wait -= kSlice;
-      continue;
-    }
-    wait = options.check_log_every;
-    if (!reachable) continue;
-    const auto asked = MakeQuestions();
-    std::map<int32_t, Anchor> records;
-    for (const auto& [partition, question] : asked) records[partition] = question.sample;
-    const auto findings =
-        kafka::CheckLogs({options.brokers, options.client, options.topic}, records, kAnswered, stop_watching);
-    if (!findings) {
-      if (kafka::MayLog("log watch"))
-        log::Warning("the log can't be checked", {{"error", findings.error().message}});
-      continue;
-    }
-    std::set<int32_t> shorter;
-    for (const auto& [partition, finding] : *findings) {
-      if (NoteFinding(partition, asked.at(partition), finding, watch)) shorter.insert(partition);
-    }
-    watch.shorter = std::move(shorter);
-    if (!watch.shorter.empty()) wait = std::min(wait, kAgainAfter);
+milliseconds Consumer::Impl::WatchLog(LogWatch& watch) {
+  if (!reachable) return options.check_log_every;
+  const auto asked = MakeQuestions();
+  std::map<int32_t, Anchor> records;
+  for (const auto& [partition, question] : asked) records[partition] = question.sample;
+  const auto findings = kafka::CheckLogs({options.brokers, options.client, options.topic}, records, kAnswered,
+                                         log_watch.stopping());
+  if (!findings) {
+    if (kafka::MayLog("log watch"))
+      log::Warning("the log can't be checked", {{"error", findings.error().message}});
+    return options.check_log_every;
   }
+  std::set<int32_t> shorter;
+  for (const auto& [partition, finding] : *findings) {
+    if (NoteFinding(partition, asked.at(partition), finding, watch)) shorter.insert(partition);
+  }
+  watch.shorter = std::move(shorter);
+  return watch.shorter.empty() ? options.check_log_every : std::min(options.check_log_every, kAgainAfter);
 }
 
 std::map<int32_t, Consumer::Impl::LogQuestion> Consumer::Impl::MakeQuestions() {

@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "base/log.h"
-#include "base/threads.h"
 #include "kafka/consumer_impl.h"
 
 namespace seen {
@@ -26,7 +25,7 @@ constexpr milliseconds kUnownedFor{4000};      // an assignment under way takes 
 constexpr milliseconds kRejoinMin{5000};       // this member's partitions pause each time
 constexpr milliseconds kRejoinMax{300'000};
 constexpr milliseconds kMetadata{500};
-constexpr milliseconds kOwnersSlice{100};
+constexpr milliseconds kTopicBackFor{3000};  // librdkafka looks every second meanwhile
 
 /// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error all is zero.
 class AssignmentBytes {
@@ -63,40 +62,37 @@ void AddAssigned(const rd_kafka_group_member_info& member, std::string_view topi
   }
 }
 
+bool UsesFreedTopics() { return rd_kafka_version() >= 0x020400ff && rd_kafka_version() < 0x020a0000; }
+
 }  // namespace
 
 Status Consumer::Impl::Subscribe() {
   const kafka::PartitionList topics(rd_kafka_topic_partition_list_new(1));
   rd_kafka_topic_partition_list_add(topics.get(), options.topic.c_str(), RD_KAFKA_PARTITION_UA);
-  if (const auto error = rd_kafka_subscribe(client.get(), topics.get());
+  if (const auto error = rd_kafka_subscribe(Client().get(), topics.get());
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return kafka::FailWith(error, "subscribe to \"" + options.topic + "\"");
   }
   return {};
 }
 
-void Consumer::Impl::AskForOwners() {
-  NameThread("owners-watch");
-  for (milliseconds wait = kAskEvery; !stop_watching; wait -= kOwnersSlice) {
-    std::this_thread::sleep_for(kOwnersSlice);
-    if (wait > milliseconds(0) || !reachable) continue;
-    wait = kAskEvery;
-    const rd_kafka_group_list* groups = nullptr;
-    rd_kafka_list_groups(client.get(), options.group_id.c_str(), &groups, kafka::ToTimeout(kOwnersAnswered));
-    if (groups == nullptr) continue;  // no answer in time, or no right to ask
-    for (int i = 0; i < groups->group_cnt; ++i) {
-      const rd_kafka_group_info& group = groups->groups[i];
-      const std::string_view state = group.state;
-      // Otherwise an assignment is under way. Without any member, this one doesn't even try: librdkafka 2.8
-      // leaves when the topic is deleted, and doesn't notice when the topic is there again.
-      if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || (state != "Stable" && state != "Empty")) continue;
-      std::set<int32_t> members_own;
-      for (int m = 0; m < group.member_cnt; ++m) AddAssigned(group.members[m], options.topic, members_own);
-      const MutexLock lock(owned_mutex);
-      owned_by_group = std::move(members_own);
-    }
-    rd_kafka_group_list_destroy(groups);
+milliseconds Consumer::Impl::AskForOwners() {
+  if (!reachable) return kAskEvery;
+  const rd_kafka_group_list* groups = nullptr;
+  rd_kafka_list_groups(Client().get(), options.group_id.c_str(), &groups, kafka::ToTimeout(kOwnersAnswered));
+  if (groups == nullptr) return kAskEvery;  // no answer in time, or no right to ask
+  for (int i = 0; i < groups->group_cnt; ++i) {
+    const rd_kafka_group_info& group = groups->groups[i];
+    const std::string_view state = group.state;
+    // Otherwise an assignment is under way. A group without members waits for this one to join.
+    if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || (state != "Stable" && state != "Empty")) continue;
+    std::set<int32_t> members_own;
+    for (int m = 0; m < group.member_cnt; ++m) AddAssigned(group.members[m], options.topic, members_own);
+    const MutexLock lock(owned_mutex);
+    owned_by_group = std::move(members_own);
   }
+  rd_kafka_group_list_destroy(groups);
+  return kAskEvery;
 }
 
 void Consumer::Impl::WatchOwners() {
@@ -106,7 +102,7 @@ void Consumer::Impl::WatchOwners() {
     members_own.swap(owned_by_group);
   }
   if (!members_own) return;
-  const auto metadata = kafka::TopicMetadata(client.get(), options.topic, kMetadata);
+  const auto metadata = kafka::TopicMetadata(Client().get(), options.topic, kMetadata);
   if (!metadata) return;
   std::vector<int32_t> without;
   for (int32_t partition = 0; partition < (*metadata)->topics[0].partition_cnt; ++partition) {
@@ -133,10 +129,41 @@ void Consumer::Impl::WatchOwners() {
                 {"partitions", without.size()},
                 {"first", without.front()},
                 {"group", options.group_id}});
-  rd_kafka_unsubscribe(client.get());
+  rd_kafka_unsubscribe(Client().get());
   if (const Status subscribed = Subscribe(); !subscribed) {
     NoteProblem("subscribe", subscribed.error().message);
   }
+}
+
+// A topic that is deleted and made again. librdkafka gives its partitions up, and takes those of the new
+// topic, or doesn't: then another client does.
+//
+// From 2.4 to 2.8 a client that never saw the topic missing frees what it knows of the old one and uses it
+// still (librdkafka issue 4778). It asks the brokers without a pause, or ends the process. So such a client
+// is given up at once.
+void Consumer::Impl::AwaitTopic() {
+  const auto now = SteadyClock::now();
+  if (!topic_away) {
+    topic_next = {};
+    return;
+  }
+  if (topic_next == SteadyClock::time_point{}) {
+    topic_wait = kTopicBackFor;
+    topic_next = UsesFreedTopics() ? now : now + topic_wait;
+    topic_back = UsesFreedTopics();
+  }
+  if (now < topic_next) return;
+  topic_next = now + topic_wait;
+  if (!topic_back || !UsesFreedTopics()) {
+    const bool was_back = topic_back;
+    topic_back = kafka::TopicMetadata(Client().get(), options.topic, kMetadata).has_value();
+    if (!was_back || !topic_back) return;  // not yet, or the group may still assign it
+  }
+  topic_back = false;
+  topic_wait = std::min(topic_wait * 2, kRejoinMax);
+  log::Warning("the topic was away: joining the group with a new client",
+               {{"topic", options.topic}, {"group", options.group_id}});
+  if (const Status begun = BeginAnew(); !begun) NoteProblem("new client", begun.error().message);
 }
 
 }  // namespace seen

@@ -92,6 +92,8 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       records_stale.fetch_add(1, std::memory_order_relaxed);
     else if (state == nullptr)
       NoteError(message.err, rd_kafka_message_errstr(&message));
+    // Of the whole topic, or of a partition that was given up.
+    if (message.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && state == nullptr) topic_away = true;
     return;
   }
   state->heard = true;

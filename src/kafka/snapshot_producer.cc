@@ -37,7 +37,7 @@ struct SnapshotProducer::Impl {
   Options options;
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
-  std::map<FilterIndex, SinkTopic> topics;                // destroyed before the client
+  std::map<FilterIndex, SinkTopic> topics;             // destroyed before the client
   std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};

@@ -56,7 +56,7 @@ class LastPublishedReader {
   const OpenPartitions& open_;
   Reporter& reporter_;
   const Clock& clock_;
-  Instant retry_at_{};  // Step
+  Instant retry_at_{};      // Step
   RepeatingThread thread_;  // ends before the rest goes
 };
 

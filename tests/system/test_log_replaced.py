@@ -1,16 +1,33 @@
 """A topic that is deleted, made again and filled beyond the old end, under a daemon that runs: refused, never read on."""
 
+import re
+import signal
+import subprocess
 import time
 
 import pytest
 
 from load import Load
-from places import wait_until
+from places import SEEND, wait_until
+
+
+def librdkafka():
+    """(major, minor) of what the daemon runs with."""
+    version = subprocess.run([SEEND, "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, re.search(r"librdkafka (\d+)\.(\d+)", version).groups()))
 
 
 def refused(seend):
-    """The daemon says which topic it doesn't read on, whether it ends or stops the partition alone."""
+    """The daemon says which topic it doesn't read on, whether it ends or stops the partition alone.
+
+    librdkafka 2.4 to 2.8 may crash the process first (its issue 4778). Then a supervisor starts it again.
+    """
+    starts = [1, 2, 3] if (2, 4) <= librdkafka() < (2, 10) else []
+
     def said():
+        if starts and not seend.alive() and seend.wait_exit() == -signal.SIGSEGV:
+            starts.pop()
+            seend.start(ready=False)
         log = seend.log()
         return "recreated" in log and "rebuild" in log
     wait_until(said, "it refuses to read another log on", 60)
