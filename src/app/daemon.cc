@@ -221,17 +221,10 @@ Status Daemon::Connect() {
   snapshots.delivery_timeout = lease_times_.delivery;
   snapshots.reporter = &metrics_;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
-    if (config_.filters[i].snapshot)
-      snapshots.topics[static_cast<FilterIndex>(i)] = config_.filters[i].snapshot->topic;
+    if (config_.filters[i].snapshot) snapshots.topics[FilterIndex(i)] = config_.filters[i].snapshot->topic;
   }
-  if (config_.unexposed) {
-    snapshots.topics[static_cast<FilterIndex>(config_.filters.size())] = config_.unexposed->topic;
-  }
-  std::optional<WatermarkBeat::Options> watermarks;
-  if (WritesWatermarks(config_)) {
-    watermarks = {static_cast<FilterIndex>(config_.filters.size() + 1), config_.kafka.group_id};
-    snapshots.topics[watermarks->topic] = config_.watermarks->topic;
-  }
+  if (config_.unexposed) snapshots.unexposed_topic = config_.unexposed->topic;
+  if (WritesWatermarks(config_)) snapshots.watermarks_topic = config_.watermarks->topic;
   // Also where no filter publishes: stores may know topics of filters that are gone.
   auto producer = SnapshotProducer::Open(snapshots);
   if (!producer) return Fail(producer.error());
@@ -259,7 +252,7 @@ Status Daemon::Connect() {
   exposures.publish_incomplete = options_.publish_incomplete;
   exposures.partitions_of_users = topics->user_partitions;
   exposures.snapshots = snapshots_.get();
-  exposures.watermarks = watermarks;
+  if (WritesWatermarks(config_)) exposures.watermarks_group = config_.kafka.group_id;
   Consumer::Options& consumer = exposures.consumer;
   consumer.brokers = config_.kafka.brokers;
   consumer.client = config_.kafka.client;

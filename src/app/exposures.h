@@ -30,11 +30,11 @@ class Exposures {
     const ItemGroups* groups = nullptr;  // which items are alike; nullptr: off
     Consumer::Options consumer;
     bool rebuild = false;
-    int32_t partitions_of_users = 0;                   // what users are mapped to
-    SnapshotSink* snapshots = nullptr;                 // nullptr: no filter publishes
-    bool publish_incomplete = false;                   // see flow/last_published.h
-    std::optional<WatermarkBeat::Options> watermarks;  // nullopt: none are written
-    const PublishLease* lease = nullptr;               // says when a partition may be published
+    int32_t partitions_of_users = 0;              // what users are mapped to
+    SnapshotSink* snapshots = nullptr;            // nullptr: no filter publishes
+    bool publish_incomplete = false;              // see flow/last_published.h
+    std::optional<std::string> watermarks_group;  // nullopt: none are written
+    const PublishLease* lease = nullptr;          // says when a partition may be published
   };
   /// All references outlive this.
   static Result<std::unique_ptr<Exposures>> Start(const Options& options, const StoreDirectory& directory,

@@ -37,7 +37,7 @@ struct KindPolicy {
 };
 
 struct FilterPolicy {
-  FilterId id = 0;
+  FilterId id;
   std::string name;
   int32_t window_days = 30;
   uint32_t items_max = 10'000;

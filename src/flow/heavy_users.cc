@@ -7,8 +7,8 @@ namespace {
 constexpr size_t kIdBytesShown = 16;  // enough to recognise, not a dump of ids
 }
 
-void HeavyUsers::Remember(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
-                          bool limited) {
+void HeavyUsers::Remember(FilterIndex filter_index, const UserKey& user, std::string_view user_id,
+                          uint64_t items, bool limited) {
   const MutexLock lock(mutex_);
   const size_t gone = std::erase_if(
       shown_, [&](const Entry& entry) { return entry.filter_index == filter_index && entry.user == user; });

@@ -24,7 +24,7 @@ class HeavyUsers {
 
   /// A seen set as it was just read: how many fingerprints are kept, and whether some day has as many as it
   /// may. A few instructions unless the user is, or was, one of those remembered.
-  void Note(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
+  void Note(FilterIndex filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
             bool limited) {
     const bool remembered = (bits_.load(std::memory_order_relaxed) & BitOf(user)) != 0;
     if (items <= least_.load(std::memory_order_relaxed) && !remembered && !limited) [[likely]]
@@ -38,13 +38,13 @@ class HeavyUsers {
 
  private:
   struct Entry {
-    size_t filter_index;
+    FilterIndex filter_index;
     UserKey user;
     std::string user_id_start;
     uint64_t items;
   };
   static uint64_t BitOf(const UserKey& user) { return uint64_t{1} << (user.low % 64); }
-  void Remember(size_t filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
+  void Remember(FilterIndex filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
                 bool limited);
 
   // Looked at without the mutex: whether a reading can matter.

@@ -12,10 +12,10 @@ namespace {
 constexpr size_t kPage = 256;
 }  // namespace
 
-std::vector<size_t> LastPublishedSnapshots::ToRead(TimeMs wall) const {
-  std::vector<size_t> filters;
+std::vector<FilterIndex> LastPublishedSnapshots::ToRead(TimeMs wall) const {
+  std::vector<FilterIndex> filters;
   if (state_.options().publish_incomplete) return filters;
-  for (size_t i = 0; i < state_.options().filters.size(); ++i) {
+  for (FilterIndex i; i < state_.options().filters.size(); i = FilterIndex(i + 1)) {
     if (FilterAt(i).snapshot && state_.wholeness().last_published(i) == LastPublished::kUnread &&
         state_.wholeness().IncompleteSince(i, wall)) {
       filters.push_back(i);
@@ -24,7 +24,7 @@ std::vector<size_t> LastPublishedSnapshots::ToRead(TimeMs wall) const {
   return filters;
 }
 
-Status LastPublishedSnapshots::Keep(size_t filter_index, std::span<const Published> records) {
+Status LastPublishedSnapshots::Keep(FilterIndex filter_index, std::span<const Published> records) {
   std::map<UserRef, PublishedRow> rows;  // the last one of a user counts
   for (const Published& record : records) {
     if (!record.snapshot.empty()) {
@@ -47,11 +47,11 @@ Status LastPublishedSnapshots::Keep(size_t filter_index, std::span<const Publish
   return store_.KeepPublished(ascending);
 }
 
-void LastPublishedSnapshots::EndReading(size_t filter_index) {
+void LastPublishedSnapshots::EndReading(FilterIndex filter_index) {
   state_.wholeness().SetLastPublished(filter_index, LastPublished::kKept);
 }
 
-bool LastPublishedSnapshots::IsMerged(size_t filter_index, TimeMs wall) const {
+bool LastPublishedSnapshots::IsMerged(FilterIndex filter_index, TimeMs wall) const {
   return state_.wholeness().last_published(filter_index) == LastPublished::kKept &&
          !state_.options().publish_incomplete &&
          state_.wholeness().IncompleteSince(filter_index, wall).has_value();
@@ -66,11 +66,11 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
   // Dropping can't be taken back: neither clock alone says that the window has passed.
   const TimeMs at = std::min(wall, state_.partition_time());
   if (!ending_) {
-    for (size_t i = 0; i < state_.options().filters.size() && !ending_; ++i) {
+    for (FilterIndex i; i < state_.options().filters.size() && !ending_; i = FilterIndex(i + 1)) {
       if (state_.wholeness().last_published(i) != LastPublished::kKept) continue;
       if (state_.wholeness().IncompleteSince(i, at)) continue;
       const std::lock_guard lock(mutex_);
-      const auto has = [&](const std::vector<size_t>& some) {
+      const auto has = [&](const std::vector<FilterIndex>& some) {
         return std::count(some.begin(), some.end(), i) > 0;
       };
       if (has(ended_) || has(ended_under_way_)) continue;
@@ -122,13 +122,13 @@ Status LastPublishedSnapshots::Write(Checkpoint&, CheckpointWriter& writer) {
 }
 
 void LastPublishedSnapshots::Committed(const Checkpoint&) {
-  std::vector<size_t> ended;
+  std::vector<FilterIndex> ended;
   {
     const std::lock_guard lock(mutex_);
     erased_under_way_.clear();
     ended.swap(ended_under_way_);
   }
-  for (const size_t filter : ended) state_.wholeness().SetLastPublished(filter, LastPublished::kInState);
+  for (const FilterIndex filter : ended) state_.wholeness().SetLastPublished(filter, LastPublished::kInState);
 }
 
 void LastPublishedSnapshots::Failed() {

@@ -32,20 +32,20 @@ class LastPublishedSnapshots final : public CheckpointPart {
       : state_(state), store_(store), publish_(publish) {}
 
   /// Filters, by their place, whose topic must be read before anything of the partition is published.
-  std::vector<size_t> ToRead(TimeMs wall) const;
+  std::vector<FilterIndex> ToRead(TimeMs wall) const;
   bool AwaitsReading(TimeMs wall) const { return !ToRead(wall).empty(); }
   /// In the order of the topic. A null record is an empty snapshot. Durable when it returns.
   struct Published {
     std::string_view user_id;
     std::string_view snapshot;
   };
-  Status Keep(size_t filter_index, std::span<const Published> records);
-  void EndReading(size_t filter_index);
+  Status Keep(FilterIndex filter_index, std::span<const Published> records);
+  void EndReading(FilterIndex filter_index);
   /// Of the topics' records, since the start: those that no snapshot is in.
   uint64_t unreadable() const { return unreadable_.load(std::memory_order_relaxed); }
 
   /// Snapshots of the filter are rendered with what is kept.
-  bool IsMerged(size_t filter_index, TimeMs wall) const;
+  bool IsMerged(FilterIndex filter_index, TimeMs wall) const;
   /// The user was erased: nothing is kept any more with the next checkpoint.
   void DropErased(const UserRef& user);
 
@@ -65,14 +65,14 @@ class LastPublishedSnapshots final : public CheckpointPart {
   std::atomic<uint64_t> unreadable_{0};
 
   // Publisher thread.
-  std::optional<size_t> ending_;  // the filter whose users are made due
+  std::optional<FilterIndex> ending_;  // the filter whose users are made due
   std::optional<UserRef> ending_after_;
 
   mutable std::mutex mutex_;  // all below
   std::vector<UserRef> erased_;
   std::vector<UserRef> erased_under_way_;  // by the checkpoint
-  std::vector<size_t> ended_;              // filters all of whose users were made due
-  std::vector<size_t> ended_under_way_;
+  std::vector<FilterIndex> ended_;         // filters all of whose users were made due
+  std::vector<FilterIndex> ended_under_way_;
 };
 
 }  // namespace seen

@@ -23,15 +23,24 @@ struct Record {
   const void* message = nullptr;  // the log's own, for what only it knows of: headers
 };
 
-/// A rendered filter on its way out.
+/// Where the publisher's records go.
+enum class Output : uint8_t {
+  kSnapshots,   // a filter's topic
+  kRetired,     // a topic that no filter has any more
+  kUnexposed,   // unexposed.topic
+  kWatermarks,  // watermarks.topic
+};
+
+/// A rendered filter on its way out, or another record of the publisher's.
 struct OutgoingSnapshot {
-  FilterIndex filter = 0;
+  Output output = Output::kSnapshots;
+  FilterIndex filter;  // of kSnapshots
   std::string_view user_id;
   std::string_view bytes;  // empty: a tombstone
   uint64_t ticket = 0;
   bool queued = false;  // set by the sink
-  // Empty: the filter's. Otherwise one that no filter has; if it doesn't exist, the sink drops what would go
-  // there, counts it and says so, and acknowledges it.
+  // Of kRetired. If it doesn't exist, the sink drops what would go there, counts it and says so, and
+  // acknowledges it.
   std::string_view retired_topic = {};
 };
 
@@ -46,7 +55,7 @@ enum class Delivery : uint8_t {
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
-  /// Queues `snapshots` in order, each under its user's id on its filter's topic; bytes are copied. Not
+  /// Queues `snapshots` in order, each under its user's id on its output's topic; bytes are copied. Not
   /// `queued`: the queue is full, try that one again later. `ticket` comes back in an acknowledgement,
   /// exactly once, if and only if it was queued.
   virtual void TrySend(std::span<OutgoingSnapshot> snapshots) = 0;

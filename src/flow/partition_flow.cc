@@ -17,8 +17,7 @@ std::unique_ptr<PartitionJournal> JournalOf(const PartitionOptions& options,
 
 std::unique_ptr<UnexposedFlow> UnexposedOf(const PartitionOptions& options, const PartitionStore& store) {
   if (!options.unexposed) return nullptr;
-  return std::make_unique<UnexposedFlow>(*options.unexposed, static_cast<FilterIndex>(options.filters.size()),
-                                         store);
+  return std::make_unique<UnexposedFlow>(*options.unexposed, store);
 }
 
 // A version that took any timestamp may have stored a partition time of years ahead. The last record's own

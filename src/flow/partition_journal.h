@@ -63,7 +63,7 @@ class PartitionJournal final : public CheckpointPart {
   /// Nothing of this day and later ones is missing.
   Day WholeFrom() const { return {whole_from_.load(std::memory_order_acquire)}; }
   struct Question {
-    FilterId filter = 0;
+    FilterId filter;
     UserKey user;
     std::optional<Day> erased;  // of the user's delta
     TimeMs since;

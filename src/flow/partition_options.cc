@@ -14,7 +14,7 @@ FilterMasks::FilterMasks(const PartitionOptions& options) {
     const auto add = [&](bool is_one, FilterMask& mask) {
       if (is_one) mask = static_cast<FilterMask>(mask | bit);
     };
-    by_id.push_back(i);
+    by_id.push_back(FilterIndex(i));
     add(true, all);
     add(filter.snapshot.has_value(), published);
     add(filter.window_by == WindowBy::kItemCreatedAt, by_creation);

@@ -53,9 +53,9 @@ struct FilterMasks {
 
   FilterMask all = 0;
   FilterMask published = 0;
-  FilterMask by_creation = 0;  // their windows go by the item's time of creation
-  FilterMask similar = 0;      // they record what is similar to what was exposed
-  std::vector<size_t> by_id;   // indices into options.filters, ascending by id: the store's order
+  FilterMask by_creation = 0;      // their windows go by the item's time of creation
+  FilterMask similar = 0;          // they record what is similar to what was exposed
+  std::vector<FilterIndex> by_id;  // indices into options.filters, ascending by id: the store's order
 };
 
 }  // namespace seen

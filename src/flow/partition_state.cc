@@ -46,7 +46,7 @@ AsOf PartitionState::GetAsOf(Instant now) const {
   return as_of;
 }
 
-AsOf PartitionState::GetAsOf(size_t filter_index, Instant now, TimeMs wall) const {
+AsOf PartitionState::GetAsOf(FilterIndex filter_index, Instant now, TimeMs wall) const {
   AsOf as_of = GetAsOf(now);
   as_of.complete_since = wholeness_.IncompleteSince(filter_index, wall);
   return as_of;
@@ -159,7 +159,7 @@ void PartitionState::FillStatus(PartitionStatus& status, TimeMs wall) const {
                     std::to_string(status.next_offset);
   }
   for (size_t i = 0; i < options_.filters.size(); ++i)
-    status.filters.push_back({options_.filters[i].name, wholeness_.IncompleteSince(i, wall)});
+    status.filters.push_back({options_.filters[i].name, wholeness_.IncompleteSince(FilterIndex(i), wall)});
   const std::lock_guard lock(notes_mutex_);
   status.misrouted = misrouted_;
   status.misrouted_last = misrouted_last_;

@@ -76,7 +76,7 @@ class PartitionState {
   int64_t LagMessages() const;
   AsOf GetAsOf(Instant now) const;
   /// Of an answer from this filter.
-  AsOf GetAsOf(size_t filter_index, Instant now, TimeMs wall) const;
+  AsOf GetAsOf(FilterIndex filter_index, Instant now, TimeMs wall) const;
   /// Negative: not known. The end never goes back.
   void SetWatermarks(int64_t low, int64_t high);
   /// The brokers, asked at `asked_at`, said that the log ends at `end`: see Freshness.

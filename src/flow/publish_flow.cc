@@ -11,30 +11,39 @@ namespace {
 constexpr size_t kPrefetched = 12;  // ahead of the one at hand
 constexpr std::chrono::milliseconds kRetryAfter{500};
 constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
-
-std::vector<FilterPolicy> WithRetired(std::vector<FilterPolicy> filters,
-                                      const std::vector<RetiredTopic>& retired) {
-  for (const RetiredTopic& topic : retired) {
-    FilterPolicy& policy = filters.emplace_back();
-    policy.id = topic.id;
-    policy.name = topic.topic;
-    policy.snapshot = SnapshotPolicy{};
-  }
-  return filters;
-}
-
 }  // namespace
 
 PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
                          const std::vector<RetiredTopic>& retired)
-    : rendered_(filters.size()),
-      filters_(WithRetired(std::move(filters), retired)),
+    : filters_(std::move(filters)),
+      retired_(retired),
       entries_max_(entries_max),
       reporter_(reporter),
-      timers_(filters_.size()),
-      scan_wanted_(std::any_of(filters_.begin(), filters_.end(),
+      timers_(filters_.size() + retired_.size()),
+      scan_wanted_(!retired_.empty() ||
+                   std::any_of(filters_.begin(), filters_.end(),
                                [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
-      tallies_(filters_.size()) {}
+      tallies_(timers_.size()) {}
+
+FilterId PublishFlow::IdOf(Outlet outlet) const {
+  const RetiredTopic* const retired = RetiredAt(outlet);
+  return retired != nullptr ? retired->id : filters_[static_cast<size_t>(outlet)].id;
+}
+
+const RetiredTopic* PublishFlow::RetiredAt(Outlet outlet) const {
+  const auto place = static_cast<size_t>(outlet);
+  return place < filters_.size() ? nullptr : &retired_[place - filters_.size()];
+}
+
+std::optional<Outlet> PublishFlow::OutletOf(FilterId id) const {
+  for (size_t place = 0; place < timers_.size(); ++place) {
+    const Outlet outlet{static_cast<uint16_t>(place)};
+    if (IdOf(outlet) != id) continue;
+    if (RetiredAt(outlet) == nullptr && !filters_[place].snapshot) return std::nullopt;
+    return outlet;
+  }
+  return std::nullopt;
+}
 
 void PublishFlow::AddDirty(std::span<const DirtyUser> users, Instant visible_at) {
   if (users.empty()) return;
@@ -58,9 +67,9 @@ void PublishFlow::DrainChannel() {
       if (at + kPrefetched < batch.users.size())
         table_.PrefetchEntry(first_of(at + kPrefetched), kPrefetched);
       const DirtyUser& dirty = batch.users[at];
-      for (size_t i = 0; i < rendered_; ++i) {
+      for (size_t i = 0; i < filters_.size(); ++i) {
         if (dirty.filters >> i & 1) {
-          MakeDirty(static_cast<uint16_t>(i), dirty.user, batch.visible_at, dirty.record_timestamp);
+          MakeDirty(Outlet{static_cast<uint16_t>(i)}, dirty.user, batch.visible_at, dirty.record_timestamp);
         }
       }
     }
@@ -82,12 +91,11 @@ void PublishFlow::Queue(uint32_t number) {
 void PublishFlow::SetTimer(uint32_t number, Instant at) {
   PublishEntry& entry = table_[number];
   entry.timed = true;
-  timers_[entry.filter_index].push_back({at, number});
+  timers_[static_cast<size_t>(entry.outlet)].push_back({at, number});
 }
 
-void PublishFlow::MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at,
-                            TimeMs record_timestamp) {
-  const uint32_t number = table_.FindOrAdd({filters_[filter_index].id, user}, filter_index);
+void PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp) {
+  const uint32_t number = table_.FindOrAdd({IdOf(outlet), user}, outlet);
   entry_count_.store(table_.size(), std::memory_order_relaxed);
   PublishEntry& entry = table_[number];
   if (!entry.unclean()) ++unclean_;
@@ -109,7 +117,8 @@ size_t PublishFlow::TakeGroup(size_t limit) {
     if (ready_.size() > kPrefetched) table_.PrefetchEntry(ready_[kPrefetched]);
     const uint32_t number = ready_.front();
     PublishEntry& entry = table_[number];
-    if (group > 0 && IsRetired(entry.filter_index) != IsRetired(renderings_[0].filter_index)) break;
+    const RetiredTopic* const retired = RetiredAt(entry.outlet);
+    if (group > 0 && (retired != nullptr) != (renderings_[0].retired != nullptr)) break;
     ready_.pop_front();
     entry.queued = false;
     entry.dirty = false;
@@ -117,7 +126,8 @@ size_t PublishFlow::TakeGroup(size_t limit) {
     entry.sent_since = entry.dirty_since;
     entry.sent_record = entry.dirty_record;
     numbers_[group] = number;
-    renderings_[group].filter_index = entry.filter_index;
+    renderings_[group].filter_index = FilterIndex(retired != nullptr ? 0 : static_cast<size_t>(entry.outlet));
+    renderings_[group].retired = retired;
     renderings_[group].user = entry.user;
   }
   return group;
@@ -125,10 +135,14 @@ size_t PublishFlow::TakeGroup(size_t limit) {
 
 void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
   const PublishEntry& entry = table_[number];
-  Tally& tally = tallies_[entry.filter_index];
+  Tally& tally = TallyOf(entry.outlet);
   ++tally.sent;
   tally.bytes += bytes;
-  if (!entry.timed) SetTimer(number, now + filters_[entry.filter_index].snapshot->debounce);
+  if (entry.timed) return;
+  const bool is_retired = RetiredAt(entry.outlet) != nullptr;
+  const SnapshotPolicy policy =
+      is_retired ? SnapshotPolicy{} : *filters_[static_cast<size_t>(entry.outlet)].snapshot;
+  SetTimer(number, now + policy.debounce);
 }
 
 bool PublishFlow::IsSent(const Rendering& made) {
@@ -171,8 +185,11 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
     for (size_t i = 0; i < group && stepped.status; ++i) {
       const Rendering& made = renderings_[i];
       if (!IsSent(made)) continue;
-      outgoing_.push_back({made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
-      if (IsRetired(made.filter_index)) outgoing_.back().retired_topic = filters_[made.filter_index].name;
+      outgoing_.push_back(
+          {Output::kSnapshots, made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
+      if (made.retired == nullptr) continue;
+      outgoing_.back().output = Output::kRetired;
+      outgoing_.back().retired_topic = made.retired->topic;
     }
     if (!outgoing_.empty()) sink.TrySend(outgoing_);
     lock.lock();
@@ -181,7 +198,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       break;
     }
     for (size_t i = 0; i < group; ++i) {
-      Tally& tally = tallies_[renderings_[i].filter_index];
+      Tally& tally = TallyOf(table_[numbers_[i]].outlet);
       if (renderings_[i].origin == Origin::kUnion) ++tally.merged;
       if (renderings_[i].origin == Origin::kPublished) ++tally.withheld;
       if (!IsSent(renderings_[i])) NothingToSend(numbers_[i]);
@@ -255,7 +272,7 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
 // A snapshot that is too large isn't rendered again and again: the wait doubles, until its user changes.
 void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
   PublishEntry& entry = table_[number];
-  ++tallies_[entry.filter_index].failed;
+  ++TallyOf(entry.outlet).failed;
   entry.in_flight = false;
   const bool was_clean = !entry.dirty;  // nothing has changed since
   if (!entry.dirty || entry.sent_since < entry.dirty_since) {
@@ -273,7 +290,7 @@ void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
 
 void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
   PublishEntry& entry = table_[number];
-  Tally& tally = tallies_[entry.filter_index];
+  Tally& tally = TallyOf(entry.outlet);
   entry.in_flight = false;
   entry.too_large = 0;
   if (entry.sent_record != kNoRecord) {
@@ -291,18 +308,18 @@ void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
 }
 
 void PublishFlow::Report() {
-  std::vector<Tally> tallies(filters_.size());
+  std::vector<Tally> tallies(timers_.size());
   {
     const std::lock_guard lock(mutex_);
     tallies.swap(tallies_);
   }
   for (size_t i = 0; i < tallies.size(); ++i) {
-    const auto filter = static_cast<FilterIndex>(i);
     const Tally& tally = tallies[i];
-    if (i >= rendered_) {
+    if (i >= filters_.size()) {
       if (tally.sent + tally.failed > 0) reporter_.RetiredTombstones(tally.sent, tally.failed);
       continue;
     }
+    const FilterIndex filter(i);
     if (tally.sent > 0) reporter_.SnapshotsSent(filter, tally.sent, tally.bytes);
     if (tally.failed > 0) reporter_.SnapshotsFailed(filter, tally.failed);
     if (tally.merged + tally.withheld > 0) reporter_.SnapshotsMerged(filter, tally.merged, tally.withheld);

@@ -70,7 +70,8 @@ class PublishFlow {
   };
   /// A user's snapshot: what is asked for, and what came of it.
   struct Rendering {
-    FilterIndex filter_index = 0;  // of a retired topic: at least the number of filters
+    FilterIndex filter_index;
+    const RetiredTopic* retired = nullptr;  // set: for this topic instead of a filter's
     UserKey user;
     std::string user_id;  // empty: nothing is known of the user
     std::string bytes;
@@ -127,6 +128,10 @@ class PublishFlow {
     Instant at;
     uint32_t entry;
   };
+  struct Tally {
+    uint64_t sent = 0, bytes = 0, failed = 0, merged = 0, withheld = 0;
+    LatencyCounts visible_to_published, record_to_published;
+  };
   struct Batch {
     std::vector<DirtyUser> users;
     Instant visible_at;
@@ -134,7 +139,7 @@ class PublishFlow {
 
   void DrainChannel();
   bool HasRoomFor(size_t users) const;
-  void MakeDirty(uint16_t filter_index, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
+  void MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
   void Queue(uint32_t number);
   void SetTimer(uint32_t number, Instant at);
   void FireTimers(Instant now);
@@ -148,10 +153,15 @@ class PublishFlow {
   void NotDelivered(uint32_t number, Instant now, bool too_large);
   void Release(uint32_t number);
 
-  bool IsRetired(uint16_t index) const { return index >= rendered_; }
+  FilterId IdOf(Outlet outlet) const;
+  /// nullptr: a filter's.
+  const RetiredTopic* RetiredAt(Outlet outlet) const;
+  /// Nothing: what the id stands for isn't published.
+  std::optional<Outlet> OutletOf(FilterId id) const;
+  Tally& TallyOf(Outlet outlet) { return tallies_[static_cast<size_t>(outlet)]; }
 
-  const size_t rendered_;  // filters; behind them in filters_ are the retired topics
   const std::vector<FilterPolicy> filters_;
+  const std::vector<RetiredTopic> retired_;
   const size_t entries_max_;
   Reporter& reporter_;
   std::atomic<size_t> entry_count_{0};
@@ -175,10 +185,6 @@ class PublishFlow {
   bool scan_wanted_;     // at first, where anything is published: a restart publishes what is marked
   bool rescan_ = false;  // new marks were committed during a scan
   std::optional<UserRef> scan_after_;
-  struct Tally {
-    uint64_t sent = 0, bytes = 0, failed = 0, merged = 0, withheld = 0;
-    LatencyCounts visible_to_published, record_to_published;
-  };
   std::vector<Tally> tallies_;
 
   // Publisher thread: the group under way.

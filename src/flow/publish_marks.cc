@@ -21,7 +21,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone || table_[found].dirty) continue;
     const PublishEntry& entry = table_[found];
-    MakeDirty(entry.filter_index, ref.user, entry.sent_since, kNoRecord);
+    MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
   }
   MarkChanges changes;
   changes.set = std::move(deferred);
@@ -103,10 +103,7 @@ void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {
   if (users.empty()) return;
   const std::lock_guard lock(mutex_);
   for (const UserRef& ref : users) {
-    const auto policy = std::find_if(filters_.begin(), filters_.end(),
-                                     [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
-    if (policy == filters_.end() || !policy->snapshot) continue;
-    MakeDirty(static_cast<uint16_t>(policy - filters_.begin()), ref.user, now, kNoRecord);
+    if (const auto outlet = OutletOf(ref.filter)) MakeDirty(*outlet, ref.user, now, kNoRecord);
   }
 }
 
@@ -120,17 +117,13 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
   const std::lock_guard lock(mutex_);
   for (const auto& [ref, user_id] : marks) {
     if (clears_.contains(ref)) continue;
-    const auto policy = std::find_if(filters_.begin(), filters_.end(),
-                                     [&](const FilterPolicy& filter) { return filter.id == ref.filter; });
+    const auto outlet = OutletOf(ref.filter);
     const uint32_t found = table_.Find(ref);
-    const bool publishes = policy != filters_.end() && policy->snapshot;
-    if (!publishes || (found != PublishTable::kNone && !table_[found].unclean())) {
+    if (!outlet || (found != PublishTable::kNone && !table_[found].unclean())) {
       clears_.insert(ref);
       continue;
     }
-    if (found == PublishTable::kNone) {
-      MakeDirty(static_cast<uint16_t>(policy - filters_.begin()), ref.user, now, kNoRecord);
-    }
+    if (found == PublishTable::kNone) MakeDirty(*outlet, ref.user, now, kNoRecord);
     table_[table_.Find(ref)].marked = true;
   }
   if (!marks.empty()) scan_after_ = marks.back().user;

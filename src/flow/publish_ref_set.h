@@ -11,7 +11,7 @@ namespace seen {
 
 /// What users are told apart by in a TagIndex: keys are hashes.
 inline uint32_t TagOf(const UserRef& ref) {
-  return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter * 0x9e3779b1u);
+  return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter.number() * 0x9e3779b1u);
 }
 
 class UserRefSet {

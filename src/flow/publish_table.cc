@@ -15,7 +15,7 @@ uint32_t PublishTable::Find(const UserRef& ref) const {
   return index_.Find(TagOf(ref), [&](uint32_t number) { return (*this)[number].ref() == ref; });
 }
 
-uint32_t PublishTable::FindOrAdd(const UserRef& ref, FilterIndex filter_index) {
+uint32_t PublishTable::FindOrAdd(const UserRef& ref, Outlet outlet) {
   if (const uint32_t found = Find(ref); found != kNone) return found;
   uint32_t number;
   if (free_.empty()) {
@@ -30,7 +30,7 @@ uint32_t PublishTable::FindOrAdd(const UserRef& ref, FilterIndex filter_index) {
   entry = {};
   entry.user = ref.user;
   entry.filter = ref.filter;
-  entry.filter_index = filter_index;
+  entry.outlet = outlet;
   entry.used = true;
   return number;
 }

@@ -15,10 +15,13 @@
 
 namespace seen {
 
+/// A place among what PublishFlow publishes to: filters in configuration order, then retired topics.
+enum class Outlet : uint16_t {};
+
 struct alignas(64) PublishEntry {
   UserKey user;
-  FilterId filter = 0;  // the store's number
-  FilterIndex filter_index = 0;
+  FilterId filter;
+  Outlet outlet{};
   bool used = false;
   bool dirty = false;      // changed since the last rendering
   bool in_flight = false;  // sent, not acknowledged
@@ -57,8 +60,8 @@ class PublishTable {
 
   /// kNone: there is no such user.
   uint32_t Find(const UserRef& ref) const;
-  /// A new one is `used`, with its user and filter, and nothing else.
-  uint32_t FindOrAdd(const UserRef& ref, FilterIndex filter_index);
+  /// A new one is `used`, with its user, filter and outlet, and nothing else.
+  uint32_t FindOrAdd(const UserRef& ref, Outlet outlet);
   void Remove(uint32_t number);
 
  private:

@@ -45,7 +45,7 @@ class LeasedSink final : public SnapshotSink {
 Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
                      const Clock& clock, const Options& options)
     : partitions_(partitions), sink_(sink), reporter_(reporter), clock_(clock), options_(options) {
-  if (options.watermarks) watermarks_.emplace(*options.watermarks);
+  if (options.watermarks_group) watermarks_.emplace(*options.watermarks_group);
 }
 
 milliseconds Publisher::Step() {
@@ -133,7 +133,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       return {};
     }
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      const bool is_retired = group.front().filter_index >= flow.state.options().filters.size();
+      const bool is_retired = group.front().retired != nullptr;
       return is_retired ? flow.reader.NameRetired(group) : flow.reader.RenderUsers(wall, group);
     };
     const auto stepped = publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink, open.ticket_tag);

@@ -15,30 +15,26 @@
 #include "base/result.h"
 #include "flow/journal_port.h"
 #include "model/day.h"
+#include "model/filter_number.h"
 #include "model/fingerprint.h"
 #include "model/horizon.h"
 #include "model/user_key.h"
 
 namespace seen {
 
-/// A filter's number in the state's keys: stable for the life of a store, assigned in store/descriptor.h.
-using FilterId = uint16_t;
 /// Of no configured filter: what was exposed lately in any of them, to tell which served items were not.
-inline constexpr FilterId kResolvingFilter = 0xffff;
+inline constexpr FilterId kResolvingFilter{0xffff};
 
 /// A topic that snapshots of this state went to, and that no configured filter names any more. Marks of its
 /// tombstones stand under `id`, where no filter is.
 struct RetiredTopic {
-  FilterId id = 0;
+  FilterId id;
   std::string topic;
   friend bool operator==(const RetiredTopic&, const RetiredTopic&) = default;
 };
 /// The first topic's id; the next ones go down.
-inline constexpr FilterId kRetiredTopicLast = 0xfffe;
+inline constexpr FilterId kRetiredTopicLast{0xfffe};
 inline constexpr size_t kSnapshotTopicsMax = 1024;
-
-/// A filter's place in the configuration: what sinks and metrics know it by.
-using FilterIndex = uint16_t;
 
 /// A record known to have stood at an offset: how a recreated topic is told from the one that was read.
 struct Anchor {
@@ -66,7 +62,7 @@ enum class LastPublished : uint8_t {
 
 /// Since when one filter's state is whole. Of a filter that isn't configured now, too.
 struct FilterWholeness {
-  FilterId filter = 0;
+  FilterId filter;
   TimeMs complete_since;       // by record timestamps; 0: always was. kNotRecorded: it isn't configured
   bool awaits_record = false;  // nothing was read since: what is read next says it
   int32_t window_days = 0;     // its longest window
@@ -86,7 +82,7 @@ struct Position {
 };
 
 struct UserRef {
-  FilterId filter = 0;
+  FilterId filter;
   UserKey user;
   friend auto operator<=>(const UserRef&, const UserRef&) = default;
 };

@@ -13,8 +13,8 @@ Result<std::string> StoredUserId(const PartitionStore& store, const UserRef& use
     --before->user.low;
   } else if (user.user.high > 0) {
     before->user = {user.user.high - 1, kMost};
-  } else if (user.filter > 0) {
-    before = UserRef{static_cast<FilterId>(user.filter - 1), {kMost, kMost}};
+  } else if (user.filter.number() > 0) {
+    before = UserRef{FilterId(static_cast<size_t>(user.filter.number() - 1)), {kMost, kMost}};
   } else {
     before.reset();
   }

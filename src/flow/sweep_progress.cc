@@ -19,14 +19,14 @@ std::string EncodeSweepProgress(const SweepProgress& progress) {
   if (progress.done) PutLittleEndian(progress.done->since_epoch, out);
   if (progress.running) PutLittleEndian(progress.running->since_epoch, out);
   if (progress.cursor) {
-    PutLittleEndian(progress.cursor->filter, out);
+    PutLittleEndian(progress.cursor->filter.number(), out);
     PutLittleEndian(progress.cursor->user.high, out);
     PutLittleEndian(progress.cursor->user.low, out);
   }
   if (progress.rendered) PutLittleEndian(progress.rendered->since_epoch, out);
   PutLittleEndian(static_cast<uint16_t>(progress.filters.size()), out);
   for (const SweepProgress::Filter& filter : progress.filters) {
-    PutLittleEndian(filter.id, out);
+    PutLittleEndian(filter.id.number(), out);
     PutLittleEndian(filter.rendering, out);
     PutLittleEndian(static_cast<uint8_t>(filter.whole), out);
   }
@@ -42,7 +42,7 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
   if (flags & kHasRunning) progress.running = Day{in.Get<int32_t>()};
   if (flags & kHasCursor) {
     UserRef cursor;
-    cursor.filter = in.Get<FilterId>();
+    cursor.filter = FilterId(size_t{in.Get<uint16_t>()});
     cursor.user.high = in.Get<uint64_t>();
     cursor.user.low = in.Get<uint64_t>();
     progress.cursor = cursor;
@@ -52,7 +52,7 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
   uint8_t whole = 0;
   for (uint16_t i = 0; i < count && in.ok(); ++i) {
     SweepProgress::Filter filter;
-    filter.id = in.Get<FilterId>();
+    filter.id = FilterId(size_t{in.Get<uint16_t>()});
     filter.rendering = in.Get<uint64_t>();
     const auto flag = in.Get<uint8_t>();
     filter.whole = flag != 0;

@@ -16,7 +16,7 @@ namespace seen {
 struct SweepProgress {
   /// A filter as it was when its users were last swept.
   struct Filter {
-    FilterId id = 0;
+    FilterId id;
     uint64_t rendering = 0;  // FilterPolicy::RenderingHash
     bool whole = false;      // of the run under way: all its users, not only those whose set shrank
     friend bool operator==(const Filter&, const Filter&) = default;

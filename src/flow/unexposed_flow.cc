@@ -109,7 +109,7 @@ Status UnexposedFlow::Judge(const PartitionStore::ServedPage& page) {
 
 bool UnexposedFlow::Send(Message message, SnapshotSink& sink, uint64_t ticket_tag) {
   const uint32_t ticket = next_ticket_++;
-  OutgoingSnapshot outgoing{topic_, message.user_id, message.json, ticket_tag | ticket};
+  OutgoingSnapshot outgoing{Output::kUnexposed, {}, message.user_id, message.json, ticket_tag | ticket};
   sink.TrySend({&outgoing, 1});
   if (outgoing.queued) in_flight_.emplace(ticket, std::move(message));
   return outgoing.queued;

@@ -31,9 +31,9 @@ namespace seen {
 
 class UnexposedFlow final : public CheckpointPart {
  public:
-  /// `topic`: what the sink knows it by. `store` outlives this.
-  UnexposedFlow(const UnexposedPolicy& policy, FilterIndex topic, const PartitionStore& store)
-      : policy_(policy), topic_(topic), store_(store) {}
+  /// `store` outlives this.
+  UnexposedFlow(const UnexposedPolicy& policy, const PartitionStore& store)
+      : policy_(policy), store_(store) {}
   const UnexposedPolicy& policy() const { return policy_; }
 
   /// A little of what is due at `partition_time`, which a checkpoint holds.
@@ -62,7 +62,6 @@ class UnexposedFlow final : public CheckpointPart {
   Status AddRows(const UnexposedLog& log, uint32_t done, CheckpointWriter& writer);
 
   const UnexposedPolicy policy_;
-  const FilterIndex topic_;
   const PartitionStore& store_;
   // Publisher thread.
   std::deque<Message> to_send_;

@@ -19,7 +19,7 @@ bool IsErased(std::string_view stored, std::span<const Change> changes) {
 
 }  // namespace
 
-Result<Delta> UserReader::ReadUser(size_t filter_index, const UserKey& user) const {
+Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user) const {
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
   // Tails first: what leaves them for the store meanwhile is then seen twice, which is harmless, not missed.
@@ -43,7 +43,7 @@ Result<Delta> UserReader::ReadUser(size_t filter_index, const UserKey& user) con
   return ComposeAll(parts, filter.limits);
 }
 
-Status UserReader::ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
+Status UserReader::ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                             SeenReader& reader) const {
   thread_local std::vector<Change> changes;
   thread_local std::string stored;
@@ -59,11 +59,11 @@ Status UserReader::ReadSeen(size_t filter_index, const UserKey& user, const Answ
   return read;
 }
 
-void UserReader::NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const {
+void UserReader::NoteRead(FilterIndex filter_index, const UserKey& user, const SeenReader& reader) const {
   heavy_users_.Note(filter_index, user, reader.user_id(), reader.kept_items(), reader.met_daily_limit());
 }
 
-SnapshotMeta UserReader::MetaAt(TimeMs wall_now, size_t filter_index) const {
+SnapshotMeta UserReader::MetaAt(TimeMs wall_now, FilterIndex filter_index) const {
   SnapshotMeta meta;
   meta.as_of = state_.partition_time();
   meta.input_offset = state_.next_offset();
@@ -129,7 +129,7 @@ Status UserReader::ReadPublishedOf(TimeMs wall_now, std::span<const PublishFlow:
   return {};
 }
 
-Result<std::string> UserReader::ReadPublished(size_t filter_index, const UserKey& user) const {
+Result<std::string> UserReader::ReadPublished(FilterIndex filter_index, const UserKey& user) const {
   const TimeMs wall_now = clock_.WallNow();
   if (!last_published_.IsMerged(filter_index, wall_now)) return std::string();
   const FilterPolicy& filter = state_.options().filters[filter_index];
@@ -228,8 +228,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
 
 Status UserReader::NameRetired(std::span<PublishFlow::Rendering> group) const {
   for (PublishFlow::Rendering& one : group) {
-    const size_t number = one.filter_index - state_.options().filters.size();
-    auto id = StoredUserId(store_, {state_.options().retired_topics[number].id, one.user});
+    auto id = StoredUserId(store_, {one.retired->id, one.user});
     if (!id) return Fail(id.error());
     one.user_id = std::move(*id);
     one.bytes.clear();
@@ -251,7 +250,7 @@ std::string_view UserReader::ReadTails(const Tails& tails, FilterMask filters, c
   return user_id;
 }
 
-Status UserReader::RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
+Status UserReader::RenderUser(FilterIndex filter_index, const UserKey& user, const SnapshotShape& shape,
                               std::string& user_id, std::string& bytes) const {
   thread_local SeenReader reader;
   const TimeMs wall_now = clock_.WallNow();

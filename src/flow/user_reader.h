@@ -28,15 +28,15 @@ class UserReader {
       : state_(state), store_(store), last_published_(last_published), clock_(clock) {}
 
   /// All that is known of the user.
-  Result<Delta> ReadUser(size_t filter_index, const UserKey& user) const;
+  Result<Delta> ReadUser(FilterIndex filter_index, const UserKey& user) const;
   /// The same, as an answer needs it: what counts by `limits`, the filter's. `reader`: the thread's.
-  Status ReadSeen(size_t filter_index, const UserKey& user, const AnswerLimits& limits,
+  Status ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
   /// The user's last published snapshot, where the filter is incomplete and the state may lack what it holds;
   /// otherwise it is empty.
-  Result<std::string> ReadPublished(size_t filter_index, const UserKey& user) const;
+  Result<std::string> ReadPublished(FilterIndex filter_index, const UserKey& user) const;
   /// Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
-  Status RenderUser(size_t filter_index, const UserKey& user, const SnapshotShape& shape,
+  Status RenderUser(FilterIndex filter_index, const UserKey& user, const SnapshotShape& shape,
                     std::string& user_id, std::string& bytes) const;
   /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
   /// `bytes` is empty: a tombstone.
@@ -52,8 +52,8 @@ class UserReader {
   using Tails = PartitionState::Tails;
   static std::string_view ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                     std::vector<Change>& changes);
-  void NoteRead(size_t filter_index, const UserKey& user, const SeenReader& reader) const;
-  SnapshotMeta MetaAt(TimeMs wall_now, size_t filter_index) const;
+  void NoteRead(FilterIndex filter_index, const UserKey& user, const SeenReader& reader) const;
+  SnapshotMeta MetaAt(TimeMs wall_now, FilterIndex filter_index) const;
   static Status Render(const FilterPolicy& filter, const SnapshotShape& shape, const SnapshotMeta& meta,
                        SeenReader& reader, std::string& bytes);
   static std::optional<std::span<const Fingerprint>> SimilarOf(const FilterPolicy& filter,

@@ -12,7 +12,7 @@ constexpr size_t kPrefetchedUsers = 8;  // ahead of the one that is written
 Status UsersPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   const std::vector<FilterId>& retired = state_.options().retired_filters;
   auto next_retired = retired.begin();
-  for (const size_t index : state_.filters().by_id) {
+  for (const FilterIndex index : state_.filters().by_id) {
     for (; next_retired != retired.end() && *next_retired < state_.options().filters[index].id;
          ++next_retired) {
       if (Status written = WriteErasures(*next_retired, checkpoint, writer); !written) return written;
@@ -42,7 +42,7 @@ Status UsersPart::WriteErasures(FilterId retired, const Checkpoint& checkpoint, 
   return {};
 }
 
-Status UsersPart::WriteFilter(size_t filter_index, Checkpoint& checkpoint, CheckpointWriter& writer) {
+Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, CheckpointWriter& writer) {
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const FrozenTail& frozen = checkpoint.frozen;
   const auto& users = checkpoint.users;

@@ -21,7 +21,7 @@ class UsersPart final : public CheckpointPart {
  private:
   // Of the users that the tail erases, to a filter that isn't configured any more.
   Status WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer);
-  Status WriteFilter(size_t filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
+  Status WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
   static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);
   static void NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,
                           std::vector<Ending>& endings);

@@ -40,8 +40,8 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     status.partition_time = flow.state.partition_time();
     status.marks_outstanding = flow.publish.Outstanding();
     const std::string key = std::to_string(open->partition);
-    const std::string value = WatermarkText(status, options_.group, clock.WallNow());
-    OutgoingSnapshot record{options_.topic, key, value, kTicket};
+    const std::string value = WatermarkText(status, group_, clock.WallNow());
+    OutgoingSnapshot record{Output::kWatermarks, {}, key, value, kTicket};
     sink.TrySend({&record, 1});
     if (record.queued) ++outstanding_;
   }

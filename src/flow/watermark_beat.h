@@ -21,12 +21,9 @@ std::string WatermarkText(const PartitionStatus& status, std::string_view group,
 /// more.
 class WatermarkBeat {
  public:
-  struct Options {
-    FilterIndex topic = 0;  // its number at the sink
-    std::string group;      // the consumer group that publishes
-  };
   /// Its acknowledgements come with `kTicket`.
-  explicit WatermarkBeat(Options options) : options_(std::move(options)) {}
+  /// `group`: the consumer group that publishes.
+  explicit WatermarkBeat(std::string group) : group_(std::move(group)) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
 
   /// Queues a record for each partition that is open and not stopped, if it is time again.
@@ -35,7 +32,7 @@ class WatermarkBeat {
   void Acknowledged() { --outstanding_; }
 
  private:
-  const Options options_;
+  const std::string group_;
   size_t outstanding_ = 0;
   Instant last_{};
 };

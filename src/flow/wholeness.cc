@@ -87,7 +87,7 @@ Wholeness::Wholeness(std::span<const FilterPolicy> filters, const std::optional<
   if (stored && stored->filters == filters_) has_changes_.store(false);
 }
 
-FilterWholeness& Wholeness::At(size_t filter_index) {
+FilterWholeness& Wholeness::At(FilterIndex filter_index) {
   const auto found = std::find_if(filters_.begin(), filters_.end(), [&](const FilterWholeness& filter) {
     return filter.filter == configured_[filter_index].id;
   });
@@ -98,7 +98,7 @@ FilterWholeness& Wholeness::At(size_t filter_index) {
 void Wholeness::Changed() {
   bool awaits = false;
   for (size_t i = 0; i < configured_count_; ++i) {
-    const FilterWholeness& filter = At(i);
+    const FilterWholeness& filter = At(FilterIndex(i));
     awaits |= filter.awaits_record;
     configured_[i].since_ms.store(filter.awaits_record ? kAwaitsRecord : filter.complete_since.value,
                                   std::memory_order_release);
@@ -111,7 +111,7 @@ void Wholeness::Changed() {
 void Wholeness::Lost(TimeMs partition_time, bool all) {
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < configured_count_; ++i) {
-    FilterWholeness& filter = At(i);
+    FilterWholeness& filter = At(FilterIndex(i));
     filter.complete_since = std::max(filter.complete_since, partition_time);
     filter.awaits_record = true;
     if (all) filter.last_published = LastPublished::kUnread;
@@ -122,7 +122,7 @@ void Wholeness::Lost(TimeMs partition_time, bool all) {
 void Wholeness::FirstRecord(TimeMs timestamp) {
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < configured_count_; ++i) {
-    FilterWholeness& filter = At(i);
+    FilterWholeness& filter = At(FilterIndex(i));
     if (!filter.awaits_record) continue;
     filter.complete_since = std::max(filter.complete_since, timestamp);
     filter.awaits_record = false;
@@ -130,7 +130,7 @@ void Wholeness::FirstRecord(TimeMs timestamp) {
   Changed();
 }
 
-std::optional<TimeMs> Wholeness::IncompleteSince(size_t filter_index, TimeMs now) const {
+std::optional<TimeMs> Wholeness::IncompleteSince(FilterIndex filter_index, TimeMs now) const {
   const Configured& filter = configured_[filter_index];
   const int64_t since_ms = filter.since_ms.load(std::memory_order_acquire);
   if (since_ms <= now.value - int64_t{filter.window_days} * kMsPerDay) [[likely]]
@@ -138,11 +138,11 @@ std::optional<TimeMs> Wholeness::IncompleteSince(size_t filter_index, TimeMs now
   return since_ms == kAwaitsRecord ? now : TimeMs{since_ms};
 }
 
-LastPublished Wholeness::last_published(size_t filter_index) const {
+LastPublished Wholeness::last_published(FilterIndex filter_index) const {
   return configured_[filter_index].last_published.load(std::memory_order_acquire);
 }
 
-void Wholeness::SetLastPublished(size_t filter_index, LastPublished where) {
+void Wholeness::SetLastPublished(FilterIndex filter_index, LastPublished where) {
   const std::lock_guard lock(mutex_);
   if (At(filter_index).last_published == where) return;
   At(filter_index).last_published = where;

@@ -37,9 +37,9 @@ class Wholeness {
 
   // Any thread.
   /// nullopt: the filter is whole at `now`. While no record was read since, it is `now` itself.
-  std::optional<TimeMs> IncompleteSince(size_t filter_index, TimeMs now) const;
-  LastPublished last_published(size_t filter_index) const;
-  void SetLastPublished(size_t filter_index, LastPublished where);
+  std::optional<TimeMs> IncompleteSince(FilterIndex filter_index, TimeMs now) const;
+  LastPublished last_published(FilterIndex filter_index) const;
+  void SetLastPublished(FilterIndex filter_index, LastPublished where);
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
   /// As the checkpoint must write it.
   std::vector<FilterWholeness> Take();
@@ -47,11 +47,11 @@ class Wholeness {
  private:
   static constexpr int64_t kAwaitsRecord = std::numeric_limits<int64_t>::max();
   // With mutex_.
-  FilterWholeness& At(size_t filter_index);
+  FilterWholeness& At(FilterIndex filter_index);
   void Changed();
 
   struct Configured {
-    FilterId id = 0;
+    FilterId id;
     int32_t window_days = 0;
     std::atomic<int64_t> since_ms{0};  // as in filters_, for readers
     std::atomic<LastPublished> last_published{LastPublished::kInState};

@@ -24,6 +24,8 @@ constexpr size_t kBatchBytesMin = 1024;
 constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
 constexpr size_t kFramingBytes = 512;         // of a batch and a record, at most about
 
+using Destination = std::pair<Output, FilterIndex>;
+
 /// One of the topics, and from which length on it refused a snapshot.
 struct SinkTopic {
   kafka::TopicHandle handle;
@@ -31,13 +33,17 @@ struct SinkTopic {
   SteadyClock::time_point try_at{};
 };
 
+bool GoTogether(const OutgoingSnapshot& one, const OutgoingSnapshot& other) {
+  return one.output == other.output && one.filter == other.filter && one.retired_topic == other.retired_topic;
+}
+
 }  // namespace
 
 struct SnapshotProducer::Impl {
   Options options;
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
-  std::map<FilterIndex, SinkTopic> topics;             // destroyed before the client
+  std::map<Destination, SinkTopic> topics;             // destroyed before the client
   std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
@@ -102,11 +108,15 @@ Status SnapshotProducer::Impl::Connect() {
                                      static_cast<Impl*>(opaque)->OnDelivery(*message);
                                    }});
   if (!made) return Fail(std::move(made.error()));
-  std::map<FilterIndex, SinkTopic> opened;
-  for (const auto& [filter, name] : options.topics) {
+  std::map<Destination, std::string> names;
+  for (const auto& [filter, name] : options.topics) names[{Output::kSnapshots, filter}] = name;
+  if (!options.unexposed_topic.empty()) names[{Output::kUnexposed, {}}] = options.unexposed_topic;
+  if (!options.watermarks_topic.empty()) names[{Output::kWatermarks, {}}] = options.watermarks_topic;
+  std::map<Destination, SinkTopic> opened;
+  for (const auto& [to, name] : names) {
     auto topic = kafka::MakeTopic(made->get(), name, options.partitioner);
     if (!topic) return Fail(std::move(topic.error()));
-    opened[filter].handle = std::move(*topic);
+    opened[to].handle = std::move(*topic);
   }
   client = std::move(*made);
   topics = std::move(opened);
@@ -207,11 +217,7 @@ Result<std::unique_ptr<SnapshotProducer>> SnapshotProducer::Open(const Options& 
 
 void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
   for (size_t from = 0, to = 0; from < snapshots.size(); from = to) {
-    const FilterIndex filter = snapshots[from].filter;
-    const std::string_view retired = snapshots[from].retired_topic;
-    for (to = from;
-         to < snapshots.size() && snapshots[to].filter == filter && snapshots[to].retired_topic == retired;)
-      ++to;
+    for (to = from; to < snapshots.size() && GoTogether(snapshots[from], snapshots[to]);) ++to;
     impl_->Produce(snapshots.subspan(from, to - from));
   }
 }
@@ -265,8 +271,8 @@ void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
 }
 
 SinkTopic* SnapshotProducer::Impl::FindTopic(const OutgoingSnapshot& snapshot) {
-  if (snapshot.retired_topic.empty()) {
-    const auto found = topics.find(snapshot.filter);
+  if (snapshot.output != Output::kRetired) {
+    const auto found = topics.find({snapshot.output, snapshot.filter});
     return found == topics.end() ? nullptr : &found->second;
   }
   const std::string name(snapshot.retired_topic);
@@ -294,8 +300,9 @@ void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_r
   }
   const bool too_large = error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   refused.emplace_back(snapshot.ticket, too_large ? Delivery::kTooLarge : Delivery::kFailed);
-  const auto name = options.topics.find(snapshot.filter);
-  const std::string topic = name == options.topics.end() ? std::string(snapshot.retired_topic) : name->second;
+  const SinkTopic* const found = FindTopic(snapshot);
+  const std::string topic =
+      found != nullptr ? rd_kafka_topic_name(found->handle.get()) : std::string(snapshot.retired_topic);
   if (too_large) {
     ReportTooLarge(topic, snapshot.bytes.size(),
                    "raise the topic's max.message.bytes, and kafka.client's message.max.bytes beyond 8 MiB");

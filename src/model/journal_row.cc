@@ -64,14 +64,14 @@ class Reader {
   std::string_view left_;
 };
 
-bool ReadFilters(Reader& reader, std::vector<uint16_t>& filters) {
+bool ReadFilters(Reader& reader, std::vector<FilterId>& filters) {
   uint64_t count = 0;
   if (!reader.Varint(count) || count == 0 || count > reader.left()) return false;
   uint64_t next = 0;  // the least that the next one may be
   for (; count > 0; --count) {
     uint64_t gap = 0;
     if (!reader.Varint(gap) || gap > 0xffff || next + gap > 0xffff) return false;
-    filters.push_back(static_cast<uint16_t>(next + gap));
+    filters.push_back(FilterId(next + gap));
     next += gap + 1;
   }
   return true;
@@ -112,9 +112,9 @@ void EncodeJournalRow(const JournalRow& row, std::string& out) {
   out.push_back(static_cast<char>(row.kind));
   PutVarint(row.filters.size(), out);
   uint32_t next = 0;
-  for (const uint16_t filter : row.filters) {
-    PutVarint(filter - next, out);
-    next = filter + 1u;
+  for (const FilterId filter : row.filters) {
+    PutVarint(filter.number() - next, out);
+    next = filter.number() + 1u;
   }
   if (!row.scene.empty()) PutText(Shortened(row.scene), out);
   if (!row.request_id.empty()) PutText(Shortened(row.request_id), out);

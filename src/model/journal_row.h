@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/filter_number.h"
 
 namespace seen {
 
@@ -26,7 +27,7 @@ struct JournalItem {
 /// Views into the bytes it was decoded from, or into an event.
 struct JournalRow {
   uint8_t kind = 0;               // an EventKind
-  std::vector<uint16_t> filters;  // ids of those it belongs to, ascending
+  std::vector<FilterId> filters;  // those it belongs to, ascending
   std::string_view scene;         // empty: none
   std::string_view request_id;    // empty: none
   std::vector<JournalItem> items;

@@ -37,7 +37,7 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (!partitions || count == 0) return Fail(Code::kUnavailable, "starting: the input topic isn't known yet");
   const int32_t partition = PartitionOf(config_.input.partitioner, user_id, count);
   const std::string name = "partition " + std::to_string(partition);
-  Place place{partitions->Find(partition), static_cast<size_t>(named - config_.filters.begin()),
+  Place place{partitions->Find(partition), FilterIndex(static_cast<size_t>(named - config_.filters.begin())),
               UserKeyOf(user_id)};
   if (!place.open) {
     if (const std::string refusal = partitions->RefusalOf(partition); !refusal.empty())

@@ -46,7 +46,7 @@ class Queries final : public QueryPort {
  private:
   struct Place {
     PartitionPointer open;
-    size_t filter_index = 0;
+    FilterIndex filter_index;
     UserKey user;
   };
   Result<Place> Find(std::string_view filter, std::string_view user_id) const;

@@ -22,7 +22,7 @@ void LastPublishedReader::Step() {
   for (const PartitionPointer& open : open_.All()) {
     // A partition that reads old records may turn out to be whole.
     if (!open->CaughtUp() || !open->assigned.load() || open->stopped.load()) continue;
-    for (const size_t filter_index : open->flow->last_published.ToRead(clock_.WallNow())) {
+    for (const FilterIndex filter_index : open->flow->last_published.ToRead(clock_.WallNow())) {
       const Status read = ReadOne(open, filter_index);
       if (thread_.stopping()) return;
       // Without a topic nothing was published.
@@ -36,7 +36,7 @@ void LastPublishedReader::Step() {
   }
 }
 
-Status LastPublishedReader::ReadOne(const PartitionPointer& open, size_t filter_index) {
+Status LastPublishedReader::ReadOne(const PartitionPointer& open, FilterIndex filter_index) {
   std::vector<Row> rows;
   size_t bytes = 0;
   uint64_t records_read = 0;
@@ -63,7 +63,8 @@ Status LastPublishedReader::ReadOne(const PartitionPointer& open, size_t filter_
   return {};
 }
 
-Status LastPublishedReader::Keep(OpenPartition& open, size_t filter_index, const std::vector<Row>& rows) {
+Status LastPublishedReader::Keep(OpenPartition& open, FilterIndex filter_index,
+                                 const std::vector<Row>& rows) {
   std::vector<LastPublishedSnapshots::Published> published;
   published.reserve(rows.size());
   for (const Row& row : rows) published.push_back({row.user_id, row.snapshot});

@@ -49,8 +49,8 @@ class LastPublishedReader {
     std::string user_id;
     std::string snapshot;
   };
-  Status ReadOne(const PartitionPointer& open, size_t filter_index);
-  static Status Keep(OpenPartition& open, size_t filter_index, const std::vector<Row>& rows);
+  Status ReadOne(const PartitionPointer& open, FilterIndex filter_index);
+  static Status Keep(OpenPartition& open, FilterIndex filter_index, const std::vector<Row>& rows);
 
   SnapshotTopics& topics_;
   const OpenPartitions& open_;

@@ -52,7 +52,7 @@ class DeltaCache {
     UserKey user;
     std::unique_ptr<char[]> value;
     uint32_t size = 0;
-    FilterId filter = 0;
+    FilterId filter;
     bool used = false;
     bool recent = false;  // hit since the clock's hand came by
     std::string_view view() const { return {value.get(), size}; }
@@ -71,7 +71,8 @@ class DeltaCache {
   };
 
   static uint32_t TagOf(const UserRef& user) {
-    return static_cast<uint32_t>(user.user.low >> 8) ^ static_cast<uint32_t>(user.filter * 0x9e3779b1u);
+    return static_cast<uint32_t>(user.user.low >> 8) ^
+           static_cast<uint32_t>(user.filter.number() * 0x9e3779b1u);
   }
   Shard& ShardOf(const UserRef& user) { return shards_[user.user.low % kShards]; }
   static auto HashOf(const Shard& shard) {

@@ -107,8 +107,9 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
   for (const StoredFilter& filter : configured) {
     const auto known = std::find_if(descriptor.filters.begin(), descriptor.filters.end(),
                                     [&](const StoredFilter& stored) { return stored.name == filter.name; });
-    Check(descriptor.filters.size() < kRetiredTopicLast - kSnapshotTopicsMax, "a store has 64,000 filters");
-    const auto id = static_cast<FilterId>(known - descriptor.filters.begin());
+    Check(descriptor.filters.size() < kRetiredTopicLast.number() - kSnapshotTopicsMax,
+          "a store has 64,000 filters");
+    const FilterId id(static_cast<size_t>(known - descriptor.filters.begin()));
     ids.push_back(id);
     if (known == descriptor.filters.end()) {
       descriptor.filters.push_back(filter);
@@ -164,7 +165,7 @@ Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
   std::vector<RetiredTopic> retired;
   for (size_t i = 0; i < topics.size(); ++i) {
     if (std::find(configured.begin(), configured.end(), topics[i]) != configured.end()) continue;
-    retired.push_back({static_cast<FilterId>(kRetiredTopicLast - i), topics[i]});
+    retired.push_back({FilterId(static_cast<size_t>(kRetiredTopicLast.number() - i)), topics[i]});
   }
   return retired;
 }

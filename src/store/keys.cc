@@ -28,8 +28,8 @@ std::string_view EndOf(Table table) {
 StoredUserKey KeyOf(Table table, const UserRef& user) {
   StoredUserKey key;
   key[0] = static_cast<char>(table);
-  key[1] = static_cast<char>(user.filter >> 8);
-  key[2] = static_cast<char>(user.filter & 0xff);
+  key[1] = static_cast<char>(user.filter.number() >> 8);
+  key[2] = static_cast<char>(user.filter.number() & 0xff);
   const auto bytes = ToBytes(user.user);
   std::copy(bytes.begin(), bytes.end(), key.begin() + 3);
   return key;
@@ -108,7 +108,7 @@ Result<UserRef> UserOf(Table table, std::string_view key) {
   }
   const auto high = static_cast<unsigned char>(key[1]);
   const auto low = static_cast<unsigned char>(key[2]);
-  return UserRef{static_cast<FilterId>(high << 8 | low), UserKeyFromBytes(key.data() + 3)};
+  return UserRef{FilterId(size_t{high} << 8 | low), UserKeyFromBytes(key.data() + 3)};
 }
 
 }  // namespace seen

@@ -34,7 +34,7 @@ class MergeRules {
   bool Knows(FilterId filter) const {
     count_.wait(kNotLoaded, std::memory_order_acquire);
     const int64_t count = count_.load(std::memory_order_acquire);
-    return filter < count || (filter == kResolvingFilter && count > 0);
+    return filter.number() < count || (filter == kResolvingFilter && count > 0);
   }
 
   // The rest only for a filter that Knows().
@@ -53,7 +53,8 @@ class MergeRules {
   std::atomic<int64_t> count_{kNotLoaded};
   // That of kResolvingFilter stands behind all others.
   size_t RuleOf(FilterId filter) const {
-    return filter == kResolvingFilter ? static_cast<size_t>(count_.load(std::memory_order_relaxed)) : filter;
+    return filter == kResolvingFilter ? static_cast<size_t>(count_.load(std::memory_order_relaxed))
+                                      : filter.number();
   }
   std::unique_ptr<Rule[]> rules_;  // written before count_
 };

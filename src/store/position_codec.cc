@@ -77,7 +77,7 @@ std::string EncodeWholeness(const std::vector<FilterWholeness>& filters) {
   PutLittleEndian(kWholenessVersion, out);
   PutLittleEndian(static_cast<uint16_t>(filters.size()), out);
   for (const FilterWholeness& filter : filters) {
-    PutLittleEndian(filter.filter, out);
+    PutLittleEndian(filter.filter.number(), out);
     PutLittleEndian(filter.complete_since.value, out);
     PutLittleEndian(static_cast<uint8_t>(filter.awaits_record ? 1 : 0), out);
     PutLittleEndian(filter.window_days, out);
@@ -94,7 +94,7 @@ Result<std::vector<FilterWholeness>> DecodeWholeness(std::string_view bytes) {
   bool in_range = version == kWholenessVersion;
   for (uint32_t i = 0; i < count && reader.ok() && in_range; ++i) {
     FilterWholeness filter;
-    filter.filter = reader.Get<uint16_t>();
+    filter.filter = FilterId(size_t{reader.Get<uint16_t>()});
     filter.complete_since = {reader.Get<int64_t>()};
     const auto awaits_record = reader.Get<uint8_t>();
     filter.awaits_record = awaits_record == 1;

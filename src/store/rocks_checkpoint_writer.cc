@@ -46,7 +46,7 @@ Status RocksPartitionStore::Writer::Begin(const Position& position) {
 Status RocksPartitionStore::Writer::AddDelta(const UserRef& user, std::string_view encoded_delta) {
   if (!database_.rules().Knows(user.filter)) {
     return Fail(Code::kInvalidArgument,
-                database_.What(fmt::format("checkpoint: no filter has id {}", user.filter)));
+                database_.What(fmt::format("checkpoint: no filter has id {}", user.filter.number())));
   }
   cache_.Compose(user, encoded_delta);
   return Written(file_.Merge(SliceOf(KeyOf(Table::kDeltas, user)), rocksdb::Slice(encoded_delta)));
@@ -61,7 +61,7 @@ Status RocksPartitionStore::Writer::DropPublished(const UserRef& user) {
 }
 
 Status RocksPartitionStore::Writer::DropAllPublished(FilterId filter) {
-  const auto next = static_cast<FilterId>(filter + 1);  // a store has fewer than 65,535
+  const auto next = FilterId(static_cast<size_t>(filter.number() + 1));  // a store has fewer than 65,535
   return DropRange(View(KeyOf(Table::kPublished, {filter, {}})), View(KeyOf(Table::kPublished, {next, {}})));
 }
 

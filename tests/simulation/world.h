@@ -128,12 +128,13 @@ class World {
   /// What the user has seen now by the records below the ends given. Where these differ, or records were
   /// lost: of what may or may not have been read.
   enum class Read { kLeast, kMost };
-  std::vector<Fingerprint> Expected(const Lane& lane, const std::string& user, size_t filter,
+  std::vector<Fingerprint> Expected(const Lane& lane, const std::string& user, FilterIndex filter,
                                     Read read) const;
   /// What an answer holds, found both ways; nullopt, with problem_ set: something is wrong.
-  std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user, size_t filter);
+  std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user,
+                                                 FilterIndex filter);
   std::string CheckUser(const Lane& lane, const std::string& user);
-  std::string CheckPublished(const Lane& lane, const std::string& user, size_t filter) const;
+  std::string CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const;
   std::string CheckAtRest(const Lane& lane);
 
   std::mt19937_64 random_;

@@ -7,7 +7,7 @@
 
 namespace seen::sim {
 
-std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& user, size_t filter,
+std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& user, FilterIndex filter,
                                          Read read) const {
   // What was read beyond the next offset, and what was lost after it was read, may be in the state or not.
   const int64_t sure = lane.flow().state.next_offset();
@@ -28,7 +28,7 @@ std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& us
 }
 
 std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const std::string& user,
-                                                      size_t filter) {
+                                                      FilterIndex filter) {
   const AnswerLimits limits = filters_[filter].AnswerAt(clock_.WallNow());
   SeenReader reader;
   if (const Status read = lane.flow().reader.ReadSeen(filter, UserKeyOf(user), limits, reader); !read) {
@@ -46,7 +46,7 @@ std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const st
 }
 
 std::string World::CheckUser(const Lane& lane, const std::string& user) {
-  for (size_t filter = 0; filter < filters_.size(); ++filter) {
+  for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
     const auto found = Actual(lane, user, filter);
     if (!found) return problem_;
     const std::vector<Fingerprint>& actual = *found;
@@ -68,8 +68,8 @@ std::string World::CheckUser(const Lane& lane, const std::string& user) {
   return {};
 }
 
-std::string World::CheckPublished(const Lane& lane, const std::string& user, size_t filter) const {
-  const auto published = snapshots_.topic.find({static_cast<FilterIndex>(filter), user});
+std::string World::CheckPublished(const Lane& lane, const std::string& user, FilterIndex filter) const {
+  const auto published = snapshots_.topic.find({filter, user});
   const auto expected = Expected(lane, user, filter, Read::kLeast);
   if (published == snapshots_.topic.end()) return expected.empty() ? "" : "never published: " + user;
   const auto view = SnapshotView::Parse(published->second);
@@ -98,7 +98,7 @@ std::string World::CheckAtRest(const Lane& lane) {
   }
   for (const std::string& user : lane.users) {
     if (std::string wrong = CheckUser(lane, user); !wrong.empty()) return "at rest: " + wrong;
-    for (size_t filter = 0; filter < filters_.size(); ++filter) {
+    for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
       if (!filters_[filter].snapshot) continue;
       if (std::string wrong = CheckPublished(lane, user, filter); !wrong.empty()) {
         return "at rest, filter " + filters_[filter].name + ": " + wrong;

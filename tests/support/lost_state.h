@@ -76,11 +76,11 @@ class LostState {
   bool IsIncomplete() const { return open_->flow->GetStatus().filters[0].complete_since.has_value(); }
   /// What a reader of the snapshot topic says; false for a user without a snapshot.
   bool Holds(const std::string& user, const std::string& item) const {
-    const auto found = topic.topic.find({0, user});
+    const auto found = topic.topic.find({FilterIndex(), user});
     return found != topic.topic.end() && SnapshotView::Parse(found->second)->MightContain(item);
   }
   std::optional<SnapshotMeta> Published(const std::string& user) const {
-    const auto found = topic.topic.find({0, user});
+    const auto found = topic.topic.find({FilterIndex(), user});
     if (found == topic.topic.end()) return std::nullopt;
     return SnapshotView::Parse(found->second)->meta();
   }

@@ -9,7 +9,8 @@
 namespace seen {
 namespace {
 
-void Note(HeavyUsers& users, const std::string& id, uint64_t items, bool limited = false, size_t filter = 0) {
+void Note(HeavyUsers& users, const std::string& id, uint64_t items, bool limited = false,
+          FilterIndex filter = 0) {
   users.Note(filter, UserKeyOf(id), id, items, limited);
 }
 std::vector<std::pair<std::string, uint64_t>> Shown(const HeavyUsers& users) {

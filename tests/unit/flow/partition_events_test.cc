@@ -44,7 +44,7 @@ class PartitionEventsTest : public testing::Test {
     if (!item.empty()) json += R"(,"item_id":")" + std::string(item) + '"';
     return json + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
   }
-  bool Seen(size_t filter, std::string_view item) {
+  bool Seen(FilterIndex filter, std::string_view item) {
     const auto delta = flow->reader.ReadUser(filter, UserKeyOf("u1"));
     EXPECT_TRUE(delta.has_value());
     const auto seen = SeenFingerprints(

@@ -206,7 +206,8 @@ TEST_F(PartitionFlowTest, ALostRangeIsKeptInTheStoreUntilAcknowledged) {
 
 TEST_F(PartitionFlowTest, AfterALostRangeSnapshotsAndStatusSaySinceWhenTheyAreComplete) {
   const auto since_of = [&] {
-    PublishFlow::Rendering rendering{0, UserKeyOf("u1"), {}, {}};
+    PublishFlow::Rendering rendering;
+    rendering.user = UserKeyOf("u1");
     EXPECT_TRUE(flow->reader.RenderUsers(clock.WallNow(), {&rendering, 1}));
     const auto view = SnapshotView::Parse(rendering.bytes);
     EXPECT_TRUE(view);

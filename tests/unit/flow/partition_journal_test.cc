@@ -125,11 +125,11 @@ TEST_F(PartitionJournalTest, KeepsWhatTheEventSaid) {
         }));
     EXPECT_EQ(texts, "2@7000/1   a\n0@5000/0 video/1 r-1 c\n");
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[1].second.filters, (std::vector<uint16_t>{2, 7}));
+    EXPECT_EQ(rows[1].second.filters, (std::vector<FilterId>{2, 7}));
     EXPECT_EQ(rows[1].second.items[0].position, 3);
     EXPECT_EQ(rows[1].second.items[1].position, 4);
     EXPECT_EQ(rows[1].second.items[2].position, std::nullopt);
-    EXPECT_EQ(rows[0].second.filters, std::vector<uint16_t>{7}) << "no scene: not covered by \"video*\"";
+    EXPECT_EQ(rows[0].second.filters, std::vector<FilterId>{7}) << "no scene: not covered by \"video*\"";
   }
 }
 

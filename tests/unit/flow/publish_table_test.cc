@@ -22,7 +22,7 @@ TEST(PublishTable, AgreesWithAMapUnderRandomAddsAndRemovals) {
     ASSERT_EQ(table.Find(ref), known == expected.end() ? PublishTable::kNone : known->second);
     // It fills up and empties by turns.
     if (random() % 100 < (i / 20'000 % 2 == 0 ? 70u : 30u)) {
-      const uint32_t number = table.FindOrAdd(ref, ref.filter);
+      const uint32_t number = table.FindOrAdd(ref, Outlet{ref.filter.number()});
       if (known == expected.end()) {
         ASSERT_FALSE(table[number].dirty);
         table[number].dirty = true;

@@ -48,7 +48,7 @@ class PublisherTest : public testing::Test {
   }
   static std::string User(int32_t number) { return "user-of-" + std::to_string(number); }
   bool Published(int32_t number, std::string_view item) const {
-    const auto found = topic.topic.find({0, User(number)});
+    const auto found = topic.topic.find({FilterIndex(), User(number)});
     return found != topic.topic.end() && SnapshotView::Parse(found->second)->MightContain(item);
   }
   void ReadsFail(int32_t number, bool fail) { lanes[static_cast<size_t>(number)].fate.armed = fail; }

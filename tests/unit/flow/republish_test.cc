@@ -173,7 +173,7 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
 
 TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
   // Published, then killed before a checkpoint; read again when it is long over.
-  topic.topic[{0, "u1"}] = "an earlier life's";
+  topic.topic[{FilterIndex(), "u1"}] = "an earlier life's";
   options.behind_age = std::chrono::milliseconds(-1);
   clock.Advance(5 * kMsPerDay);
   Open();

@@ -52,7 +52,7 @@ class SimilarJoin : public TimedTest {
     options.groups = &groups;
   }
   // What a reader is told, asked for whatever the filter's policy says.
-  std::vector<uint32_t> SimilarOf(size_t filter = 0, std::string_view user = "u1") {
+  std::vector<uint32_t> SimilarOf(FilterIndex filter = 0, std::string_view user = "u1") {
     SeenReader reader;
     AnswerLimits limits = options.filters[filter].AnswerAt(clock.WallNow());
     limits.similar = true;

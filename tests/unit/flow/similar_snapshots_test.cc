@@ -19,7 +19,7 @@ class SimilarSnapshots : public test::TimedTest {
     return std::string(view->has_similar() ? "" : "knows nothing") + (view->MightContain(item) ? "s" : "") +
            (view->MightBeNear(item) ? "n" : "") + (view->MightHoldGroup(item) ? "g" : "");
   }
-  std::string Published(const std::string& item) { return Says(topic.topic.at({0, "u1"}), item); }
+  std::string Published(const std::string& item) { return Says(topic.topic.at({FilterIndex(), "u1"}), item); }
   std::string Served(const std::string& item) {
     std::string user_id, bytes;
     EXPECT_TRUE(flow->reader.RenderUser(0, UserKeyOf("u1"), SnapshotShape(), user_id, bytes));

@@ -57,7 +57,7 @@ class TimedTest : public ::testing::Test {
     if (!item.empty()) json += R"(,"item_id":")" + std::string(item) + '"';
     return json + std::string(more) + R"(,"exposed_at":)" + std::to_string(at_ms) + "}";
   }
-  bool Seen(std::string_view item, std::string_view user = "u1", size_t filter = 0) {
+  bool Seen(std::string_view item, std::string_view user = "u1", FilterIndex filter = 0) {
     SeenReader reader;
     const Status read = flow->reader.ReadSeen(filter, UserKeyOf(user),
                                               options.filters[filter].AnswerAt(clock.WallNow()), reader);

@@ -180,7 +180,7 @@ TEST_P(ItemsMax, CutsAnswersAndSnapshotsNotTheState) {
   };
   read();
   Publish();
-  const auto view = SnapshotView::Parse(topic.topic.at({0, "u1"}));
+  const auto view = SnapshotView::Parse(topic.topic.at({FilterIndex(), "u1"}));
   ASSERT_TRUE(view.has_value());
   EXPECT_EQ(view->meta().item_count, cut.seen);
   const auto sent = log;

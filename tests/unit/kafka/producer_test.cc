@@ -17,13 +17,13 @@ class SnapshotProducerTest : public BrokerTest {
   static SnapshotProducer::Options OptionsFor(const std::string& topic, Partitioner partitioner) {
     SnapshotProducer::Options options;
     options.brokers = Brokers();
-    options.topics = {{7, topic}};
+    options.topics = {{FilterIndex{7}, topic}};
     options.partitioner = partitioner;
     return options;
   }
   static bool TrySend(SnapshotProducer& producer, std::string_view user_id, std::string_view bytes,
                       uint64_t ticket) {
-    OutgoingSnapshot snapshot{7, user_id, bytes, ticket};
+    OutgoingSnapshot snapshot{Output::kSnapshots, 7, user_id, bytes, ticket};
     producer.TrySend({&snapshot, 1});
     return snapshot.queued;
   }
@@ -87,7 +87,8 @@ TEST_F(SnapshotProducerTest, OfABatchQueuesWhatThereIsRoomFor) {
   const auto producer = SnapshotProducer::Open(options).value();
   const std::string bytes(10'000, 'x');
   std::vector<OutgoingSnapshot> snapshots;
-  for (uint64_t ticket = 0; ticket < 30; ++ticket) snapshots.push_back({7, "u", bytes, ticket});
+  for (uint64_t ticket = 0; ticket < 30; ++ticket)
+    snapshots.push_back({Output::kSnapshots, 7, "u", bytes, ticket});
   snapshots[3].filter = 8;  // has no topic
   std::map<uint64_t, bool> acknowledged;
   const auto poll = [&](uint64_t ticket, Delivery delivery) {

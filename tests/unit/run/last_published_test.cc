@@ -146,7 +146,7 @@ TEST(LastPublished, ATombstoneInTheTopicKeepsNothing) {
 
 TEST(LastPublished, ARecordThatIsNoSnapshotIsCountedAndLeftOut) {
   auto world = Lost(Of(SnapshotFormat::kSplitBlockBloom));
-  world->topic.topic[{0, "odd"}] = "not a snapshot";
+  world->topic.topic[{FilterIndex(), "odd"}] = "not a snapshot";
   world->Expose("u", "new");
   world->Settle();
   EXPECT_EQ(world->flow().last_published.unreadable(), 1u);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MetricsOptions Options() { return {.filters = {{1, "home"}, {2, "video"}}}; }
+MetricsOptions Options() { return {.filters = {{FilterIndex{1}, "home"}, {FilterIndex{2}, "video"}}}; }
 
 /// The value of a sample by its whole name with labels in the order written; NaN if there is none.
 double Value(const std::string& page, const std::string& sample) {

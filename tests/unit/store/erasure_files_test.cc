@@ -158,8 +158,8 @@ TEST_F(ErasureFilesTest, AfterAnErasureAndACompactionOnlyTheKeyAndItsDayAreLeft)
   Delta only;
   only.erased = DayOf({kNow + 2'000});
   EXPECT_EQ(*delta, only);
-  EXPECT_EQ(topic_.topic.count({0, std::string(kUser)}), 0u);
-  EXPECT_EQ(topic_.topic.count({0, std::string(kOther)}), 1u);
+  EXPECT_EQ(topic_.topic.count({FilterIndex(), std::string(kUser)}), 0u);
+  EXPECT_EQ(topic_.topic.count({FilterIndex(), std::string(kOther)}), 1u);
 }
 
 }  // namespace

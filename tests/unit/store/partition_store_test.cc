@@ -58,7 +58,7 @@ TEST_F(StoreTest, SetsClearsAndScansMarksInPages) {
   Checkpoint first = At(1);
   std::vector<UserRef> all;
   for (uint64_t i = 0; i < 25; ++i) {
-    all.push_back(User(i, i % 2 ? 1 : 0));
+    all.push_back(User(i, FilterId(i % 2)));
     first.marks[all.back()] = true;
   }
   std::sort(all.begin(), all.end());
@@ -89,7 +89,7 @@ TEST_F(StoreTest, ComposesManyCheckpointsAsComposeAllDoes) {
   const HistoryShape shape;
   std::map<UserRef, std::vector<Delta>> histories;
   std::vector<UserRef> users;
-  for (uint64_t i = 0; i < 8; ++i) users.push_back(User(i, i % 2 ? 1 : 0));
+  for (uint64_t i = 0; i < 8; ++i) users.push_back(User(i, FilterId(i % 2)));
   std::sort(users.begin(), users.end());
   auto store = Open();
   const auto expect_all_composed = [&] {
