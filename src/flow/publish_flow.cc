@@ -38,14 +38,14 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
 
 void PublishFlow::AddDirty(std::span<const DirtyUser> users, Instant visible_at) {
   if (users.empty()) return;
-  const std::lock_guard lock(channel_mutex_);
+  const MutexLock lock(channel_mutex_);
   channel_.push_back({{users.begin(), users.end()}, visible_at});
 }
 
 void PublishFlow::DrainChannel() {
   std::vector<Batch> batches;
   {
-    const std::lock_guard lock(channel_mutex_);
+    const MutexLock lock(channel_mutex_);
     batches.swap(channel_);
   }
   for (const Batch& batch : batches) {
@@ -159,7 +159,7 @@ void PublishFlow::PutBack(uint32_t number) {
 PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink,
                                        uint64_t ticket_tag) {
   Stepped stepped;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
   while (stepped.sent < limit && !stepped.sink_full && stepped.status) {
@@ -237,7 +237,7 @@ void PublishFlow::BecameClean(PublishEntry& entry) {
 
 void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now,
                                TimeMs wall_now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t i = 0; i < acknowledgements.size(); ++i) {
     if (i + kPrefetched < acknowledgements.size()) {
       table_.PrefetchEntry(acknowledgements[i + kPrefetched].ticket);
@@ -293,7 +293,7 @@ void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
 void PublishFlow::Report() {
   std::vector<Tally> tallies(filters_.size());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tallies.swap(tallies_);
   }
   for (size_t i = 0; i < tallies.size(); ++i) {
@@ -311,7 +311,7 @@ void PublishFlow::Report() {
 }
 
 Instant PublishFlow::NextDue() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!ready_.empty()) return Instant::min();
   Instant next = Instant::max();
   for (const auto& timers : timers_) {
@@ -324,7 +324,7 @@ Instant PublishFlow::NextDue() const {
 }
 
 uint64_t PublishFlow::Outstanding() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return unclean_ + marks_left_ + (scan_wanted_ && marks_left_ == 0 ? 1 : 0);
 }
 
