@@ -329,6 +329,7 @@ void TopicRunner::ClearProblem(int32_t partition) {
 std::vector<PartitionProblem> TopicRunner::Problems() const {
   const MutexLock lock(mutex_);
   std::vector<PartitionProblem> problems;
+  problems.reserve(problems_.size());
   for (const auto& [partition, problem] : problems_) problems.push_back(problem);
   return problems;
 }
