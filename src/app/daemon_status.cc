@@ -23,29 +23,29 @@ StatusBoard::StatusBoard(const Config& config, const Clock& clock) : config_(con
 }
 
 void StatusBoard::SetIdentity(std::string brokers, bool embedded_kafka, std::string instance_id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   base_.brokers = std::move(brokers);
   base_.embedded_kafka = embedded_kafka;
   base_.instance_id = std::move(instance_id);
 }
 
 void StatusBoard::SetPartitionCount(int32_t partitions) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   base_.partitions_total = partitions;
 }
 
 void StatusBoard::SetProblem(std::string problem) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   problem_ = std::move(problem);
 }
 
 void StatusBoard::SetRetention(std::optional<int64_t> retention_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   retention_ms_ = retention_ms;
 }
 
 std::string StatusBoard::instance_id() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return base_.instance_id;
 }
 
@@ -78,7 +78,7 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
     status.reason =
         "the group doesn't assign it to this daemon now. Its answers come from what is known here";
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {
     // The next unread record is no older than the last one read.
     const int64_t age_ms = clock_.WallNow().value - status.partition_time.value;
@@ -130,7 +130,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
                                std::optional<ItemGroupsStatus> item_groups) const {
   DaemonStatus status;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status = base_;
     status.not_ready_reason = problem_;
     status.input_retention_ms = retention_ms_;

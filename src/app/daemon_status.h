@@ -2,12 +2,12 @@
 // What the daemon knows of itself, gathered for /v1/status, /readyz and the gauges.
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "app/exposures.h"
 #include "app/rekeying.h"
+#include "base/mutex.h"
 #include "config/config.h"
 #include "serve/daemon_status.h"
 
@@ -35,10 +35,10 @@ class StatusBoard {
 
   const Config& config_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
-  DaemonStatus base_;                    // mutex_
-  std::string problem_;                  // mutex_
-  std::optional<int64_t> retention_ms_;  // mutex_
+  mutable Mutex mutex_;
+  DaemonStatus base_ GUARDED_BY(mutex_);
+  std::string problem_ GUARDED_BY(mutex_);
+  std::optional<int64_t> retention_ms_ GUARDED_BY(mutex_);
   mutable std::atomic<bool> was_ready_{false};
 };
 

@@ -36,15 +36,17 @@ TopicRunner::Options RunnerOptions(const Config& config, bool rebuild) {
 
 void Exposures::Work::Want() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_wanted_ = true;
   }
-  wanted_.notify_one();
+  wanted_.NotifyOne();
 }
 
 void Exposures::Work::WaitFor(milliseconds time, const std::atomic<bool>& stop) {
-  std::unique_lock lock(mutex_);
-  wanted_.wait_for(lock, time, [&] { return is_wanted_ || stop.load(); });
+  const auto until = std::chrono::steady_clock::now() + time;
+  const MutexLock lock(mutex_);
+  while (!is_wanted_ && !stop.load() && wanted_.WaitUntil(mutex_, until)) {
+  }
   is_wanted_ = false;
 }
 

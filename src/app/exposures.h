@@ -4,16 +4,15 @@
 // snapshot topic).
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "app/published_topics.h"
 #include "app/rocks_stores.h"
+#include "base/mutex.h"
 #include "flow/publisher.h"
 #include "kafka/consumer.h"
 #include "run/runner_threads.h"
@@ -65,9 +64,9 @@ class Exposures {
     void WaitFor(std::chrono::milliseconds time, const std::atomic<bool>& stop);
 
    private:
-    std::mutex mutex_;
-    std::condition_variable wanted_;
-    bool is_wanted_ = false;  // mutex_
+    Mutex mutex_;
+    ConditionVariable wanted_;
+    bool is_wanted_ GUARDED_BY(mutex_) = false;
   };
   Exposures(const Options& options, const StoreDirectory& directory, const StoreResources& resources,
             const MemoryBudget& budget, DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);

@@ -35,7 +35,7 @@ void GroupReader::Stop() {
 
 ItemGroupsStatus GroupReader::GetStatus() const {
   const GroupTableFigures figures = table_.Figures();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ItemGroupsStatus status = status_;
   status.rows = figures.rows;
   status.bytes = figures.bytes;
@@ -47,7 +47,7 @@ ItemGroupsStatus GroupReader::GetStatus() const {
 }
 
 void GroupReader::SetProblem(std::string problem) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!problem.empty() && problem != status_.problem) {
     log::Warning("groups of items aren't read", {{"reason", problem}});
   }
@@ -179,14 +179,14 @@ Status GroupReader::Take(Reading& reading, int32_t partition, std::span<const Re
     taken.push_back({record.key, &groups.back(), record.value, record.timestamp});
   }
   if (Status applied = table_.Apply(partition, position, taken); !applied) return applied;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_.records += taken.size();
   return {};
 }
 
 void GroupReader::NoteUnreadable(int32_t partition, const Record& record, const std::string& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++status_.unreadable;
   }
   if (!log_budget_.Allow()) return;
@@ -204,7 +204,7 @@ void GroupReader::NoteProgress(const Reading& reading) {
     lag += std::max<int64_t>(
         0, reading.follower->HighWatermark(static_cast<int32_t>(i)) - reading.positions[i].next_offset);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_.topic = options_.topic;
   status_.lag_messages = lag;
 }

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/log_budget.h"
+#include "base/mutex.h"
 #include "item_store/rocks_group_table.h"
 #include "kafka/topic_follower.h"
 #include "run/status.h"
@@ -50,8 +50,8 @@ class GroupReader {
   RocksGroupTable& table_;
   std::atomic<bool> stop_{false};
   LogBudget log_budget_;
-  mutable std::mutex mutex_;
-  ItemGroupsStatus status_;  // mutex_
+  mutable Mutex mutex_;
+  ItemGroupsStatus status_ GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -87,8 +87,11 @@ void Items::OpenWithRetries() {
     if (opened.error().code == Code::kInvalidArgument) return Refuse(opened.error());
     SetProblem("waiting for items: " + opened.error().message);
     if (tries % kSaidEvery == 0) log::Warning("waiting for items", {{"reason", opened.error().message}});
-    std::unique_lock lock(mutex_);
-    if (stop_wanted_.wait_for(lock, back_off, [&] { return stop_; })) return;
+    const auto until = std::chrono::steady_clock::now() + back_off;
+    const MutexLock lock(mutex_);
+    while (!stop_ && stop_wanted_.WaitUntil(mutex_, until)) {
+    }
+    if (stop_) return;
     back_off = std::min(back_off * 2, kBackOffMax);
   }
 }
@@ -223,16 +226,16 @@ void Items::Refuse(const Error& error) {
 }
 
 void Items::SetProblem(std::string problem) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   problem_ = std::move(problem);
 }
 
 void Items::Stop(milliseconds drain) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
-  stop_wanted_.notify_all();
+  stop_wanted_.NotifyAll();
   if (opening_.joinable()) opening_.join();
   if (!reading_) return;
   if (reading_->rekeying) reading_->rekeying->Stop(drain);
@@ -252,7 +255,7 @@ ItemsStatus Items::GetStatus() const {
   status.topic = options_.config->items->topic;
   status.group_id = ItemsGroup(*options_.config);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status.problem = problem_;
   }
   status.rekeying_rejected = rekey_reports_->rejected();

@@ -5,13 +5,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "items/similar_port.h"
 
 namespace seen {
@@ -72,10 +71,10 @@ class Items final : public SimilarPort {
   std::string idf_text_;
   const std::unique_ptr<ItemsRekeyReports> rekey_reports_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable stop_wanted_;
-  std::string problem_ = "waiting for items' topics";  // mutex_
-  bool stop_ = false;                                  // mutex_
+  mutable Mutex mutex_;
+  ConditionVariable stop_wanted_;
+  std::string problem_ GUARDED_BY(mutex_) = "waiting for items' topics";
+  bool stop_ GUARDED_BY(mutex_) = false;
 
   std::unique_ptr<Reading> reading_;
   std::atomic<Reading*> open_{nullptr};  // reading_, once it is whole

@@ -46,15 +46,18 @@ StopSignal::~StopSignal() {
 
 void StopSignal::Request() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     requested_.store(true, std::memory_order_release);
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool StopSignal::WaitFor(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, timeout, [this] { return requested(); });
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  const MutexLock lock(mutex_);
+  while (!requested() && changed_.WaitUntil(mutex_, until)) {
+  }
+  return requested();
 }
 
 }  // namespace seen

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace seen {
 
@@ -30,8 +30,8 @@ class StopSignal {
   sigset_t signals_;
   std::atomic<bool> requested_{false};
   std::atomic<bool> done_{false};
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Mutex mutex_;  // of the wait: a request between the look at requested_ and the wait must not be missed
+  ConditionVariable changed_;
   std::thread waiter_;
 };
 

@@ -58,7 +58,7 @@ bool LastPublishedSnapshots::IsMerged(FilterIndex filter_index, TimeMs wall) con
 }
 
 void LastPublishedSnapshots::DropErased(const UserRef& user) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   erased_.push_back(user);
 }
 
@@ -69,7 +69,7 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
     for (FilterIndex i; i < state_.options().filters.size() && !ending_; i = FilterIndex(i + 1)) {
       if (state_.wholeness().last_published(i) != LastPublished::kKept) continue;
       if (state_.wholeness().IncompleteSince(i, at)) continue;
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto has = [&](const std::vector<FilterIndex>& some) {
         return std::count(some.begin(), some.end(), i) > 0;
       };
@@ -90,24 +90,26 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
   if (!due.empty()) ending_after_ = due.back();
   if (due.size() == kPage) return {};
   // What is kept has the users' ids. So it goes with a checkpoint that marks those who were made due.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ended_.push_back(*ending_);
   ending_.reset();
   return {};
 }
 
 bool LastPublishedSnapshots::HasChanges() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !erased_.empty() || !ended_.empty();
 }
 
 Status LastPublishedSnapshots::Write(Checkpoint&, CheckpointWriter& writer) {
+  std::vector<FilterIndex> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     erased_under_way_.insert(erased_under_way_.end(), erased_.begin(), erased_.end());
     ended_under_way_.insert(ended_under_way_.end(), ended_.begin(), ended_.end());
     erased_.clear();
     ended_.clear();
+    ended = ended_under_way_;
   }
   std::sort(erased_under_way_.begin(), erased_under_way_.end());
   erased_under_way_.erase(std::unique(erased_under_way_.begin(), erased_under_way_.end()),
@@ -115,7 +117,7 @@ Status LastPublishedSnapshots::Write(Checkpoint&, CheckpointWriter& writer) {
   for (const UserRef& user : erased_under_way_) {
     if (Status dropped = writer.DropPublished(user); !dropped) return dropped;
   }
-  for (const size_t filter : ended_under_way_) {
+  for (const size_t filter : ended) {
     if (Status dropped = writer.DropAllPublished(FilterAt(filter).id); !dropped) return dropped;
   }
   return {};
@@ -124,7 +126,7 @@ Status LastPublishedSnapshots::Write(Checkpoint&, CheckpointWriter& writer) {
 void LastPublishedSnapshots::Committed(const Checkpoint&) {
   std::vector<FilterIndex> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     erased_under_way_.clear();
     ended.swap(ended_under_way_);
   }
@@ -132,7 +134,7 @@ void LastPublishedSnapshots::Committed(const Checkpoint&) {
 }
 
 void LastPublishedSnapshots::Failed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   erased_.insert(erased_.end(), erased_under_way_.begin(), erased_under_way_.end());
   ended_.insert(ended_.end(), ended_under_way_.begin(), ended_under_way_.end());
   erased_under_way_.clear();

@@ -13,12 +13,12 @@
 // checkpoint thread, the rest any.
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow/checkpoint_part.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
@@ -68,11 +68,12 @@ class LastPublishedSnapshots final : public CheckpointPart {
   std::optional<FilterIndex> ending_;  // the filter whose users are made due
   std::optional<UserRef> ending_after_;
 
-  mutable std::mutex mutex_;  // all below
-  std::vector<UserRef> erased_;
-  std::vector<UserRef> erased_under_way_;  // by the checkpoint
-  std::vector<FilterIndex> ended_;         // filters all of whose users were made due
-  std::vector<FilterIndex> ended_under_way_;
+  std::vector<UserRef> erased_under_way_;  // checkpoint thread: by the one under way
+
+  mutable Mutex mutex_;
+  std::vector<UserRef> erased_ GUARDED_BY(mutex_);
+  std::vector<FilterIndex> ended_ GUARDED_BY(mutex_);  // filters all of whose users were made due
+  std::vector<FilterIndex> ended_under_way_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seen

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +26,8 @@ struct OpenPartition {
   std::unique_ptr<PartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 
-  std::mutex checkpoint_mutex;             // the flow's checkpoint role
-  Instant checkpoint_retry_at{};           // checkpoint_mutex
+  Mutex checkpoint_mutex;  // the flow's checkpoint role
+  Instant checkpoint_retry_at GUARDED_BY(checkpoint_mutex){};
   std::atomic<int64_t> commit_offset{-1};  // everything below is in the store; -1: not known
 
   // The offset up to which it must have read before it answers, being caught up: until re-keying has caught

@@ -27,7 +27,7 @@ PartitionState::PartitionState(PartitionOptions options, const std::optional<Pos
 }
 
 PartitionState::Tails PartitionState::GetTails() const {
-  const std::lock_guard lock(tails_mutex_);
+  const MutexLock lock(tails_mutex_);
   return tails_;
 }
 
@@ -72,7 +72,7 @@ void PartitionState::NoteCaughtUp() {
 
 void PartitionState::Lose(const LostRange& range) {
   {
-    const std::lock_guard lock(notes_mutex_);
+    const MutexLock lock(notes_mutex_);
     if (lost_ranges_.size() == kLostRangesMax) {  // the sum stays right; the oldest two become one
       lost_ranges_[1].from = lost_ranges_[0].from;
       lost_ranges_.erase(lost_ranges_.begin());
@@ -84,13 +84,13 @@ void PartitionState::Lose(const LostRange& range) {
 
 std::vector<LostRange> PartitionState::TakeLostRanges() {
   lost_ranges_changed_.store(false, std::memory_order_release);
-  const std::lock_guard lock(notes_mutex_);
+  const MutexLock lock(notes_mutex_);
   return lost_ranges_;
 }
 
 void PartitionState::AcknowledgeLostRanges() {
   {
-    const std::lock_guard lock(notes_mutex_);
+    const MutexLock lock(notes_mutex_);
     if (lost_ranges_.empty()) return;
     lost_ranges_.clear();
   }
@@ -98,20 +98,20 @@ void PartitionState::AcknowledgeLostRanges() {
 }
 
 void PartitionState::NoteMisrouted(const MisroutedExample& example) {
-  const std::lock_guard lock(notes_mutex_);
+  const MutexLock lock(notes_mutex_);
   ++misrouted_;
   misrouted_last_ = example;
 }
 
 void PartitionState::ShowFirst(std::shared_ptr<Tail> tail) {
-  const std::lock_guard lock(tails_mutex_);
+  const MutexLock lock(tails_mutex_);
   tails_.active = std::move(tail);
 }
 
 void PartitionState::Freeze(std::unique_ptr<FrozenTail> frozen, std::shared_ptr<Tail> fresh) {
   Check(!HasFrozen(), "a tail is still frozen");
   {
-    const std::lock_guard lock(tails_mutex_);
+    const MutexLock lock(tails_mutex_);
     tails_ = {std::move(fresh), frozen->tail};
   }
   frozen_ = std::move(frozen);
@@ -123,7 +123,7 @@ void PartitionState::DropFrozen(const Position& position) {
   tails_since_ns_.store(frozen_->next_since.time_since_epoch().count(), std::memory_order_release);
   {
     // Readers who took the frozen tail keep it.
-    const std::lock_guard lock(tails_mutex_);
+    const MutexLock lock(tails_mutex_);
     tails_.frozen = nullptr;
   }
   checkpoint_offset_.store(position.next_offset, std::memory_order_release);
@@ -132,14 +132,14 @@ void PartitionState::DropFrozen(const Position& position) {
 }
 
 void PartitionState::NoteCheckpoint(const CheckpointReport& report, TimeMs wall_now) {
-  const std::lock_guard lock(notes_mutex_);
+  const MutexLock lock(notes_mutex_);
   checkpoint_problem_.clear();
   last_checkpoint_at_ = wall_now;
   last_checkpoint_ = report;
 }
 
 void PartitionState::NoteCheckpointProblem(std::string problem) {
-  const std::lock_guard lock(notes_mutex_);
+  const MutexLock lock(notes_mutex_);
   checkpoint_problem_ = std::move(problem);
 }
 
@@ -160,7 +160,7 @@ void PartitionState::FillStatus(PartitionStatus& status, TimeMs wall) const {
   }
   for (size_t i = 0; i < options_.filters.size(); ++i)
     status.filters.push_back({options_.filters[i].name, wholeness_.IncompleteSince(FilterIndex(i), wall)});
-  const std::lock_guard lock(notes_mutex_);
+  const MutexLock lock(notes_mutex_);
   status.misrouted = misrouted_;
   status.misrouted_last = misrouted_last_;
   status.lost_ranges = lost_ranges_;

@@ -15,13 +15,13 @@
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "flow/freshness.h"
 #include "flow/partition_options.h"
 #include "flow/status.h"
@@ -133,16 +133,16 @@ class PartitionState {
   std::unique_ptr<FrozenTail> frozen_;
   std::atomic<bool> has_frozen_{false};
 
-  mutable std::mutex tails_mutex_;
-  Tails tails_;  // tails_mutex_
+  mutable Mutex tails_mutex_;
+  Tails tails_ GUARDED_BY(tails_mutex_);
 
-  mutable std::mutex notes_mutex_;  // all below
-  std::vector<LostRange> lost_ranges_;
-  uint64_t misrouted_ = 0;
-  MisroutedExample misrouted_last_;
-  std::optional<TimeMs> last_checkpoint_at_;
-  CheckpointReport last_checkpoint_;
-  std::string checkpoint_problem_;  // empty: the last one was written
+  mutable Mutex notes_mutex_;
+  std::vector<LostRange> lost_ranges_ GUARDED_BY(notes_mutex_);
+  uint64_t misrouted_ GUARDED_BY(notes_mutex_) = 0;
+  MisroutedExample misrouted_last_ GUARDED_BY(notes_mutex_);
+  std::optional<TimeMs> last_checkpoint_at_ GUARDED_BY(notes_mutex_);
+  CheckpointReport last_checkpoint_ GUARDED_BY(notes_mutex_);
+  std::string checkpoint_problem_ GUARDED_BY(notes_mutex_);  // empty: the last one was written
 };
 
 }  // namespace seen

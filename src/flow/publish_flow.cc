@@ -19,11 +19,11 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
       retired_(retired),
       entries_max_(entries_max),
       reporter_(reporter),
-      timers_(filters_.size() + retired_.size()),
+      timers_(outlets()),
       scan_wanted_(!retired_.empty() ||
                    std::any_of(filters_.begin(), filters_.end(),
                                [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
-      tallies_(timers_.size()) {}
+      tallies_(outlets()) {}
 
 FilterId PublishFlow::IdOf(Outlet outlet) const {
   const RetiredTopic* const retired = RetiredAt(outlet);
@@ -36,7 +36,7 @@ const RetiredTopic* PublishFlow::RetiredAt(Outlet outlet) const {
 }
 
 std::optional<Outlet> PublishFlow::OutletOf(FilterId id) const {
-  for (size_t place = 0; place < timers_.size(); ++place) {
+  for (size_t place = 0; place < outlets(); ++place) {
     const Outlet outlet{static_cast<uint16_t>(place)};
     if (IdOf(outlet) != id) continue;
     if (RetiredAt(outlet) == nullptr && !filters_[place].snapshot) return std::nullopt;
@@ -47,14 +47,14 @@ std::optional<Outlet> PublishFlow::OutletOf(FilterId id) const {
 
 void PublishFlow::AddDirty(std::span<const DirtyUser> users, Instant visible_at) {
   if (users.empty()) return;
-  const std::lock_guard lock(channel_mutex_);
+  const MutexLock lock(channel_mutex_);
   channel_.push_back({{users.begin(), users.end()}, visible_at});
 }
 
 void PublishFlow::DrainChannel() {
   std::vector<Batch> batches;
   {
-    const std::lock_guard lock(channel_mutex_);
+    const MutexLock lock(channel_mutex_);
     batches.swap(channel_);
   }
   for (const Batch& batch : batches) {
@@ -173,7 +173,7 @@ void PublishFlow::PutBack(uint32_t number) {
 PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink,
                                        uint64_t ticket_tag) {
   Stepped stepped;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
   while (stepped.sent < limit && !stepped.sink_full && stepped.status) {
@@ -254,7 +254,7 @@ void PublishFlow::BecameClean(PublishEntry& entry) {
 
 void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now,
                                TimeMs wall_now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t i = 0; i < acknowledgements.size(); ++i) {
     if (i + kPrefetched < acknowledgements.size()) {
       table_.PrefetchEntry(acknowledgements[i + kPrefetched].ticket);
@@ -308,9 +308,9 @@ void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
 }
 
 void PublishFlow::Report() {
-  std::vector<Tally> tallies(timers_.size());
+  std::vector<Tally> tallies(outlets());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tallies.swap(tallies_);
   }
   for (size_t i = 0; i < tallies.size(); ++i) {
@@ -328,7 +328,7 @@ void PublishFlow::Report() {
 }
 
 Instant PublishFlow::NextDue() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!ready_.empty()) return Instant::min();
   Instant next = Instant::max();
   for (const auto& timers : timers_) {
@@ -341,7 +341,7 @@ Instant PublishFlow::NextDue() const {
 }
 
 uint64_t PublishFlow::Outstanding() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return unclean_ + marks_left_ + (scan_wanted_ && marks_left_ == 0 ? 1 : 0);
 }
 

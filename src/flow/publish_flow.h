@@ -17,12 +17,12 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/latency_counts.h"
+#include "base/mutex.h"
 #include "flow/filter_policy.h"
 #include "flow/log_port.h"
 #include "flow/publish_ref_set.h"
@@ -137,28 +137,30 @@ class PublishFlow {
     Instant visible_at;
   };
 
-  void DrainChannel();
-  bool HasRoomFor(size_t users) const;
-  void MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp);
-  void Queue(uint32_t number);
-  void SetTimer(uint32_t number, Instant at);
-  void FireTimers(Instant now);
-  void BecameClean(PublishEntry& entry);
-  size_t TakeGroup(size_t limit);
+  void DrainChannel() REQUIRES(mutex_);
+  bool HasRoomFor(size_t users) const REQUIRES(mutex_);
+  void MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
+      REQUIRES(mutex_);
+  void Queue(uint32_t number) REQUIRES(mutex_);
+  void SetTimer(uint32_t number, Instant at) REQUIRES(mutex_);
+  void FireTimers(Instant now) REQUIRES(mutex_);
+  void BecameClean(PublishEntry& entry) REQUIRES(mutex_);
+  size_t TakeGroup(size_t limit) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
-  void Sent(uint32_t number, size_t bytes, Instant now);
-  void NothingToSend(uint32_t number);
-  void PutBack(uint32_t number);
-  void Delivered(uint32_t number, Instant now, TimeMs wall_now);
-  void NotDelivered(uint32_t number, Instant now, bool too_large);
-  void Release(uint32_t number);
+  void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
+  void NothingToSend(uint32_t number) REQUIRES(mutex_);
+  void PutBack(uint32_t number) REQUIRES(mutex_);
+  void Delivered(uint32_t number, Instant now, TimeMs wall_now) REQUIRES(mutex_);
+  void NotDelivered(uint32_t number, Instant now, bool too_large) REQUIRES(mutex_);
+  void Release(uint32_t number) REQUIRES(mutex_);
 
+  size_t outlets() const { return filters_.size() + retired_.size(); }
   FilterId IdOf(Outlet outlet) const;
   /// nullptr: a filter's.
   const RetiredTopic* RetiredAt(Outlet outlet) const;
   /// Nothing: what the id stands for isn't published.
   std::optional<Outlet> OutletOf(FilterId id) const;
-  Tally& TallyOf(Outlet outlet) { return tallies_[static_cast<size_t>(outlet)]; }
+  Tally& TallyOf(Outlet outlet) REQUIRES(mutex_) { return tallies_[static_cast<size_t>(outlet)]; }
 
   const std::vector<FilterPolicy> filters_;
   const std::vector<RetiredTopic> retired_;
@@ -166,26 +168,28 @@ class PublishFlow {
   Reporter& reporter_;
   std::atomic<size_t> entry_count_{0};
 
-  mutable std::mutex channel_mutex_;
-  std::vector<Batch> channel_;  // channel_mutex_
+  mutable Mutex channel_mutex_;
+  std::vector<Batch> channel_ GUARDED_BY(channel_mutex_);
 
-  mutable std::mutex mutex_;  // all below
-  PublishTable table_;
-  std::deque<uint32_t> ready_;
-  std::vector<std::deque<Timer>> timers_;  // one a filter: its debounce is constant, so they are in order
+  mutable Mutex mutex_;
+  PublishTable table_ GUARDED_BY(mutex_);
+  std::deque<uint32_t> ready_ GUARDED_BY(mutex_);
+  // One a filter: its debounce is constant, so they are in order.
+  std::vector<std::deque<Timer>> timers_ GUARDED_BY(mutex_);
   // After a failed delivery; by the delay, so that each is in order: kRetryAfter, doubled as often as the
   // index says.
-  std::array<std::deque<Timer>, kRetryDelays> retries_;
-  UserRefSet clears_;                   // marks in the store whose snapshot is acknowledged
-  std::vector<UserRef> collected_set_;  // between CollectMarks and its end
-  std::vector<UserRef> collected_clear_;
-  uint64_t unclean_ = 0;
-  uint64_t marks_left_ = 0;  // in the store without an entry: an upper bound
-  uint64_t deferred_collected_ = 0;
-  bool scan_wanted_;     // at first, where anything is published: a restart publishes what is marked
-  bool rescan_ = false;  // new marks were committed during a scan
-  std::optional<UserRef> scan_after_;
-  std::vector<Tally> tallies_;
+  std::array<std::deque<Timer>, kRetryDelays> retries_ GUARDED_BY(mutex_);
+  UserRefSet clears_ GUARDED_BY(mutex_);  // marks in the store whose snapshot is acknowledged
+  std::vector<UserRef> collected_set_ GUARDED_BY(mutex_);  // between CollectMarks and its end
+  std::vector<UserRef> collected_clear_ GUARDED_BY(mutex_);
+  uint64_t unclean_ GUARDED_BY(mutex_) = 0;
+  uint64_t marks_left_ GUARDED_BY(mutex_) = 0;  // in the store without an entry: an upper bound
+  uint64_t deferred_collected_ GUARDED_BY(mutex_) = 0;
+  // At first, where anything is published: a restart publishes what is marked.
+  bool scan_wanted_ GUARDED_BY(mutex_);
+  bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan
+  std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
+  std::vector<Tally> tallies_ GUARDED_BY(mutex_);
 
   // Publisher thread: the group under way.
   std::array<Rendering, kGroup> renderings_;

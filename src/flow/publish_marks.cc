@@ -12,7 +12,7 @@ constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait t
 }  // namespace
 
 MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   DrainChannel();
   deferred_collected_ = deferred.size();
@@ -45,7 +45,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
 }
 
 void PublishFlow::MarksCommitted() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const UserRef& ref : collected_clear_) clears_.erase(ref);
   for (const UserRef& ref : collected_set_) {
     clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
@@ -73,19 +73,19 @@ void PublishFlow::MarksCommitted() {
 }
 
 void PublishFlow::MarksFailed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   collected_set_.clear();
   collected_clear_.clear();
   deferred_collected_ = 0;
 }
 
 bool PublishFlow::HasMarkChanges() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !clears_.empty();
 }
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!scan_wanted_ || !HasRoomFor(kScanPage)) return {};
   return {true, scan_after_, kScanPage};
 }
@@ -95,26 +95,26 @@ bool PublishFlow::HasRoomFor(size_t users) const {
 }
 
 bool PublishFlow::TakesMore(size_t users) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return HasRoomFor(users);
 }
 
 void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {
   if (users.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const UserRef& ref : users) {
     if (const auto outlet = OutletOf(ref.filter)) MakeDirty(*outlet, ref.user, now, kNoRecord);
   }
 }
 
 bool PublishFlow::IsUnclean(const UserRef& ref) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint32_t found = table_.Find(ref);
   return found != PublishTable::kNone && table_[found].unclean();
 }
 
 void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [ref, user_id] : marks) {
     if (clears_.contains(ref)) continue;
     const auto outlet = OutletOf(ref.filter);

@@ -11,13 +11,13 @@ RenderedDay::RenderedDay(bool is_new) : allowed_(is_new ? kAny : kNone) {}
 
 void RenderedDay::Opened(std::optional<Day> stored) {
   if (!stored) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rendered_ = *stored;
   allowed_ = *stored;
 }
 
 bool RenderedDay::MayRender(Day day, Instant now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (day > allowed_) {
     awaits_checkpoint_.store(true, std::memory_order_release);
     return false;
@@ -30,22 +30,22 @@ bool RenderedDay::MayRender(Day day, Instant now) {
 }
 
 void RenderedDay::Rendered(Instant now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   step_at_ = now;
 }
 
 bool RenderedDay::IsAfter(Day today) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return rendered_ > today;
 }
 
 Instant RenderedDay::LastOfAnother(Day day) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return step_ == day ? before_at_ : step_at_;
 }
 
 void RenderedDay::BackTo(Day today) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rendered_ = std::min(rendered_, today);
   allowed_ = std::min(allowed_, today);
   written_ = std::min(written_, today);
@@ -53,7 +53,7 @@ void RenderedDay::BackTo(Day today) {
 
 // Until the store has it, snapshots keep to the lesser of both days. So a day only goes down by BackTo.
 Day RenderedDay::Begin(TimeMs wall) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   awaits_checkpoint_.store(false, std::memory_order_release);
   written_ = std::max(rendered_, DayOf({wall.value + kAnnouncedMs}));
   if (allowed_ != kAny) written_ = std::max(written_, allowed_);
@@ -62,7 +62,7 @@ Day RenderedDay::Begin(TimeMs wall) {
 }
 
 void RenderedDay::Committed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   allowed_ = written_;
 }
 

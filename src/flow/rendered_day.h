@@ -15,10 +15,10 @@
 
 #include <atomic>
 #include <limits>
-#include <mutex>
 #include <optional>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "model/day.h"
 
 namespace seen {
@@ -54,13 +54,14 @@ class RenderedDay {
   static constexpr Day kAny{std::numeric_limits<int32_t>::max()};
 
   std::atomic<bool> awaits_checkpoint_{false};
-  mutable std::mutex mutex_;  // all below
-  Day rendered_ = kNone;      // at most allowed_, or stored by an earlier process
-  Day allowed_;               // at most what the store holds, whatever becomes of a checkpoint under way
-  Day written_ = kNone;       // by the checkpoint under way
-  Day step_ = kNone;          // last allowed
-  Instant step_at_{};         // it last was
-  Instant before_at_{};       // another one last was
+  mutable Mutex mutex_;
+  Day rendered_ GUARDED_BY(mutex_) = kNone;  // at most allowed_, or stored by an earlier process
+  // At most what the store holds, whatever becomes of a checkpoint under way.
+  Day allowed_ GUARDED_BY(mutex_);
+  Day written_ GUARDED_BY(mutex_) = kNone;  // by the checkpoint under way
+  Day step_ GUARDED_BY(mutex_) = kNone;     // last allowed
+  Instant step_at_ GUARDED_BY(mutex_){};    // it last was
+  Instant before_at_ GUARDED_BY(mutex_){};  // another one last was
 };
 
 }  // namespace seen

@@ -33,12 +33,12 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
 
 Status Republisher::Open(TimeMs wall) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (opened_) return {};
   }
   const auto stored = store_.ReadSweep();
   if (!stored) return Fail(stored.error());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (opened_) return {};  // by the other thread
   if (!stored->empty()) {
     auto progress = DecodeSweepProgress(*stored);
@@ -72,7 +72,7 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   std::optional<Ending> after;
   uint64_t round = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (endings_done_ > until + 1) {  // the clock went back
       endings_done_ = until + 1;
       endings_after_.reset();
@@ -87,7 +87,7 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   publish_.AddDue(due_, now);
   endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
   if (page->size() < kPage) endings_at_ = now;  // else there are more at once
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // A checkpoint added some that the page may lack: from the beginning once more.
   if (endings_round_ != round) return {};
   if (!page->empty()) endings_after_ = page->back();
@@ -103,9 +103,9 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   if (Status opened = Open(wall); !opened) return Fail(opened.error());
   const Day day = DayOf(wall);
   if (!rendered_day_.MayRender(day, now)) return false;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // Of a clock that went back: what has expired since that day may be in its snapshots, so a sweep is due.
-  const auto lower = [&](std::optional<Day>& swept) {
+  const auto lower = [&](std::optional<Day>& swept) REQUIRES(mutex_) {
     if (!swept || *swept <= day) return;
     swept = day;
     progress_changed_ = true;
@@ -117,7 +117,7 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
 }
 
 void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (progress_.running) return;
   const Day today = DayOf(wall);
   const bool requested = all_requested_.load();
@@ -157,7 +157,7 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
       std::min(allowance_ + std::clamp(since, 0.0, 1.0) * users_per_second_, static_cast<double>(kPage));
   SweepProgress progress;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!progress_.running) return {};
     progress = progress_;
   }
@@ -185,7 +185,7 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
   publish_.AddDue(due_, now);
   allowance_ -= static_cast<double>(due_.size());
   users_made_due_.fetch_add(due_.size(), std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (*last) {
     progress_.cursor = skipped ? skipped : *last;
   } else {
@@ -214,7 +214,7 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
     if (Status opened = Open(checkpoint.wall); !opened) return opened;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (publishes_) {
       const Day rendered = rendered_day_.Begin(checkpoint.wall);
       progress_changed_ |= progress_.rendered != rendered;
@@ -233,7 +233,7 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
 Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   uint32_t done = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (endings_written_ > endings_dropped_) done = endings_written_;
   }
   if (done > 0) {
@@ -252,7 +252,7 @@ Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
 
 void Republisher::Committed(const Checkpoint& checkpoint) {
   if (publishes_) rendered_day_.Committed();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   endings_dropped_ = std::max(endings_dropped_, endings_written_);
   if (!checkpoint.endings.empty()) {
     // If they came late, what was read past them meanwhile doesn't mean that they were.
@@ -266,14 +266,14 @@ void Republisher::Committed(const Checkpoint& checkpoint) {
 }
 
 void Republisher::Failed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   progress_changed_ |= progress_collected_;
   progress_collected_ = false;
   Changed();
 }
 
 RepublishStatus Republisher::GetStatus() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   RepublishStatus status;
   status.sweeping = progress_.running.has_value();
   status.all_requested = all_requested_.load();

@@ -13,12 +13,12 @@
 // Threads: Step from the publisher's, what CheckpointPart has from the checkpoint thread, the rest any.
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "flow/checkpoint_part.h"
 #include "flow/filter_policy.h"
@@ -70,10 +70,10 @@ class Republisher final : public CheckpointPart {
   Status StepEndings(Instant now, TimeMs wall);
   Status StepSweep(Instant now, TimeMs wall);
   void StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since);
-  void EndSweep();
+  void EndSweep() REQUIRES(mutex_);
   void SetSweptThrough(Day done);
   std::optional<size_t> IndexOf(FilterId id) const;
-  SweepProgress::Filter* ProgressOf(FilterId id);
+  SweepProgress::Filter* ProgressOf(FilterId id) REQUIRES(mutex_);
   void Changed() { has_changes_.store(true, std::memory_order_release); }
 
   const std::vector<FilterPolicy> filters_;
@@ -89,15 +89,15 @@ class Republisher final : public CheckpointPart {
   std::atomic<uint64_t> users_made_due_{0};
   std::atomic<uint64_t> endings_due_{0};  // seen so far
 
-  mutable std::mutex mutex_;  // all below; never held while the store is read
-  bool opened_ = false;       // by the publisher's thread or the first checkpoint
-  SweepProgress progress_;
-  bool progress_changed_ = false;
-  bool progress_collected_ = false;
-  std::optional<Ending> endings_after_;
-  uint64_t endings_round_ = 0;    // checkpoints that added some
-  uint32_t endings_done_ = 0;     // all before it were made due
-  uint32_t endings_dropped_ = 0;  // and are out of the store
+  mutable Mutex mutex_;                     // never held while the store is read
+  bool opened_ GUARDED_BY(mutex_) = false;  // by the publisher's thread or the first checkpoint
+  SweepProgress progress_ GUARDED_BY(mutex_);
+  bool progress_changed_ GUARDED_BY(mutex_) = false;
+  bool progress_collected_ GUARDED_BY(mutex_) = false;
+  std::optional<Ending> endings_after_ GUARDED_BY(mutex_);
+  uint64_t endings_round_ GUARDED_BY(mutex_) = 0;    // checkpoints that added some
+  uint32_t endings_done_ GUARDED_BY(mutex_) = 0;     // all before it were made due
+  uint32_t endings_dropped_ GUARDED_BY(mutex_) = 0;  // and are out of the store
 
   RenderedDay rendered_day_;
 

@@ -109,7 +109,7 @@ void Wholeness::Changed() {
 }
 
 void Wholeness::Lost(TimeMs partition_time, bool all) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t i = 0; i < configured_count_; ++i) {
     FilterWholeness& filter = At(FilterIndex(i));
     filter.complete_since = std::max(filter.complete_since, partition_time);
@@ -120,7 +120,7 @@ void Wholeness::Lost(TimeMs partition_time, bool all) {
 }
 
 void Wholeness::FirstRecord(TimeMs timestamp) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t i = 0; i < configured_count_; ++i) {
     FilterWholeness& filter = At(FilterIndex(i));
     if (!filter.awaits_record) continue;
@@ -143,7 +143,7 @@ LastPublished Wholeness::last_published(FilterIndex filter_index) const {
 }
 
 void Wholeness::SetLastPublished(FilterIndex filter_index, LastPublished where) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (At(filter_index).last_published == where) return;
   At(filter_index).last_published = where;
   Changed();
@@ -151,7 +151,7 @@ void Wholeness::SetLastPublished(FilterIndex filter_index, LastPublished where) 
 
 std::vector<FilterWholeness> Wholeness::Take() {
   has_changes_.store(false, std::memory_order_release);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return filters_;
 }
 

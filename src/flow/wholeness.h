@@ -11,12 +11,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "flow/filter_policy.h"
 #include "flow/store_port.h"
 
@@ -46,9 +46,8 @@ class Wholeness {
 
  private:
   static constexpr int64_t kAwaitsRecord = std::numeric_limits<int64_t>::max();
-  // With mutex_.
-  FilterWholeness& At(FilterIndex filter_index);
-  void Changed();
+  FilterWholeness& At(FilterIndex filter_index) REQUIRES(mutex_);
+  void Changed() REQUIRES(mutex_);
 
   struct Configured {
     FilterId id;
@@ -60,8 +59,8 @@ class Wholeness {
   size_t configured_count_ = 0;
   std::atomic<bool> awaits_record_{false};
   std::atomic<bool> has_changes_{false};
-  std::mutex mutex_;
-  std::vector<FilterWholeness> filters_;  // mutex_; ascending
+  Mutex mutex_;
+  std::vector<FilterWholeness> filters_ GUARDED_BY(mutex_);  // ascending
 };
 
 }  // namespace seen

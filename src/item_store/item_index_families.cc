@@ -15,7 +15,7 @@ void ItemIndexFamilies::Adopt(List families) {
   std::sort(families.begin(), families.end(),
             [](const Pointer& a, const Pointer& b) { return a->bucket() > b->bucket(); });
   std::shared_ptr<const List> list = std::make_shared<List>(std::move(families));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   list_.swap(list);
 }
 

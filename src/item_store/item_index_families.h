@@ -5,9 +5,9 @@
 #include <rocksdb/db.h>
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "item_store/item_index_keys.h"
 #include "item_store/item_presence.h"
 
@@ -38,7 +38,7 @@ class ItemIndexFamilies {
   using List = std::vector<Pointer>;  // newest bucket first
 
   std::shared_ptr<const List> All() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return list_;
   }
   /// nullptr: none.
@@ -52,8 +52,8 @@ class ItemIndexFamilies {
   rocksdb::Status Drop(rocksdb::DB& db, int32_t first_bucket);
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<const List> list_ = std::make_shared<List>();  // under mutex_
+  mutable Mutex mutex_;
+  std::shared_ptr<const List> list_ GUARDED_BY(mutex_) = std::make_shared<List>();
 };
 
 }  // namespace seen

@@ -147,7 +147,7 @@ Status GroupFlow::Checkpoint(std::chrono::milliseconds patience) {
 GroupFigures GroupFlow::Figures() const {
   GroupFigures figures;
   {
-    const std::lock_guard lock(figures_mutex_);
+    const MutexLock lock(figures_mutex_);
     figures = figures_;
   }
   figures.bytes = index_.bytes();
@@ -158,7 +158,7 @@ void GroupFlow::PublishFigures() {
   work_.counts.items = 0;
   for (const auto& [bucket, items] : work_.position.items) work_.counts.items += items;
   work_.counts.sent_total = work_.outbox.sent_total();
-  const std::lock_guard lock(figures_mutex_);
+  const MutexLock lock(figures_mutex_);
   figures_ = work_.counts;
 }
 

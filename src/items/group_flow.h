@@ -9,13 +9,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "items/group_decision.h"
 #include "items/group_figures.h"
@@ -90,8 +90,8 @@ class GroupFlow {
   std::optional<Error> broken_;
 
   std::atomic<int64_t> next_offset_{0};  // the writer sets it
-  mutable std::mutex figures_mutex_;
-  GroupFigures figures_;  // figures_mutex_
+  mutable Mutex figures_mutex_;
+  GroupFigures figures_ GUARDED_BY(figures_mutex_);
 };
 
 }  // namespace seen

@@ -47,10 +47,10 @@ ItemReading::ItemReading(const ItemReadingOptions& options)
 
 ItemReading::~ItemReading() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
-  wanted_.notify_all();
+  wanted_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -58,14 +58,14 @@ void ItemReading::Run(Reader& reader) {
   uint64_t seen = 0;
   for (;;) {
     {
-      std::unique_lock lock(mutex_);
-      wanted_.wait(lock, [&] { return stop_ || round_ != seen; });
+      const MutexLock lock(mutex_);
+      while (!stop_ && round_ == seen) wanted_.Wait(mutex_);
       if (stop_) return;
       seen = round_;
     }
     TakeTurns(reader);
-    const std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
+    const MutexLock lock(mutex_);
+    if (--busy_ == 0) done_.NotifyOne();
   }
 }
 
@@ -86,16 +86,16 @@ void ItemReading::Read(std::span<const Record> records, std::vector<ReadItem>& o
   const bool together = !threads_.empty() && records.size() >= kWorthWaking;
   if (together) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++round_;
       busy_ = static_cast<int>(threads_.size());
     }
-    wanted_.notify_all();
+    wanted_.NotifyAll();
   }
   TakeTurns(*own_);
   if (!together) return;
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return busy_ == 0; });
+  const MutexLock lock(mutex_);
+  while (busy_ > 0) done_.Wait(mutex_);
 }
 
 void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
@@ -105,8 +105,12 @@ void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
         Rejection{RejectReason::kNullValue, "", "value: null; an item is taken out by \"deleted\""};
     return;
   }
-  std::unique_lock<std::mutex> one_at_a_time;
-  if (record.value.size() > kLongBytes) one_at_a_time = std::unique_lock(long_mutex_);
+  if (record.value.size() <= kLongBytes) return ReadValue(reader, record, out);
+  const MutexLock one_at_a_time(long_mutex_);
+  ReadValue(reader, record, out);
+}
+
+void ItemReading::ReadValue(Reader& reader, const Record& record, ReadItem& out) {
   const auto item = reader.decoder.Decode(record.value);
   if (!item) {
     out.rejection = item.error();
@@ -129,8 +133,8 @@ void ItemReading::ReadOne(Reader& reader, const Record& record, ReadItem& out) {
 void ItemReading::Features(const ItemText& text, ItemFeatures& out) {
   std::unique_ptr<FeatureReader> reader;
   {
-    std::unique_lock lock(asked_mutex_);
-    asked_free_.wait(lock, [&] { return !asked_.empty() || asked_made_ < kAskedMax; });
+    const MutexLock lock(asked_mutex_);
+    while (asked_.empty() && asked_made_ >= kAskedMax) asked_free_.Wait(asked_mutex_);
     if (asked_.empty()) {
       ++asked_made_;
     } else {
@@ -141,10 +145,10 @@ void ItemReading::Features(const ItemText& text, ItemFeatures& out) {
   if (!reader) reader = std::make_unique<FeatureReader>(options_.features);
   reader->Read(text, out);
   {
-    const std::lock_guard lock(asked_mutex_);
+    const MutexLock lock(asked_mutex_);
     asked_.push_back(std::move(reader));
   }
-  asked_free_.notify_one();
+  asked_free_.NotifyOne();
 }
 
 }  // namespace seen

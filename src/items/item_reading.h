@@ -2,16 +2,15 @@
 // Items' records to features, on several threads: what an item costs most.
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "decode/item_decoder.h"
 #include "flow/log_port.h"
 #include "group/feature_reader.h"
@@ -54,26 +53,27 @@ class ItemReading {
   void Run(Reader& reader);
   void TakeTurns(Reader& reader);
   void ReadOne(Reader& reader, const Record& record, ReadItem& out);
+  void ReadValue(Reader& reader, const Record& record, ReadItem& out);
 
   const ItemReadingOptions options_;
   std::unique_ptr<Reader> own_;  // of the thread that calls Read
   std::vector<std::unique_ptr<Reader>> readers_;
-  std::mutex long_mutex_;  // of long records one at a time is decoded: they take much memory
+  Mutex long_mutex_;  // of long records one at a time is decoded: they take much memory
 
-  std::mutex mutex_;
-  std::condition_variable wanted_;
-  std::condition_variable done_;
-  uint64_t round_ = 0;               // mutex_
-  int busy_ = 0;                     // mutex_: of the readers, in this round
-  bool stop_ = false;                // mutex_
+  Mutex mutex_;
+  ConditionVariable wanted_;
+  ConditionVariable done_;
+  uint64_t round_ GUARDED_BY(mutex_) = 0;
+  int busy_ GUARDED_BY(mutex_) = 0;  // of the readers, in this round
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::span<const Record> records_;  // of this round
   ReadItem* out_ = nullptr;
   std::atomic<size_t> next_{0};
 
-  std::mutex asked_mutex_;
-  std::condition_variable asked_free_;
-  std::vector<std::unique_ptr<FeatureReader>> asked_;  // asked_mutex_
-  int asked_made_ = 0;                                 // asked_mutex_
+  Mutex asked_mutex_;
+  ConditionVariable asked_free_;
+  std::vector<std::unique_ptr<FeatureReader>> asked_ GUARDED_BY(asked_mutex_);
+  int asked_made_ GUARDED_BY(asked_mutex_) = 0;
 
   std::vector<std::thread> threads_;
 };

@@ -48,7 +48,8 @@ struct ConsumedPartition {
 struct ConsumerWorker {
   explicit ConsumerWorker(size_t i) : index(i) {}
   const size_t index;
-  // Recursive: a handler, which runs under it, may call Seek.
+  // Recursive: a handler, which runs under it, may call Seek. Not a seen::Mutex: the control thread holds
+  // those of all workers at once, which the analysis can't follow.
   std::recursive_mutex mutex;
   kafka::QueueHandle queue;                   // set once
   std::vector<ConsumedPartition> partitions;  // index: partition / workers; mutex

@@ -1,9 +1,9 @@
 #include "kafka/event_producer.h"
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/threads.h"
 #include "kafka/producing.h"
 
@@ -21,16 +21,16 @@ struct EventProducer::Impl {
   explicit Impl(const Options& given) : options(given) {}
 
   const Options options;
-  std::mutex mutex;  // of what follows
-  kafka::ClientHandle client;
-  kafka::TopicHandle topic;
-  bool stopped = false;
-  std::thread poll;
+  Mutex mutex;
+  kafka::ClientHandle client GUARDED_BY(mutex);
+  kafka::TopicHandle topic GUARDED_BY(mutex);
+  bool stopped GUARDED_BY(mutex) = false;
+  std::thread poll GUARDED_BY(mutex);
 
   std::atomic<bool> stopping{false};
   std::atomic<size_t> outstanding{0};
 
-  Status Connect();
+  Status Connect() REQUIRES(mutex);
   Status Produce(std::string_view key, std::string_view value, ChangePort::Done& done);
   void OnDelivery(const rd_kafka_message_t& message);
 };
@@ -65,7 +65,7 @@ Status EventProducer::Impl::Connect() {
 
 // Takes `done` if it succeeds.
 Status EventProducer::Impl::Produce(std::string_view key, std::string_view value, ChangePort::Done& done) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (stopped) return Fail(Code::kUnavailable, "stopping");
   if (!client) {
     if (Status connected = Connect(); !connected) return connected;
@@ -115,16 +115,20 @@ void EventProducer::Send(std::string_view key, std::string_view value, ChangePor
 }
 
 void EventProducer::Stop() {
+  std::thread poll;
+  rd_kafka_t* client = nullptr;
   {
-    const std::lock_guard lock(impl_->mutex);
+    const MutexLock lock(impl_->mutex);
     if (impl_->stopped) return;
     impl_->stopped = true;
+    poll = std::move(impl_->poll);
+    client = impl_->client.get();
   }
   impl_->stopping.store(true);
-  if (impl_->poll.joinable()) impl_->poll.join();
-  if (!impl_->client) return;
-  rd_kafka_purge(impl_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  rd_kafka_flush(impl_->client.get(), 200);
+  if (poll.joinable()) poll.join();
+  if (client == nullptr) return;
+  rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  rd_kafka_flush(client, 200);
 }
 
 }  // namespace seen

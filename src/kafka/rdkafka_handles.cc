@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 namespace seen::kafka {
 namespace {
@@ -119,10 +119,10 @@ bool MayLog(std::string_view key) {
     Clock::time_point next;
     Clock::duration wait;
   };
-  static std::mutex mutex;
-  static std::map<std::string, Entry, std::less<>> entries;
+  static Mutex mutex;
+  static std::map<std::string, Entry, std::less<>> entries GUARDED_BY(mutex);
   const auto now = Clock::now();
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   const auto found = entries.find(key);
   if (found == entries.end()) {
     // Keys are few (facilities, error names); should they not be, forgetting costs a repeated line.

@@ -93,7 +93,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
         if (!open_->flow->intake.HasChanges()) break;
         open_->flow->intake.Freeze();
       }
-      const std::lock_guard checkpoint(open_->checkpoint_mutex);
+      const MutexLock checkpoint(open_->checkpoint_mutex);
       if (!open_->flow->state.HasFrozen()) continue;
       const auto written = open_->flow->checkpoint.Write();
       if (!written) {
@@ -140,7 +140,7 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
   auto open = OpenStore(assignment, log);
   if (!open) return Fail(std::move(open.error()));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last_[assignment.partition] = *open;
   }
   return std::make_shared<Taken>(*this, std::move(*open));
@@ -236,7 +236,7 @@ Status ExposuresTaker::Drop(int32_t partition) {
 bool ExposuresTaker::AwaitReaders(int32_t partition) {
   std::weak_ptr<OpenPartition> last;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last = last_[partition];
   }
   // A reader may still hold it for a moment.
@@ -258,7 +258,7 @@ bool ExposuresTaker::Checkpoint() {
 }
 
 bool ExposuresTaker::WriteFrozen(OpenPartition& open) {
-  const std::lock_guard lock(open.checkpoint_mutex);
+  const MutexLock lock(open.checkpoint_mutex);
   if (!open.flow->state.HasFrozen() || open.stopped.load() || clock_.Now() < open.checkpoint_retry_at)
     return false;
   if (open.flow->checkpoint.AwaitsDeadLetters()) return false;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/mutex.h"
 #include "flow/open_partition.h"
 #include "run/topic_taker.h"
 
@@ -71,8 +72,8 @@ class ExposuresTaker final : public TopicTaker {
   const Clock& clock_;
   OpenPartitions open_;
   Instant unassigned_since_{};  // control thread: brokers have answered, or all was assigned, until then
-  std::mutex mutex_;
-  std::map<int32_t, std::weak_ptr<OpenPartition>> last_;  // mutex_: whoever still reads it
+  Mutex mutex_;
+  std::map<int32_t, std::weak_ptr<OpenPartition>> last_ GUARDED_BY(mutex_);  // whoever still reads it
 };
 
 }  // namespace seen

@@ -70,7 +70,7 @@ std::string ItemsPartition::Name() const {
 }
 
 std::shared_ptr<ItemsPartition::Opened> ItemsPartition::Current() const {
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   return opened_;
 }
 
@@ -80,7 +80,7 @@ Status ItemsPartition::Open() {
   next_offset_.store((*opened)->flow->next_offset(), std::memory_order_release);
   checkpoint_at_ = clock_.Now();
   due_since_.reset();
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   opened_ = std::move(*opened);
   return {};
 }
@@ -137,7 +137,7 @@ int64_t ItemsPartition::Begin(int64_t) {
 void ItemsPartition::LetGo() {
   std::shared_ptr<Opened> opened;
   {
-    const std::lock_guard lock(opened_mutex_);
+    const MutexLock lock(opened_mutex_);
     opened = std::move(opened_);
     opened_ = nullptr;
   }
@@ -242,7 +242,7 @@ Result<std::optional<int64_t>> ItemsPartition::Idle() {
 }
 
 tl::unexpected<Error> ItemsPartition::Failed(const Error& error) {
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   failure_ = error.message;
   return Fail(error);
 }
@@ -261,7 +261,7 @@ Status ItemsPartition::Checkpoint() {
       std::chrono::duration_cast<std::chrono::microseconds>(checkpoint_at_ - began).count(),
       std::memory_order_relaxed);
   checkpoint_offset_.store(flow.next_offset(), std::memory_order_relaxed);
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   failure_.clear();
   return {};
 }
@@ -277,12 +277,12 @@ Result<int64_t> ItemsPartition::ReadOn() {
 }
 
 void ItemsPartition::Held() {
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   held_ = true;
 }
 
 void ItemsPartition::Resumed() {
-  const std::lock_guard lock(opened_mutex_);
+  const MutexLock lock(opened_mutex_);
   held_ = false;
 }
 
@@ -340,7 +340,7 @@ ItemsPartitionStatus ItemsPartition::GetStatus() const {
   status.checkpoint_seconds = static_cast<double>(checkpoint_us_.load(std::memory_order_relaxed)) / 1e6;
   std::shared_ptr<Opened> opened;
   {
-    const std::lock_guard lock(opened_mutex_);
+    const MutexLock lock(opened_mutex_);
     opened = opened_;
     status.reason = failure_;
     if (held_ && failure_.empty()) status.reason = "waiting until what was sent is acknowledged";

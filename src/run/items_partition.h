@@ -5,9 +5,9 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "items/group_options.h"
 #include "items/group_sink.h"
 #include "items/item_indexes_port.h"
@@ -87,10 +87,10 @@ class ItemsPartition final : public PartitionTaker {
   RunnerWait& wait_;
   const Clock& clock_;
 
-  mutable std::mutex opened_mutex_;
-  std::shared_ptr<Opened> opened_;  // opened_mutex_; the worker's to change
-  bool held_ = false;               // opened_mutex_
-  std::string failure_;             // opened_mutex_; the index's last, until a checkpoint is written
+  mutable Mutex opened_mutex_;
+  std::shared_ptr<Opened> opened_ GUARDED_BY(opened_mutex_);  // the worker's to change
+  bool held_ GUARDED_BY(opened_mutex_) = false;
+  std::string failure_ GUARDED_BY(opened_mutex_);  // the index's last, until a checkpoint is written
 
   // The worker's.
   std::vector<ReadItem> read_;

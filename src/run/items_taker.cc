@@ -31,7 +31,7 @@ Result<std::shared_ptr<PartitionTaker>> ItemsTaker::Open(const Assignment& assig
   }
   auto made = std::make_shared<ItemsPartition>(options_, assignment, indexes_, dead_letters_, wait_, clock_);
   if (Status opened = made->Open(); !opened) return Fail(std::move(opened.error()));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   open_[assignment.partition] = made;
   return made;
 }
@@ -39,7 +39,7 @@ Result<std::shared_ptr<PartitionTaker>> ItemsTaker::Open(const Assignment& assig
 Status ItemsTaker::Drop(int32_t partition) { return indexes_.Remove(partition); }
 
 void ItemsTaker::Refused(int32_t partition, const std::string& reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   refused_.erase(partition);
   if (!reason.empty()) refused_[partition] = reason;
 }
@@ -51,7 +51,7 @@ Result<SimilarAnswer> ItemsTaker::Similar(const SimilarQuestion& question) {
                            "\", which has that language, ";
   std::shared_ptr<ItemsPartition> partition;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto refused = refused_.find(number); refused != refused_.end())
       return Fail(Code::kUnavailable, name + "isn't read: " + refused->second);
     if (const auto found = open_.find(number); found != open_.end()) partition = found->second.lock();
@@ -64,7 +64,7 @@ Result<SimilarAnswer> ItemsTaker::Similar(const SimilarQuestion& question) {
 
 void ItemsTaker::AddStatus(const std::vector<PartitionProblem>& problems, ItemsStatus& status) const {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [number, weak] : open_) {
       if (const auto partition = weak.lock()) status.partitions.push_back(partition->GetStatus());
     }

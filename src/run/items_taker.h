@@ -3,10 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "items/similar_port.h"
 #include "run/items_partition.h"
 #include "run/topic_taker.h"
@@ -39,9 +39,10 @@ class ItemsTaker final : public TopicTaker, public SimilarPort {
   RunnerWait& wait_;
   const Clock& clock_;
 
-  mutable std::mutex mutex_;
-  std::map<int32_t, std::weak_ptr<ItemsPartition>> open_;  // mutex_; until the runner lets go of it
-  std::map<int32_t, std::string> refused_;                 // mutex_; why
+  mutable Mutex mutex_;
+  // Until the runner lets go of it.
+  std::map<int32_t, std::weak_ptr<ItemsPartition>> open_ GUARDED_BY(mutex_);
+  std::map<int32_t, std::string> refused_ GUARDED_BY(mutex_);  // why
 };
 
 }  // namespace seen

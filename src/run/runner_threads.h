@@ -3,13 +3,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "run/topic_runner.h"
 
 namespace seen {
@@ -18,14 +17,14 @@ namespace seen {
 class RoomSignal final : public RunnerWait {
  public:
   void WaitForRoom(std::chrono::milliseconds time) override {
-    std::unique_lock lock(mutex_);
-    room_.wait_for(lock, time);
+    const MutexLock lock(mutex_);
+    (void)room_.WaitUntil(mutex_, std::chrono::steady_clock::now() + time);
   }
-  void Wake() { room_.notify_all(); }
+  void Wake() { room_.NotifyAll(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable room_;
+  Mutex mutex_;
+  ConditionVariable room_;
 };
 
 class RunnerThreads {

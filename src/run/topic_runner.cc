@@ -41,9 +41,9 @@ void TopicRunner::CommitOffsets() {
   // Not under a partition's own mutex: a worker may hold that for as long as it waits for room.
   std::vector<std::pair<int32_t, TakerPointer>> takers;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [partition, run] : runs_) {
-      if (run->taker) takers.emplace_back(partition, run->taker);
+      if (TakerPointer taker = TakerOf(*run)) takers.emplace_back(partition, std::move(taker));
     }
   }
   std::map<int32_t, int64_t> offsets;
@@ -73,13 +73,10 @@ Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignm
     TryLater(partition, PartitionProblem::Kind::kOpening, error);
     return Fail(Code::kUnavailable, error.message);
   }
-  auto run = std::make_shared<Run>();
-  run->partition = partition;
-  run->partition_count = assignment.partition_count;
-  run->taker = std::move(*taker);
-  const int64_t from = run->taker->Begin(assignment.watermarks.low);
+  const int64_t from = (*taker)->Begin(assignment.watermarks.low);
+  auto run = std::make_shared<Run>(assignment, std::move(*taker));
   ClearProblem(partition);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   runs_[partition] = std::move(run);
   return from;
 }
@@ -87,7 +84,7 @@ Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignm
 Anchor TopicRunner::LastRead(int32_t partition) {
   const RunPointer run = Find(partition);
   if (!run) return {};
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   return run->taker ? run->taker->LastRead() : Anchor();
 }
 
@@ -130,7 +127,7 @@ void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
   for (const int32_t partition : partitions) {
     RunPointer run;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = runs_.find(partition);
       if (found != runs_.end()) {
         run = std::move(found->second);
@@ -139,7 +136,7 @@ void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
     }
     ClearProblem(partition);
     if (!run) continue;
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     run->closed = true;
     if (!run->taker) continue;
     run->taker->Close({until, lost, true});
@@ -156,7 +153,7 @@ void TopicRunner::StepWorker(int worker, milliseconds timeout) {
   log_->PollWorker(worker, timeout, *this);
   for (const RunPointer& run : All()) {
     if (log_->WorkerOf(run->partition) != worker) continue;
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     if (!run->closed) (void)StepIdle(*run);
   }
 }
@@ -164,7 +161,7 @@ void TopicRunner::StepWorker(int worker, milliseconds timeout) {
 void TopicRunner::OnBatch(const PartitionBatch& batch) {
   const RunPointer run = Find(batch.partition);
   if (!run) return;
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   // What isn't taken now is read again from where ReadOn says.
   if (run->closed || !run->taker || run->read_on_at || workers_stop_.load(std::memory_order_relaxed)) return;
   run->taker->SetWatermarks(log_->CachedWatermarks(batch.partition));
@@ -240,7 +237,7 @@ void TopicRunner::Failed(Run& run, const Error& error) {
   // What was read last can't be trusted to be of the same log, or can't be written.
   run.taker->Close({clock_.Now(), false, false});
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     run.taker.reset();
   }
   if (!options_.rebuild) return Refuse(run.partition, error);
@@ -252,7 +249,7 @@ void TopicRunner::Failed(Run& run, const Error& error) {
 
 // Its state was dropped.
 void TopicRunner::OpenAgain(Run& run) {
-  const auto later = [&](const Error& error) {
+  const auto later = [&](const Error& error) REQUIRES(run.mutex) {
     run.read_on_at = clock_.Now() + options_.read_on_after;
     TryLater(run.partition, PartitionProblem::Kind::kOpening, error);
   };
@@ -262,7 +259,7 @@ void TopicRunner::OpenAgain(Run& run) {
   if (!opened)
     return Stops(opened.error().code) ? Refuse(run.partition, opened.error()) : later(opened.error());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     run.taker = std::move(*opened);
   }
   run.held = false;
@@ -273,7 +270,7 @@ void TopicRunner::OpenAgain(Run& run) {
 void TopicRunner::OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) {
   const RunPointer run = Find(partition);
   if (!run) return;
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   if (run->closed || !run->taker) return;
   if (wanted_offset > now.high) return Failed(*run, Cut(partition, wanted_offset, now.high));
   if (run->taker->next_offset() < now.low) run->taker->SkipLost(now.low);
@@ -283,7 +280,7 @@ void TopicRunner::OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, c
 void TopicRunner::OnLogReplaced(int32_t partition, int64_t offset, const Watermarks&) {
   const RunPointer run = Find(partition);
   if (!run) return;
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   if (run->closed || !run->taker) return;
   Failed(*run, LogWasCut("partition " + std::to_string(partition) + " of topic \"" + options_.topic +
                              "\": the record at offset " + std::to_string(offset) +
@@ -295,7 +292,7 @@ void TopicRunner::OnLogReplaced(int32_t partition, int64_t offset, const Waterma
 
 void TopicRunner::TryLater(int32_t partition, PartitionProblem::Kind kind, const Error& error) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     problems_[partition] = {partition, kind, error.message};
   }
   if (!failed_budget_.Allow()) return;
@@ -311,7 +308,7 @@ void TopicRunner::Refuse(int32_t partition, const Error& error) {
   log::Error("partition refused; the others go on",
              {{"topic", options_.topic}, {"partition", partition}, {"reason", error.message}});
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool corrupt = error.code == Code::kCorrupt;
     problems_[partition] = {partition,
                             corrupt ? PartitionProblem::Kind::kStopped : PartitionProblem::Kind::kRefused,
@@ -323,27 +320,28 @@ void TopicRunner::Refuse(int32_t partition, const Error& error) {
 
 void TopicRunner::ClearProblem(int32_t partition) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (problems_.erase(partition) == 0) return;
   }
   taker_.Refused(partition, "");
 }
 
 std::vector<PartitionProblem> TopicRunner::Problems() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<PartitionProblem> problems;
+  problems.reserve(problems_.size());
   for (const auto& [partition, problem] : problems_) problems.push_back(problem);
   return problems;
 }
 
 TopicRunner::RunPointer TopicRunner::Find(int32_t partition) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = runs_.find(partition);
   return found == runs_.end() ? nullptr : found->second;
 }
 
 std::vector<TopicRunner::RunPointer> TopicRunner::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<RunPointer> all;
   all.reserve(runs_.size());
   for (const auto& [partition, run] : runs_) all.push_back(run);

@@ -10,13 +10,13 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log_budget.h"
+#include "base/mutex.h"
 #include "run/group_log.h"
 #include "run/topic_taker.h"
 
@@ -80,33 +80,40 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
   void OnLogReplaced(int32_t partition, int64_t offset, const Watermarks& now) override;
 
  private:
+  using TakerPointer = std::shared_ptr<PartitionTaker>;
   struct Run {
-    int32_t partition = 0;
-    int32_t partition_count = 0;
-    std::mutex mutex;                       // the worker's role: the worker, or control while it closes
-    std::shared_ptr<PartitionTaker> taker;  // mutex; nullptr: refused
-    bool closed = false;                    // mutex
-    std::optional<Instant> read_on_at;      // mutex: nothing is taken before
-    bool held = false;                      // mutex
+    Run(const Assignment& assignment, TakerPointer opened)
+        : partition(assignment.partition),
+          partition_count(assignment.partition_count),
+          taker(std::move(opened)) {}
+    const int32_t partition;
+    const int32_t partition_count;
+    Mutex mutex;  // the worker's role: the worker, or control while it closes
+    /// nullptr: refused. While the run is in runs_ it is changed with the runner's mutex_ held, too.
+    TakerPointer taker GUARDED_BY(mutex);
+    bool closed GUARDED_BY(mutex) = false;
+    std::optional<Instant> read_on_at GUARDED_BY(mutex);  // nothing is taken before
+    bool held GUARDED_BY(mutex) = false;
   };
   using RunPointer = std::shared_ptr<Run>;
   enum class Outcome : uint8_t { kGoesOn, kStops };
 
-  using TakerPointer = std::shared_ptr<PartitionTaker>;
   Result<TakerPointer> Open(Assignment assignment);
   Result<TakerPointer> OpenOnce(const Assignment& assignment);
   Error Cut(int32_t partition, int64_t reached, int64_t end) const;
-  Outcome TakeRecords(Run& run, std::span<const Record> records);
-  Outcome WaitForRoom(Run& run, std::optional<Instant>& held_since);
-  Outcome StepIdle(Run& run);
-  void ReadOn(Run& run);
-  void OpenAgain(Run& run);
-  void Failed(Run& run, const Error& error);
+  Outcome TakeRecords(Run& run, std::span<const Record> records) REQUIRES(run.mutex);
+  Outcome WaitForRoom(Run& run, std::optional<Instant>& held_since) REQUIRES(run.mutex);
+  Outcome StepIdle(Run& run) REQUIRES(run.mutex);
+  void ReadOn(Run& run) REQUIRES(run.mutex);
+  void OpenAgain(Run& run) REQUIRES(run.mutex);
+  void Failed(Run& run, const Error& error) REQUIRES(run.mutex);
   void TryLater(int32_t partition, PartitionProblem::Kind kind, const Error& error);
   void Refuse(int32_t partition, const Error& error);
   void SetProblem(int32_t partition, PartitionProblem::Kind kind, const std::string& reason);
   void ClearProblem(int32_t partition);
   void CommitOffsets();
+  // A taker is changed with both mutexes held, so either is enough to read it.
+  TakerPointer TakerOf(const Run& run) const REQUIRES(mutex_) NO_THREAD_SAFETY_ANALYSIS { return run.taker; }
   RunPointer Find(int32_t partition) const;
   std::vector<RunPointer> All() const;
 
@@ -118,9 +125,9 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
   std::atomic<bool> workers_stop_{false};
   LogBudget failed_budget_;
 
-  mutable std::mutex mutex_;
-  std::map<int32_t, RunPointer> runs_;            // mutex_
-  std::map<int32_t, PartitionProblem> problems_;  // mutex_
+  mutable Mutex mutex_;
+  std::map<int32_t, RunPointer> runs_ GUARDED_BY(mutex_);
+  std::map<int32_t, PartitionProblem> problems_ GUARDED_BY(mutex_);
 
   // Control thread.
   Instant committed_at_{};

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/mutex.h"
 #include "tools/ask/wait_for_daemon.h"
 #include "tools/check/oracle.h"
 #include "tools/check/snapshot_topic.h"
@@ -103,9 +103,11 @@ Result<CheckOutcome> CheckUsers(const VerifyOptions& options, const Oracle& orac
                                 const std::vector<std::string_view>& users, const SnapshotTopic* published) {
   std::atomic<size_t> next = 0;
   std::atomic<bool> stop = false;
-  std::mutex mutex;
-  CheckOutcome outcome;  // under mutex
-  Status failure;        // under mutex
+  struct {
+    Mutex mutex;
+    CheckOutcome outcome GUARDED_BY(mutex);
+    Status failure GUARDED_BY(mutex);
+  } found;
   Progress progress("check", users.size(), "users", options.mode());
   const auto work = [&](bool draws) {
     auto daemon = DaemonClient::Make(options.daemon.http);
@@ -120,23 +122,24 @@ Result<CheckOutcome> CheckUsers(const VerifyOptions& options, const Oracle& orac
       const std::string user(users[index]);
       auto status = checker.Check(user, published != nullptr ? published->Find(user) : nullptr);
       if (!status) {
-        const std::lock_guard lock(mutex);
-        failure = std::move(status);
+        const MutexLock lock(found.mutex);
+        found.failure = std::move(status);
         stop = true;
       }
       if (draws) progress.Update(std::min(next.load(), users.size()));
     }
-    const std::lock_guard lock(mutex);
-    outcome.Add(checker.outcome());
+    const MutexLock lock(found.mutex);
+    found.outcome.Add(checker.outcome());
   };
   {
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < options.connections; ++i) others.emplace_back(work, false);
     work(true);
   }
-  if (!failure) return Fail(failure.error());
+  const MutexLock lock(found.mutex);
+  if (!found.failure) return Fail(found.failure.error());
   if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
-  return outcome;
+  return std::move(found.outcome);
 }
 
 nlohmann::ordered_json ResultJson(const Oracle& oracle, const TopicRead& read, const CheckOutcome& outcome,
