@@ -82,6 +82,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   }
   if (worker.notices_due > 0) DeliverNotices(worker, handler);
   worker.polled_at = SystemClock().Now();
+  handler.OnPolled(static_cast<int>(worker.index));
   return delivered;
 }
 

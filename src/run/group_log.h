@@ -71,6 +71,9 @@ class WorkerHandler {
   virtual void OnLogReplaced(int32_t partition, int64_t /*offset*/, const Watermarks& now) {
     OnOffsetOutOfRange(partition, now.high + 1, now);
   }
+  /// The end of each PollWorker. As in the others, the log holds the worker's lock. So a handler's own locks
+  /// are always taken after it, and Seek and StopReading are safe under them.
+  virtual void OnPolled(int /*worker*/) {}
 };
 
 class GroupLog {

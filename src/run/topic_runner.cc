@@ -149,8 +149,9 @@ void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
 
 // --- worker threads
 
-void TopicRunner::StepWorker(int worker, milliseconds timeout) {
-  log_->PollWorker(worker, timeout, *this);
+void TopicRunner::StepWorker(int worker, milliseconds timeout) { log_->PollWorker(worker, timeout, *this); }
+
+void TopicRunner::OnPolled(int worker) {
   for (const RunPointer& run : All()) {
     if (log_->WorkerOf(run->partition) != worker) continue;
     const MutexLock lock(run->mutex);

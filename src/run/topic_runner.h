@@ -76,6 +76,7 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
   Anchor LastRead(int32_t partition) override;
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override;
   void OnBatch(const PartitionBatch& batch) override;
+  void OnPolled(int worker) override;
   void OnOffsetOutOfRange(int32_t partition, int64_t wanted_offset, const Watermarks& now) override;
   void OnLogReplaced(int32_t partition, int64_t offset, const Watermarks& now) override;
 

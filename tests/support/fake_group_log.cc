@@ -180,15 +180,18 @@ size_t FakeGroupLog::PollWorker(int worker_number, std::chrono::milliseconds tim
                                 WorkerHandler& handler) {
   Worker& worker = *workers_.at(static_cast<size_t>(worker_number));
   size_t delivered = 0;
-  if (reachable_ && !closed_) {
+  {
     const std::lock_guard lock(worker.mutex);
     std::vector<int32_t> partitions;
-    for (const auto& [partition, state] : worker.read) partitions.push_back(partition);
+    if (reachable_ && !closed_) {
+      for (const auto& [partition, state] : worker.read) partitions.push_back(partition);
+    }
     for (const int32_t partition : partitions) {
       // A handler before may have stopped it.
       const auto found = worker.read.find(partition);
       if (found != worker.read.end()) delivered += PollPartition(partition, found->second, handler);
     }
+    handler.OnPolled(worker_number);
   }
   if (delivered == 0 && timeout > std::chrono::milliseconds(0)) std::this_thread::sleep_for(kNap);
   return delivered;
