@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "flow/anchor_of.h"
 #include "flow/log_cut.h"
-#include "model/record_hash.h"
 
 namespace seen {
 namespace {
@@ -66,7 +66,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   }
   if (report.records > 0) {
     const Record& last = records[taken - 1];
-    anchor_ = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
+    anchor_ = AnchorOf(last);
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
     for (const Record& record : records.first(taken)) {
@@ -203,7 +203,7 @@ void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs
 bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
   dead_letters_full_ = !dead_letters_.TrySend({rejection, options_.partition, &record});
   if (dead_letters_full_) return false;
-  rejected_.push_back({record.offset, record.timestamp, RecordHash(record.key, record.value)});
+  rejected_.push_back(AnchorOf(record));
   ++report.rejected[static_cast<size_t>(rejection.reason)];
   reporter_.EventRejected(rejection, options_.partition, record.offset);
   return true;
@@ -302,8 +302,7 @@ Status PartitionIntake::CheckAnchor(const Record& record) {
   anchor_is_checked_ = true;
   if (record.offset != anchor_.offset)
     return {};  // it was compacted away or deleted since: nothing to compare
-  if (record.timestamp == anchor_.timestamp && RecordHash(record.key, record.value) == anchor_.hash)
-    return {};
+  if (AnchorOf(record) == anchor_) return {};
   return Fail(LogWasCut("partition " + std::to_string(options_.partition) + ": the record at offset " +
                             std::to_string(record.offset) + " isn't the one that was read there before",
                         "point input.topic at the right topic, or start once with --rebuild to drop this "

@@ -55,9 +55,9 @@ ClientSettings ConsumerImposed(const Consumer::Options& options) {
 
 void OnQueueFilled(rd_kafka_t*, void* opaque) {
   auto& worker = *static_cast<ConsumerWorker*>(opaque);
-  const std::lock_guard lock(worker.wake_mutex);
+  const MutexLock lock(worker.wake_mutex);
   worker.awake = true;
-  worker.wake.notify_one();
+  worker.wake.NotifyOne();
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ ConsumedPartition* Consumer::Impl::Find(int32_t partition) {
 
 void Consumer::Impl::Answered() {
   if (troubled.exchange(false)) {
-    const std::lock_guard lock(problem_mutex);
+    const MutexLock lock(problem_mutex);
     problem.clear();
   }
   if (!reachable.exchange(true)) log::Info("brokers reachable", {{"brokers", options.brokers}});
@@ -173,7 +173,7 @@ void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& tex
 
 void Consumer::Impl::NoteProblem(const std::string& name, const std::string& text) {
   {
-    const std::lock_guard lock(problem_mutex);
+    const MutexLock lock(problem_mutex);
     problem = name + ": " + text;
   }
   troubled = true;
@@ -358,12 +358,12 @@ bool Consumer::brokers_reachable() const { return impl_->reachable; }
 bool Consumer::opening() const { return impl_->opening; }
 
 std::string Consumer::last_problem() const {
-  const std::lock_guard lock(impl_->problem_mutex);
+  const MutexLock lock(impl_->problem_mutex);
   return impl_->problem;
 }
 
 std::vector<int32_t> Consumer::unowned_partitions() const {
-  const std::lock_guard lock(impl_->problem_mutex);
+  const MutexLock lock(impl_->problem_mutex);
   return impl_->unowned;
 }
 

@@ -6,7 +6,6 @@
 // positions at once.
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -60,9 +59,9 @@ struct ConsumerWorker {
   std::atomic<bool> behind{false};            // the last poll was full: there may be more
   std::atomic<bool> drained{false};           // much was taken since WakeFetchers looked
 
-  std::mutex wake_mutex;  // innermost: librdkafka signals under its queue's lock
-  std::condition_variable wake;
-  bool awake = false;  // wake_mutex
+  Mutex wake_mutex;  // innermost: librdkafka signals under its queue's lock
+  ConditionVariable wake;
+  bool awake GUARDED_BY(wake_mutex) = false;
 };
 
 struct Consumer::Impl {
@@ -169,9 +168,9 @@ struct Consumer::Impl {
   std::atomic<bool> troubled{false};  // `problem` isn't empty
   std::atomic<uint64_t> commits_failed{0};
   std::atomic<uint64_t> records_stale{0};
-  mutable std::mutex problem_mutex;
-  std::string problem;           // problem_mutex
-  std::vector<int32_t> unowned;  // problem_mutex
+  mutable Mutex problem_mutex;
+  std::string problem GUARDED_BY(problem_mutex);
+  std::vector<int32_t> unowned GUARDED_BY(problem_mutex);
   Mutex owned_mutex;
   std::optional<std::set<int32_t>> owned_by_group GUARDED_BY(owned_mutex);  // an answer to be looked at
 

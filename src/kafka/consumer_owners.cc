@@ -112,7 +112,7 @@ void Consumer::Impl::WatchOwners() {
   if (without.empty() || unowned_since == SteadyClock::time_point{}) unowned_since = now;
   const bool lasting = !without.empty() && now - unowned_since >= kUnownedFor;
   {
-    const std::lock_guard lock(problem_mutex);
+    const MutexLock lock(problem_mutex);
     unowned = lasting ? without : std::vector<int32_t>();
   }
   if (without.empty()) {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "flow/anchor_of.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/message_record.h"
-#include "model/record_hash.h"
 
 namespace seen {
 namespace {
@@ -15,13 +15,6 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMessagesAhead = 8;
 constexpr std::chrono::seconds kStoodStill{1};
-
-bool IsOutOfRange(rd_kafka_resp_err_t error) {
-#if RD_KAFKA_VERSION >= 0x020100ff
-  if (error == RD_KAFKA_RESP_ERR__LOG_TRUNCATION) return true;
-#endif
-  return error == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || error == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
-}
 
 /// Gives the messages back, whatever the handler did.
 struct MessagesGuard {
@@ -39,8 +32,9 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   {
     // Waiting takes nothing out of the queue and holds nothing the control thread needs. A queue that was
     // left non-empty signals nothing, hence `behind`.
-    std::unique_lock lock(worker.wake_mutex);
-    if (!worker.behind) worker.wake.wait_until(lock, deadline, [&] { return worker.awake; });
+    const MutexLock lock(worker.wake_mutex);
+    while (!worker.behind && !worker.awake && worker.wake.WaitUntil(worker.wake_mutex, deadline)) {
+    }
     worker.awake = false;
   }
   const std::lock_guard lock(worker.mutex);
@@ -71,7 +65,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
       delivered += state.records.size();
       if (!state.records.empty()) {
         const Record& last = state.records.back();
-        state.last = {last.offset, last.timestamp, RecordHash(last.key, last.value)};
+        state.last = AnchorOf(last);
         if (state.sample.offset < 0) state.sample = state.last;
       }
       handler.OnBatch({partition, state.records, state.end_offset});
@@ -123,7 +117,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     if (!reachable || troubled) Answered();
     // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.
     if (message.offset >= state->next_offset) state->end_offset = message.offset;
-  } else if (IsOutOfRange(message.err)) {
+  } else if (kafka::IsOutOfRange(message.err)) {
     if (!state->out_of_range) {
       state->out_of_range = state->notice_due = true;
       ++worker.notices_due;
@@ -166,8 +160,7 @@ bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partit
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset > last.offset) {
     return false;  // deleted since: there is nothing to compare
   }
-  const Record record = kafka::RecordOf(message);
-  if (record.timestamp != last.timestamp || RecordHash(record.key, record.value) != last.hash) {
+  if (AnchorOf(kafka::RecordOf(message)) != last) {
     partition.out_of_range = partition.notice_due = partition.replaced = true;
     ++worker.notices_due;
     return true;

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "flow/anchor_of.h"
 #include "kafka/message_record.h"
 #include "kafka/read_loop.h"
-#include "model/record_hash.h"
 
 namespace seen::kafka {
 namespace {
@@ -34,14 +34,7 @@ std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wante
     return message.offset <= wanted.offset ? Kind::kShorter : Kind::kGone;
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset < wanted.offset) return std::nullopt;
   if (message.offset > wanted.offset) return Kind::kGone;
-  const Record record = RecordOf(message);
-  const bool same =
-      record.timestamp == wanted.timestamp && RecordHash(record.key, record.value) == wanted.hash;
-  return same ? Kind::kSame : Kind::kReplaced;
-}
-
-bool IsOutOfRange(rd_kafka_resp_err_t error) {
-  return error == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || error == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
+  return AnchorOf(RecordOf(message)) == wanted ? Kind::kSame : Kind::kReplaced;
 }
 }  // namespace
 

@@ -7,6 +7,14 @@
 
 namespace seen::kafka {
 
+/// The log has no such offset, any more or yet.
+inline bool IsOutOfRange(rd_kafka_resp_err_t error) {
+#if RD_KAFKA_VERSION >= 0x020100ff
+  if (error == RD_KAFKA_RESP_ERR__LOG_TRUNCATION) return true;
+#endif
+  return error == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || error == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
+}
+
 /// Its views, and headers, last as long as the message.
 inline Record RecordOf(const rd_kafka_message_t& message) {
   Record record;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kafka/message_record.h"
 #include "kafka/read_loop.h"
 
 namespace seen {
@@ -26,8 +27,7 @@ struct TopicFollower::Impl {
 
   Result<bool> Take(const rd_kafka_message_t& message) const {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
-    if (message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
-        message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
+    if (kafka::IsOutOfRange(message.err)) {
       return Fail(Code::kRefused, options.topic + "/" + std::to_string(message.partition) +
                                       ": the offset to read next is gone");
     }

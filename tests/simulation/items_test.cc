@@ -11,7 +11,7 @@
 #include "run/items_taker.h"
 #include "run/status.h"
 #include "run/topic_runner.h"
-#include "support/effort.h"
+#include "simulation/seeds.h"
 #include "support/fake_group_log.h"
 #include "support/fake_items.h"
 #include "support/fakes.h"
@@ -326,10 +326,7 @@ class ItemsWorld final : public RunnerWait {
 TEST(ItemsSimulation, IndexAndGroupsAreAFunctionOfTheLogAndABadPartitionHarmsOnlyItself) {
   int crashes = 0, refused = 0, compared = 0;
   uint64_t lost = 0, grouped = 0;
-  const char* const one = std::getenv("SEEN_SEED");
-  const uint64_t first = one ? std::strtoull(one, nullptr, 10) : 1;
-  const uint64_t last = one ? first : static_cast<uint64_t>(test::Rounds(400));
-  for (uint64_t seed = first; seed <= last; ++seed) {
+  for (const uint64_t seed : Seeds(400)) {
     ItemsWorld world(seed, seed % 2 == 0);
     ASSERT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
     crashes += world.crashes;
@@ -338,7 +335,7 @@ TEST(ItemsSimulation, IndexAndGroupsAreAFunctionOfTheLogAndABadPartitionHarmsOnl
     lost += world.lost;
     grouped += world.grouped;
   }
-  if (one) return;
+  if (ReplaysOne()) return;
   EXPECT_GT(crashes, 0);
   EXPECT_GT(refused, 0);
   EXPECT_GT(compared, 0);

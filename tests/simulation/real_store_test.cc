@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "simulation/seeds.h"
 #include "simulation/world.h"
 #include "store/rocks_partition_store.h"
 #include "store/store_directory.h"
@@ -68,12 +69,10 @@ class RocksDisk final : public Disk {
 };
 
 TEST(SimulationOnRocks, EndsWithTheOraclesSetsAfterLossOfPower) {
-  uint64_t first = 1, last = test::Rounds(10) == 10 ? 40 : 10;
-  if (const char* one = std::getenv("SEEN_SEED")) first = last = std::strtoull(one, nullptr, 10);
   const auto root = std::filesystem::temp_directory_path() / ("seen-simulation-" + std::to_string(getpid()));
   int crashes = 0, cuts = 0;
   uint64_t checkpoints = 0;
-  for (uint64_t seed = first; seed <= last; ++seed) {
+  for (const uint64_t seed : Seeds(40)) {
     RocksDisk disk((root / std::to_string(seed)).string(), seed);
     WorldShape shape;
     shape.steps = 300;
@@ -92,7 +91,7 @@ TEST(SimulationOnRocks, EndsWithTheOraclesSetsAfterLossOfPower) {
     if (!problem.empty()) break;
   }
   std::filesystem::remove_all(root);
-  if (first == last) return;
+  if (ReplaysOne()) return;
   EXPECT_GT(crashes, test::Rounds(100));
   EXPECT_GT(cuts, test::Rounds(40));
   EXPECT_GT(checkpoints, static_cast<uint64_t>(test::Rounds(100)));

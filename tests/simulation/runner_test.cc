@@ -12,7 +12,7 @@
 #include "model/fingerprint.h"
 #include "model/user_key.h"
 #include "run/topic_runner.h"
-#include "support/effort.h"
+#include "simulation/seeds.h"
 #include "support/fake_group_log.h"
 #include "support/fake_stores.h"
 
@@ -257,10 +257,7 @@ class RunnerWorld final : public RunnerWait {
 TEST(RunnerSimulation, EveryRecordIsTakenOrShownAsLostAndABadPartitionHarmsOnlyItself) {
   int crashes = 0, refused = 0, reread = 0;
   uint64_t lost = 0;
-  const char* const one = std::getenv("SEEN_SEED");
-  const uint64_t first = one ? std::strtoull(one, nullptr, 10) : 1;
-  const uint64_t last = one ? first : static_cast<uint64_t>(test::Rounds(1'000));
-  for (uint64_t seed = first; seed <= last; ++seed) {
+  for (const uint64_t seed : Seeds(1'000)) {
     RunnerWorld world(seed);
     ASSERT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
     crashes += world.crashes;
@@ -268,7 +265,7 @@ TEST(RunnerSimulation, EveryRecordIsTakenOrShownAsLostAndABadPartitionHarmsOnlyI
     reread += world.reread;
     lost += world.lost;
   }
-  if (one) return;
+  if (ReplaysOne()) return;
   EXPECT_GT(crashes, 0);
   EXPECT_GT(refused, 0);
   EXPECT_GT(reread, 0);

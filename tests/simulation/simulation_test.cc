@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "simulation/seeds.h"
 #include "simulation/world.h"
 #include "support/effort.h"
 
@@ -25,17 +26,9 @@ class FakeDisk final : public Disk {
   uint32_t level0_files_ = 0;
 };
 
-std::vector<uint64_t> Seeds(uint64_t count) {
-  if (const char* one = std::getenv("SEEN_SEED")) return {std::strtoull(one, nullptr, 10)};
-  if (const char* more = std::getenv("SEEN_SEEDS")) count = std::strtoull(more, nullptr, 10);
-  std::vector<uint64_t> seeds(count);
-  for (uint64_t i = 0; i < count; ++i) seeds[i] = i + 1;
-  return seeds;
-}
-
 TEST(Simulation, RecordsOfYearsAheadChangeNothingOfOthers) {
   uint64_t ahead = 0;
-  const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(500)));
+  const auto seeds = Seeds(500);
   for (const uint64_t seed : seeds) {
     std::array<FakeDisk, 1> disks;
     Disk* const only = &disks[0];
@@ -56,7 +49,7 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;
   uint64_t removed = 0, erased = 0, served = 0, declared = 0, tombstones = 0, reads_failed = 0;
-  const auto seeds = Seeds(static_cast<uint64_t>(test::Rounds(2'000)));
+  const auto seeds = Seeds(2'000);
   for (const uint64_t seed : seeds) {
     std::array<FakeDisk, 3> disks;
     const std::array<Disk*, 3> all = {&disks[0], &disks[1], &disks[2]};

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "simulation/seeds.h"
 #include "support/effort.h"
 
 namespace seen::sim {
@@ -16,25 +17,25 @@ struct Sum {
 
 Sum RunAll(bool leased, int worlds) {
   Sum sum;
-  const char* const one = std::getenv("SEEN_SEED");
-  for (int i = 1; i <= worlds; ++i) {
-    const uint64_t seed = one != nullptr ? std::strtoull(one, nullptr, 10) : static_cast<uint64_t>(i);
+  for (const uint64_t seed : Seeds(worlds)) {
     TwoOwners world(seed, leased);
     EXPECT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
-    if (leased) EXPECT_EQ(world.stale(), 0) << "SEEN_SEED=" << seed << " replays it";
+    if (leased) {
+      EXPECT_EQ(world.stale(), 0) << "SEEN_SEED=" << seed << " replays it";
+    }
     sum.stale += world.stale();
     sum.takeovers += world.takeovers();
     sum.delivered += world.delivered();
     sum.inside += world.stood_still_inside();
-    if (one != nullptr || ::testing::Test::HasFailure()) break;
+    if (::testing::Test::HasFailure()) break;
   }
   return sum;
 }
 
 TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
   const int worlds = test::Rounds(100);
-  const Sum sum = RunAll(true, worlds);
-  if (std::getenv("SEEN_SEED") != nullptr) return;
+  const Sum sum = RunAll(true, 100);
+  if (ReplaysOne()) return;
   EXPECT_GT(sum.takeovers, worlds);
   EXPECT_GT(sum.inside, 5 * worlds);
   EXPECT_GT(sum.delivered, 500 * worlds);
@@ -42,8 +43,8 @@ TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
 
 // The test above can fail: it does without the lease.
 TEST(TwoOwners, WithoutTheLeaseOldSnapshotsReplaceNewerOnes) {
-  const Sum sum = RunAll(false, test::Rounds(20));
-  if (std::getenv("SEEN_SEED") != nullptr) return;
+  const Sum sum = RunAll(false, 20);
+  if (ReplaysOne()) return;
   EXPECT_GT(sum.stale, 0) << "of " << sum.delivered;
 }
 

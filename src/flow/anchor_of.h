@@ -1,0 +1,13 @@
+#pragma once
+
+#include "flow/log_port.h"
+#include "model/record_hash.h"
+
+namespace seen {
+
+/// What tells the record from any other at its offset.
+inline Anchor AnchorOf(const Record& record) {
+  return {record.offset, record.timestamp, RecordHash(record.key, record.value)};
+}
+
+}  // namespace seen
