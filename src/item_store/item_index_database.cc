@@ -175,7 +175,7 @@ Result<std::optional<IndexPosition>> ItemIndexDatabase::ReadPosition() const {
   const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(kIndexPositionKey), &encoded);
   if (read.IsNotFound()) return std::optional<IndexPosition>{};
   if (!read.ok()) return Fail(ToError(read, What("can't read its position")));
-  const auto position = DecodeIndexPosition(encoded);
+  auto position = DecodeIndexPosition(encoded);
   if (!position) {
     return Fail(Code::kCorrupt, What("its position can't be read. Remedy: start with --rebuild"));
   }

@@ -15,11 +15,13 @@ constexpr milliseconds kSlice{100};
 constexpr milliseconds kQuestion{1000};
 
 // One record a partition is wanted: fetch little, and little ahead.
-const ClientSettings kImposed = {{"group.id", "seen-log-check"},  // assign() asks for one; nothing is joined
-                                 {"enable.partition.eof", "true"},
-                                 {"queued.min.messages", "1"},
-                                 {"queued.max.messages.kbytes", "64"},
-                                 {"fetch.message.max.bytes", "65536"}};
+ClientSettings Imposed() {
+  return {{"group.id", "seen-log-check"},  // assign() asks for one; nothing is joined
+          {"enable.partition.eof", "true"},
+          {"queued.min.messages", "1"},
+          {"queued.max.messages.kbytes", "64"},
+          {"fetch.message.max.bytes", "65536"}};
+}
 
 int64_t EndOf(rd_kafka_t* client, const std::string& topic, int32_t partition) {
   int64_t low = -1;
@@ -44,7 +46,7 @@ Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
   std::map<int32_t, LogFinding> findings;
   if (records.empty()) return findings;
   const auto until = std::chrono::steady_clock::now() + timeout;
-  auto loop = ReadLoop::Open({options.brokers, options.client, options.topic, kImposed, 64});
+  auto loop = ReadLoop::Open({options.brokers, options.client, options.topic, Imposed(), 64});
   if (!loop) return Fail(std::move(loop.error()));
   std::vector<int64_t> from(static_cast<size_t>(records.rbegin()->first) + 1, -1);
   for (const auto& [partition, record] : records) from[static_cast<size_t>(partition)] = record.offset;

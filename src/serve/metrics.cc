@@ -26,17 +26,21 @@ using prometheus::Labels;
 
 constexpr size_t kHoldReasonsMax = 16;  // the flow's reasons are constants, fewer than that
 
-std::vector<double> LatencyBoundsSeconds() {
-  std::vector<double> bounds;
+// All in seconds.
+Histogram::BucketBoundaries LatencyBounds() {
+  Histogram::BucketBoundaries bounds;
+  bounds.reserve(LatencyCounts::kBoundsMs.size());
   for (const int64_t ms : LatencyCounts::kBoundsMs) bounds.push_back(static_cast<double>(ms) / 1000.0);
   return bounds;
 }
 
-const Histogram::BucketBoundaries kLatencyBounds = LatencyBoundsSeconds();
-const Histogram::BucketBoundaries kCheckpointBounds = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
-                                                       1,    2.5,   5,    10,  30,   60};
-const Histogram::BucketBoundaries kHttpBounds = {0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
-                                                 0.01,    0.025,  0.05,   0.1,    0.25,  1,     5};
+Histogram::BucketBoundaries CheckpointBounds() {
+  return {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+}
+
+Histogram::BucketBoundaries HttpBounds() {
+  return {0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5};
+}
 
 /// Adds what was counted over a batch. A clock that runs ahead makes latencies negative: their sum must not
 /// be.
@@ -131,10 +135,10 @@ struct Metrics::Counted {
       OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
   Histogram& record_to_visible =
       Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
-          .Add({}, kLatencyBounds);
+          .Add({}, LatencyBounds());
   Histogram& exposed_to_visible =
       Histograms("seen_exposed_to_visible_seconds", "From an event's exposed_at until look-ups see it.")
-          .Add({}, kLatencyBounds);
+          .Add({}, LatencyBounds());
 
   Family<Counter>& checkpoints = Counters("seen_checkpoints_total", "Checkpoints by result.");
   Counter& checkpoints_ok = checkpoints.Add({{"result", "ok"}});
@@ -151,7 +155,7 @@ struct Metrics::Counted {
                                              "Days dropped from partitions' journals, old or too much.");
   Histogram& checkpoint_duration =
       Histograms("seen_checkpoint_duration_seconds", "From freezing a tail until it is durable.")
-          .Add({}, kCheckpointBounds);
+          .Add({}, CheckpointBounds());
 
   Family<Counter>& holds = Counters("seen_flow_holds_total", "Times that consumption was held back.");
   Family<Counter>& held_seconds = Counters("seen_flow_held_seconds_total",
@@ -238,8 +242,8 @@ Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name
           &snapshots_failed.Add(labels),
           &snapshots_merged.Add(labels),
           &snapshots_withheld.Add(labels),
-          &visible_to_published.Add(labels, kLatencyBounds),
-          &event_to_published.Add(labels, kLatencyBounds)};
+          &visible_to_published.Add(labels, LatencyBounds()),
+          &event_to_published.Add(labels, LatencyBounds())};
 }
 
 std::string Metrics::Counted::HoldReason(std::string_view reason) {
@@ -278,7 +282,7 @@ void Metrics::HttpAnswered(std::string_view route, unsigned status, std::chrono:
     if (found == counted_->http.end()) {
       const Labels labels = {{"route", std::string(route)}, {"code", std::to_string(status)}};
       Counted::Http made{&counted_->http_requests.Add(labels),
-                         &counted_->http_duration.Add(labels, kHttpBounds)};
+                         &counted_->http_duration.Add(labels, HttpBounds())};
       found = counted_->http.emplace(std::pair(route, status), made).first;
     }
     http = found->second;
