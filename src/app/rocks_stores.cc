@@ -42,6 +42,7 @@ Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t par
     stored.name = filter.name;
     stored.window_days = filter.window_days;
     stored.limits.items_per_day_max = filter.items_per_day_max;
+    for (const KindConfig& kind : filter.kinds) stored.kinds.push_back({kind.name, kind.window_days});
     store_options.filters.push_back(std::move(stored));
     if (filter.snapshot) store_options.topics.push_back(filter.snapshot->topic);
   }
@@ -97,6 +98,7 @@ PartitionOptions RocksStores::FlowOptions(int32_t partition, int32_t partition_c
     for (const KindConfig& kind : filter.kinds) {
       policy.kinds.push_back({kind.name, NumberOf(config_, kinds, kind.name), kind.window_days});
     }
+    policy.past_kinds = store.past_kinds()[i];
     if (filter.snapshot) {
       policy.snapshot = {filter.snapshot->shape, filter.snapshot->debounce};
     }

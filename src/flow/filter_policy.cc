@@ -39,10 +39,12 @@ Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_
   // A width longer than it counts: a reader whose clock is behind still finds it.
   horizon.served_second =
       static_cast<uint32_t>(std::max<int64_t>(0, now.value / 1000 - int64_t{limits.served_width_s}));
-  for (const KindPolicy& kind : kinds) {
-    const Day first = today - kind.window_days - 1;
-    horizon.declared[kind.number - kDeclaredKindFirst] = first;
-    horizon.taken_back = std::min(horizon.taken_back, first);
+  for (const std::vector<KindPolicy>& stored : {kinds, past_kinds}) {
+    for (const KindPolicy& kind : stored) {
+      const Day first = today - kind.window_days - 1;
+      horizon.declared[kind.number - kDeclaredKindFirst] = first;
+      horizon.taken_back = std::min(horizon.taken_back, first);
+    }
   }
   horizon.whole = horizon.exposed;
   // Whoever was left with nothing by that day's windows has a tombstone; others are still to get theirs: also

@@ -47,6 +47,8 @@ struct FilterPolicy {
   uint32_t exposures_min = 1;                           // an item is seen from so many exposures on
   std::optional<int32_t> cooldown_days = std::nullopt;  // and may come back so long after its newest
   std::vector<KindPolicy> kinds = {};
+  std::vector<KindPolicy> past_kinds =
+      {};  // counted once: they count no more, and stay for their last window
   Similar similar = Similar::kOff;
 
   /// What counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.

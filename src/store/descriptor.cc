@@ -27,6 +27,13 @@ std::string EncodeDescriptor(const StoreDescriptor& descriptor) {
   for (const std::string& kind : descriptor.kinds) PutText(kind, out);
   PutLittleEndian(static_cast<uint16_t>(descriptor.topics.size()), out);
   for (const std::string& topic : descriptor.topics) PutText(topic, out);
+  for (const StoredFilter& filter : descriptor.filters) {
+    PutLittleEndian(static_cast<uint8_t>(filter.kinds.size()), out);
+    for (const StoredKind& kind : filter.kinds) {
+      PutText(kind.name, out);
+      PutLittleEndian(kind.window_days, out);
+    }
+  }
   return out;
 }
 
@@ -59,6 +66,14 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes) {
   for (uint32_t i = 0; i < kinds && reader.ok(); ++i) descriptor.kinds.push_back(reader.GetText());
   const auto topics = version >= 3 ? reader.Get<uint16_t>() : uint16_t{0};
   for (uint32_t i = 0; i < topics && reader.ok(); ++i) descriptor.topics.push_back(reader.GetText());
+  for (size_t i = 0; version >= 4 && i < descriptor.filters.size() && reader.ok(); ++i) {
+    std::vector<StoredKind>& counted = descriptor.filters[i].kinds;
+    counted.resize(reader.Get<uint8_t>());
+    for (StoredKind& kind : counted) {
+      kind.name = reader.GetText();
+      kind.window_days = reader.Get<int32_t>();
+    }
+  }
   if (!reader.Complete() || version == 0 || kinds > kDeclaredKindsMax || topics > kSnapshotTopicsMax) {
     return Fail(Code::kCorrupt, fmt::format("descriptor: {} bytes that are not a descriptor", bytes.size()));
   }
@@ -101,6 +116,13 @@ Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected)
   return {};
 }
 
+namespace {
+bool Counts(const StoredFilter& filter, std::string_view kind) {
+  return std::any_of(filter.kinds.begin(), filter.kinds.end(),
+                     [&](const StoredKind& counted) { return counted.name == kind; });
+}
+}  // namespace
+
 std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
                                       const std::vector<StoredFilter>& configured) {
   std::vector<FilterId> ids;
@@ -122,9 +144,25 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
                     {"window_days", filter.window_days},
                     {"window_days_before", known->window_days}});
     }
+    std::vector<StoredKind> past = std::move(known->kinds);
     *known = filter;
+    for (StoredKind& kind : past) {
+      if (!Counts(filter, kind.name)) known->kinds.push_back(std::move(kind));
+    }
   }
   return ids;
+}
+
+std::vector<KindPolicy> PastKinds(const StoreDescriptor& descriptor, FilterId id,
+                                  const StoredFilter& configured) {
+  std::vector<KindPolicy> past;
+  for (const StoredKind& kind : descriptor.filters[id.number()].kinds) {
+    if (Counts(configured, kind.name)) continue;
+    const auto known = std::find(descriptor.kinds.begin(), descriptor.kinds.end(), kind.name);
+    const auto number = static_cast<uint8_t>(kDeclaredKindFirst + (known - descriptor.kinds.begin()));
+    if (known != descriptor.kinds.end()) past.push_back({kind.name, number, kind.window_days});
+  }
+  return past;
 }
 
 Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,

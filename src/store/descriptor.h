@@ -7,22 +7,32 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/filter_policy.h"
 #include "flow/store_port.h"
 #include "model/delta.h"
 
 namespace seen {
 
 /// Raised when an older program would misread what a newer one wrote.
-inline constexpr uint16_t kStoreVersion = 3;
+inline constexpr uint16_t kStoreVersion = 4;
+
+/// A declared kind as a filter counts it.
+struct StoredKind {
+  std::string name;
+  int32_t window_days = 0;
+  friend bool operator==(const StoredKind&, const StoredKind&) = default;
+};
 
 /// A filter as the configuration names it.
 struct StoredFilter {
   std::string name;
   int32_t window_days = 0;
   DeltaLimits limits;
+  /// In a descriptor, behind those configured: those that it counted once, each with its last window.
+  std::vector<StoredKind> kinds = {};
   friend bool operator==(const StoredFilter& a, const StoredFilter& b) {
     return a.name == b.name && a.window_days == b.window_days &&
-           a.limits.items_per_day_max == b.limits.items_per_day_max;
+           a.limits.items_per_day_max == b.limits.items_per_day_max && a.kinds == b.kinds;
   }
 };
 
@@ -68,6 +78,10 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
 /// with the remedy, where there are no numbers left.
 Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
                                            const std::vector<std::string>& configured);
+
+/// What filter `id` counted once and doesn't any more, as `configured` says.
+std::vector<KindPolicy> PastKinds(const StoreDescriptor& descriptor, FilterId id,
+                                  const StoredFilter& configured);
 
 /// Takes in the topics of the configured filters' snapshots. Returns the others, which are retired. kRefused,
 /// with the remedy, where there are no numbers left.

@@ -71,6 +71,10 @@ Status RocksPartitionStore::Database::Open() {
   if (!kinds) return Fail(Code::kRefused, What(kinds.error().message));
   kind_numbers_ = std::move(*kinds);
   filter_ids_ = RegisterFilters(descriptor, options_.filters);
+  past_kinds_.clear();
+  for (size_t i = 0; i < filter_ids_.size(); ++i) {
+    past_kinds_.push_back(PastKinds(descriptor, filter_ids_[i], options_.filters[i]));
+  }
   retired_filters_.clear();
   for (size_t i = 0; i < descriptor.filters.size(); ++i) {
     const auto id = static_cast<FilterId>(i);

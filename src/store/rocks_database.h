@@ -60,6 +60,7 @@ class RocksPartitionStore::Database {
   const std::vector<FilterId>& retired_filters() const { return retired_filters_; }
   const std::vector<RetiredTopic>& retired_topics() const { return retired_topics_; }
   const std::vector<uint8_t>& kind_numbers() const { return kind_numbers_; }
+  const std::vector<std::vector<KindPolicy>>& past_kinds() const { return past_kinds_; }
   /// Where the next file to ingest is written. One at a time.
   const std::string& incoming_file() const { return incoming_file_; }
   /// Likewise, of the last published snapshots.
@@ -93,6 +94,7 @@ class RocksPartitionStore::Database {
   std::vector<FilterId> retired_filters_;
   std::vector<RetiredTopic> retired_topics_;
   std::vector<uint8_t> kind_numbers_;
+  std::vector<std::vector<KindPolicy>> past_kinds_;
   mutable Mutex db_mutex_;
   mutable ConditionVariable reopened_;
   bool reopening_ GUARDED_BY(db_mutex_) = false;

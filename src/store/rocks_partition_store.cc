@@ -46,6 +46,9 @@ const std::vector<RetiredTopic>& RocksPartitionStore::retired_topics() const {
   return database_->retired_topics();
 }
 const std::vector<uint8_t>& RocksPartitionStore::kind_numbers() const { return database_->kind_numbers(); }
+const std::vector<std::vector<KindPolicy>>& RocksPartitionStore::past_kinds() const {
+  return database_->past_kinds();
+}
 
 Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   const auto db = database_->UseOrFail("can't read the position");

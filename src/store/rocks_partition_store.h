@@ -51,6 +51,8 @@ class RocksPartitionStore final : public PartitionStore {
   const std::vector<RetiredTopic>& retired_topics() const;
   /// The declared kinds' numbers (of SegmentKind), in the order of StoreOptions.
   const std::vector<uint8_t>& kind_numbers() const;
+  /// FilterPolicy::past_kinds of each filter, in the configuration's order.
+  const std::vector<std::vector<KindPolicy>>& past_kinds() const;
 
   Result<std::optional<Position>> ReadPosition() const override;
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;

@@ -152,11 +152,16 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
         seend.start()
     reasons = [dict(m.headers())["reason"] for m in topics.read_all(f"{seend.topic}-dead")]
     assert reasons and set(reasons) == {b"unknown_kind"}
-    # Without the kind its items don't count; with it again they do.
+    # Without the kind its items don't count; with it again they do: also after the sweep for the changed
+    # filter, and what was merged since.
     seend.stop()
     kinds = seend.config["filters"][0].pop("kinds")
     seend.start()
     assert "bought" in seend.unseen("u", asked)
+    wait_until(lambda: "bought" not in Published(published(topics, f"{seend.topic}-filters")["u"]), "the sweep")
+    for item in ("later", "later still"):
+        send(topics, seend, event("u", item, now))
+        seend.wait_at_rest()
     seend.stop()
     seend.config["filters"][0]["kinds"] = dict(reversed(kinds.items()))
     seend.start()

@@ -203,6 +203,24 @@ TEST_F(RepublishTest, WhoseLastServedItemEndsTodayIsKeptUntilThatIsPublished) {
   EXPECT_EQ(delta, Delta{});
 }
 
+TEST_F(RepublishTest, AKindThatWasTakenOutStaysForItsWindowAndSoDoesWhatTookItBack) {
+  FilterPolicy filter = options.filters[0];
+  filter.past_kinds = {{"purchased", 16, filter.window_days + 100}};
+  const auto at = [](int days) { return TimeMs{kNow + days * kMsPerDay}; };
+  Delta delta = DeltaOf(
+      "u1", std::vector<Change>{{{1}, static_cast<uint32_t>(kNow / 1'000), ChangeKind::kDeclaredFirst}}, {});
+  delta.removals = {{{2}, DayOf(at(0))}};
+  const Delta stored = delta;
+  const auto expire = [&](int days) {
+    Expire(delta, filter.ByteHorizon(at(days), at(days), DayOf(at(days - 1))));
+  };
+  expire(filter.window_days + 90);
+  EXPECT_EQ(delta, stored);
+  EXPECT_EQ(SeenFingerprints(delta, filter.AnswerAt(at(0))).size(), 0u) << "it counts no more";
+  expire(filter.window_days + 110);
+  EXPECT_EQ(delta, Delta{});
+}
+
 TEST_F(RepublishTest, SweepProgressSurvivesACrash) {
   options.sweep_users_per_second = 1;
   Open();

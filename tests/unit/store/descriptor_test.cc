@@ -12,7 +12,7 @@ namespace {
 
 StoreDescriptor Example() {
   return {{"exposures", 3, 8, "murmur2"},
-          {{"home", 30, {50'000}}, {"video", 7, {200}}},
+          {{"home", 30, {50'000}, {{"purchased", 365}, {"clicked", 2}}}, {"video", 7, {200}}},
           {"clicked", "purchased"},
           {"seen-home", "seen-video"}};
 }
@@ -32,18 +32,28 @@ TEST(Descriptor, IsRefusedShortenedOrLengthened) {
   EXPECT_EQ(DecodeDescriptor(bytes + '\0').error().code, Code::kCorrupt);
 }
 
-// What EncodeDescriptor wrote in version 1.
+StoreDescriptor WithoutCountedKinds(StoreDescriptor descriptor) {
+  for (StoredFilter& filter : descriptor.filters) filter.kinds.clear();
+  return descriptor;
+}
+
+// What EncodeDescriptor wrote in a lower version, which ended `bytes` before the fields of the filters'
+// kinds.
+std::string InVersion(char version, const StoreDescriptor& descriptor, size_t bytes) {
+  std::string encoded = EncodeDescriptor(WithoutCountedKinds(descriptor));
+  encoded.resize(encoded.size() - descriptor.filters.size() - bytes);
+  encoded[0] = version;
+  return encoded;
+}
+
 std::string InVersion1(StoreDescriptor descriptor) {
   descriptor.kinds.clear();
   descriptor.topics.clear();
-  std::string bytes = EncodeDescriptor(descriptor);
-  bytes.resize(bytes.size() - 4);
-  bytes[0] = 1;
-  return bytes;
+  return InVersion(1, descriptor, 4);
 }
 
 TEST(Descriptor, OfVersion1IsReadAndHasNoKinds) {
-  StoreDescriptor expected = Example();
+  StoreDescriptor expected = WithoutCountedKinds(Example());
   expected.kinds.clear();
   expected.topics.clear();
   expected.version = 1;
@@ -51,13 +61,42 @@ TEST(Descriptor, OfVersion1IsReadAndHasNoKinds) {
 }
 
 TEST(Descriptor, OfVersion2IsReadAndHasNoTopics) {
-  StoreDescriptor expected = Example();
+  StoreDescriptor expected = WithoutCountedKinds(Example());
   expected.topics.clear();
-  std::string bytes = EncodeDescriptor(expected);
-  bytes.resize(bytes.size() - 2);
-  bytes[0] = 2;
   expected.version = 2;
-  EXPECT_EQ(*DecodeDescriptor(bytes), expected);
+  EXPECT_EQ(*DecodeDescriptor(InVersion(2, expected, 2)), expected);
+}
+
+TEST(Descriptor, OfVersion3IsReadAndItsFiltersCountedNoKinds) {
+  StoreDescriptor expected = WithoutCountedKinds(Example());
+  expected.version = 3;
+  EXPECT_EQ(*DecodeDescriptor(InVersion(3, expected, 0)), expected);
+}
+
+std::vector<std::pair<int, int32_t>> NumbersAndWindows(const std::vector<KindPolicy>& kinds) {
+  std::vector<std::pair<int, int32_t>> found;
+  for (const KindPolicy& kind : kinds) found.emplace_back(kind.number, kind.window_days);
+  return found;
+}
+
+TEST_F(StoreTest, KnowsTheKindsThatAFilterCountedOnce) {
+  using Past = std::vector<std::pair<int, int32_t>>;
+  const auto past = [&](std::vector<StoredKind> kinds) {
+    StoreOptions options = Options();
+    for (const StoredKind& kind : kinds) options.kinds.push_back(kind.name);
+    options.filters.resize(1);
+    options.filters[0].kinds = std::move(kinds);
+    return NumbersAndWindows((*RocksPartitionStore::Open(options))->past_kinds()[0]);
+  };
+  EXPECT_EQ(past({{"clicked", 2}, {"purchased", 300}}), Past());
+  EXPECT_EQ(past({{"clicked", 2}, {"purchased", 365}}), Past());
+  EXPECT_EQ(past({{"liked", 9}}), (Past{{16, 2}, {17, 365}}));
+  EXPECT_EQ(past({{"purchased", 30}}), (Past{{18, 9}, {16, 2}}));
+  EXPECT_EQ(past({}), (Past{{17, 30}, {18, 9}, {16, 2}}));
+  StoreOptions other = Options();
+  other.filters = {{"other", 30, {}}};
+  EXPECT_EQ((*RocksPartitionStore::Open(other))->past_kinds()[0].size(), 0u);
+  EXPECT_EQ(past({}), (Past{{17, 30}, {18, 9}, {16, 2}})) << "also where the filter itself was away";
 }
 
 TEST_F(StoreTest, KnowsTheTopicsThatItsSnapshotsEverWentTo) {
@@ -181,7 +220,7 @@ TEST_F(StoreTest, RefusesANewerVersion) {
   const auto store = RocksPartitionStore::Open(Options());
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Code::kRefused);
-  EXPECT_NE(store.error().message.find("format version 4"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("format version 5"), std::string::npos) << store.error().message;
   EXPECT_NE(store.error().message.find("newer seend"), std::string::npos) << store.error().message;
 }
 
@@ -190,7 +229,7 @@ TEST(RegisterFilters, KeepsKnownIdsAndGivesNewNamesTheNext) {
   EXPECT_EQ(RegisterFilters(descriptor, {{"search", 3, {}}, {"video", 14, {100}}}),
             (std::vector<FilterId>{2, 1}));
   const std::vector<StoredFilter> expected = {
-      {"home", 30, {50'000}}, {"video", 14, {100}}, {"search", 3, {}}};
+      {"home", 30, {50'000}, {{"purchased", 365}, {"clicked", 2}}}, {"video", 14, {100}}, {"search", 3, {}}};
   EXPECT_EQ(descriptor.filters, expected);
 }
 

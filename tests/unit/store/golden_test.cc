@@ -96,18 +96,24 @@ TEST(Golden, Journal) {
 TEST(Golden, Descriptor) {
   StoreDescriptor descriptor{{"exposures", 3, 8, "murmur2"}, {{"home", 30, {50'000}}, {"video", 7, {200}}}};
   const std::string plain = EncodeDescriptor(descriptor);
-  std::string version_1 = plain.substr(0, plain.size() - 4);
+  std::string version_1 = plain.substr(0, plain.size() - 6);
   version_1[0] = 1;
   descriptor.kinds = {"clicked", "purchased"};
   const std::string with_kinds = EncodeDescriptor(descriptor);
-  std::string version_2 = with_kinds.substr(0, with_kinds.size() - 2);
+  std::string version_2 = with_kinds.substr(0, with_kinds.size() - 4);
   version_2[0] = 2;
   descriptor.topics = {"seen-home", "seen-video"};
+  const std::string with_topics = EncodeDescriptor(descriptor);
+  std::string version_3 = with_topics.substr(0, with_topics.size() - 2);
+  version_3[0] = 3;
+  descriptor.filters[0].kinds = {{"purchased", 365}};
   ExpectGolden("descriptor.txt", {{"two filters, as version 1 had it", version_1},
                                   {"two filters", plain},
                                   {"two filters, two kinds, as version 2 had it", version_2},
                                   {"two filters, two kinds", with_kinds},
-                                  {"two filters, two kinds, two topics", EncodeDescriptor(descriptor)}});
+                                  {"two filters, two kinds, two topics, as version 3 had it", version_3},
+                                  {"two filters, two kinds, two topics", with_topics},
+                                  {"a filter that counted a kind", EncodeDescriptor(descriptor)}});
 }
 
 Delta Others(std::vector<OtherSegment> others) {
