@@ -30,6 +30,13 @@ void LogEndWatch::Step() {
   }
   slow_ = std::move(still_slow);
   if (!together.empty() && !AskFor(together, kQuestion)) slow_.insert(together.begin(), together.end());
+  // All may answer again, as after a pause of this process. Every other step only: one may be silent still.
+  if (alone.size() > 1 && !slow_asked_together_) {
+    slow_asked_together_ = true;
+    if (AskFor(alone, kSlowQuestion)) slow_.clear();
+    return;
+  }
+  slow_asked_together_ = false;
   // The turn goes round: those that don't answer must not use up the time of those that would.
   const auto next = std::upper_bound(alone.begin(), alone.end(), last_slow_asked_);
   std::rotate(alone.begin(), next, alone.end());

@@ -20,9 +20,11 @@ namespace seen {
 class LogEndWatch {
  public:
   static constexpr std::chrono::milliseconds kEvery{250};
-  static constexpr std::chrono::milliseconds kQuestion{500};      // of all partitions that answer
-  static constexpr std::chrono::milliseconds kSlowQuestion{100};  // of one that doesn't
-  static constexpr std::chrono::milliseconds kSlowStep{300};      // of all of these together
+  static constexpr std::chrono::milliseconds kQuestion{500};  // of all partitions that answer
+  /// Of one that doesn't. A broker answers the requests of a connection in their order, and the one before
+  /// may be a fetch that waits for records: fetch.wait.max.ms, 100 by default.
+  static constexpr std::chrono::milliseconds kSlowQuestion{250};
+  static constexpr std::chrono::milliseconds kSlowStep{250};  // of all of these together
 
   /// Asks for the ends of these partitions, in one request a broker. All of them, or an error.
   using Ask = std::function<Result<std::map<int32_t, int64_t>>(std::span<const int32_t> partitions,
@@ -36,8 +38,8 @@ class LogEndWatch {
   /// Joins the thread: waits for one Step at most.
   void Stop();
 
-  /// One thread at a time. A partition that doesn't answer is asked alone from then on, until it does: it
-  /// must not keep the others' ages unknown.
+  /// One thread at a time. A partition that doesn't answer is asked apart from then on, until it does: it
+  /// must not keep the others' ages unknown. Where several don't, they are asked together and alone by turns.
   void Step();
 
  private:
@@ -46,9 +48,10 @@ class LogEndWatch {
   const Ask ask_;
   const OpenPartitions& open_;
   const Clock& clock_;
-  std::set<int32_t> slow_;        // Step
-  int32_t last_slow_asked_ = -1;  // Step
-  RepeatingThread thread_;        // ends before the rest goes
+  std::set<int32_t> slow_;            // Step
+  bool slow_asked_together_ = false;  // Step: last time
+  int32_t last_slow_asked_ = -1;      // Step
+  RepeatingThread thread_;            // ends before the rest goes
 };
 
 }  // namespace seen

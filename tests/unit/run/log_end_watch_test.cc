@@ -38,12 +38,17 @@ class LogEndWatchTest : public testing::Test {
   FakeStore store_{durable_, fault_, level0_files_};
   OpenPartitions partitions_;
   std::vector<std::vector<int32_t>> asked_;
-  std::set<int32_t> silent_;  // they don't answer, and those asked with them don't either
+  std::chrono::milliseconds fetch_wait_{0};  // a broker answers a connection's requests in their order
+  std::set<int32_t> silent_;                 // they don't answer, and those asked with them don't either
   LogEndWatch watch_{[this](std::span<const int32_t> partitions,
                             std::chrono::milliseconds timeout) -> Result<std::map<int32_t, int64_t>> {
                        asked_.emplace_back(partitions.begin(), partitions.end());
                        std::map<int32_t, int64_t> ends;
                        for (const int32_t partition : partitions) {
+                         if (timeout < fetch_wait_) {
+                           clock_.Advance(timeout.count());
+                           return Fail(Code::kUnavailable, "behind a fetch");
+                         }
                          if (silent_.contains(partition)) {
                            clock_.Advance(timeout.count());
                            return Fail(Code::kUnavailable, "no leader");
@@ -72,7 +77,7 @@ TEST_F(LogEndWatchTest, TellsEveryPartitionItsEndAndTheTimeOfTheQuestion) {
 TEST_F(LogEndWatchTest, DoesNotLetOnePartitionKeepTheOthersUnknown) {
   for (const int32_t number : {0, 1, 2, 3}) Open(number);
   silent_ = {2};
-  for (int step = 0; step < 4; ++step) {
+  for (int step = 0; step < 6; ++step) {
     watch_.Step();
     clock_.Advance(LogEndWatch::kEvery.count());
   }
@@ -89,12 +94,22 @@ TEST_F(LogEndWatchTest, DoesNotLetOnePartitionKeepTheOthersUnknown) {
   EXPECT_EQ(asked_, (Asked{{0, 1, 2, 3}})) << "it answers again";
 }
 
+TEST_F(LogEndWatchTest, WaitsForAnAnswerThatStandsBehindAFetch) {
+  for (const int32_t number : {0, 1}) Open(number);
+  silent_ = {0, 1};
+  watch_.Step();
+  silent_.clear();
+  fetch_wait_ = 150ms;
+  watch_.Step();
+  for (const int32_t number : {0, 1}) EXPECT_EQ(Of(number).lag_messages, 0) << number;
+}
+
 TEST_F(LogEndWatchTest, AsksAllSilentPartitionsInTurnAndNoLongerThanAStepMay) {
   for (int32_t number = 0; number < 20; ++number) Open(number);
   for (int32_t number = 0; number < 20; ++number) {
     if (number != 13) silent_.insert(number);
   }
-  for (int step = 0; step < 20; ++step) {
+  for (int step = 0; step < 40; ++step) {
     const Instant before = clock_.Now();
     watch_.Step();
     EXPECT_LE(clock_.Now() - before,
