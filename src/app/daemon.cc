@@ -8,17 +8,17 @@
 #include "app/daemon_status.h"
 #include "app/embedded.h"
 #include "app/exposures.h"
-#include "app/group_reader.h"
+#include "topics/group_reader.h"
 #include "app/items.h"
-#include "app/kafka_retry.h"
+#include "topics/broker_wait.h"
 #include "app/memory_budget.h"
-#include "app/other_group.h"
+#include "topics/other_group.h"
 #include "app/rekeying.h"
-#include "app/retention_watch.h"
+#include "topics/retention_watch.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/stop_signal.h"
-#include "app/topics.h"
+#include "topics/daemon_topics.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "flow/lease.h"
@@ -51,7 +51,7 @@ bool IsWaitedFor(Code code) { return code == Code::kUnavailable || code == Code:
 
 class Daemon {
  public:
-  explicit Daemon(const DaemonOptions& options)
+  explicit Daemon(const RunCommand& options)
       : options_(options),
         config_(options.config),
         budget_(config_.store.memory_bytes, config_.items.has_value()),
@@ -95,7 +95,7 @@ class Daemon {
   void ShutDown();
   void Failed(const Error& error);
 
-  const DaemonOptions& options_;
+  const RunCommand& options_;
   Config config_;
   SystemClock clock_;
   std::atomic<int> exit_status_{0};
@@ -106,6 +106,8 @@ class Daemon {
   StatusBoard status_;
   Metrics metrics_;
   SpaceWait space_{stop_, status_, metrics_};
+  const BrokerWait wait_{[this](milliseconds timeout) { return stop_.WaitFor(timeout); },
+                         [this](std::string problem) { status_.SetProblem(std::move(problem)); }};
   std::atomic<const Exposures*> shown_exposures_{nullptr};  // for HTTP's threads
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
@@ -195,9 +197,10 @@ Status Daemon::Connect() {
   admin_ = std::move(*admin);
   const bool rebuild = options_.rebuild || options_.embedded_kafka;
   const auto topics =
-      WaitForTopics(config_, *admin_, options_.embedded_kafka, {StoredPartitions(), rebuild}, stop_, status_);
+      WaitForTopics(config_, *admin_, options_.embedded_kafka, {StoredPartitions(), rebuild}, wait_);
   if (!topics) return Fail(topics.error());
   if (topics->partitions == 0) return {};  // asked to stop meanwhile
+  status_.SetPartitionCount(topics->partitions);
   if (Status alone = CheckAlone(); !alone) return alone;
 
   DeadLetterProducer::Options letters;
@@ -299,7 +302,7 @@ Status Daemon::Connect() {
 Status Daemon::CheckAlone() {
   if (!WritesWatermarks(config_) || options_.embedded_kafka || options_.share_topics) return {};
   const Status alone = RetryKafka(
-      [&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, stop_); }, stop_, status_);
+      [&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
   if (alone) status_.SetProblem("");
   return alone;
 }
@@ -415,6 +418,6 @@ void Daemon::ShutDown() {
 
 }  // namespace
 
-int RunDaemon(const DaemonOptions& options) { return Daemon(options).Run(); }
+int RunDaemon(const RunCommand& options) { return Daemon(options).Run(); }
 
 }  // namespace seen

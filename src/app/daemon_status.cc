@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/retention_watch.h"
+#include "topics/retention_watch.h"
 #include "app/version.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"

@@ -1,6 +1,6 @@
 #include "app/exposures.h"
 
-#include "app/retention_watch.h"
+#include "topics/retention_watch.h"
 #include "base/threads.h"
 
 namespace seen {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/published_topics.h"
+#include "topics/published_topics.h"
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
 #include "flow/publisher.h"

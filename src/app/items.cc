@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/item_topics.h"
+#include "topics/item_topics.h"
 #include "app/rekeying.h"
 #include "base/log.h"
 #include "base/threads.h"

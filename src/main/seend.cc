@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <variant>
 
-#include "app/command_line.h"
+#include "config/command_line.h"
 #include "app/daemon.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -26,6 +26,5 @@ int main(int argc, char** argv) {
   }
   auto& run = *std::get_if<seen::RunCommand>(&command);
   seen::log::Configure(run.config.log.level, run.config.log.format);
-  return seen::RunDaemon(
-      {std::move(run.config), run.embedded_kafka, run.rebuild, run.publish_incomplete, run.share_topics});
+  return seen::RunDaemon(run);
 }

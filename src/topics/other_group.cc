@@ -1,4 +1,4 @@
-#include "app/other_group.h"
+#include "topics/other_group.h"
 
 #include <algorithm>
 #include <chrono>
@@ -52,13 +52,13 @@ Result<std::map<std::string, Beat>> BeatsOfOthers(const KafkaConfig& kafka, cons
 
 }  // namespace
 
-Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, StopSignal& stop) {
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, const BrokerWait& wait) {
   const auto before = BeatsOfOthers(kafka, watermarks_topic);
   if (!before) return Fail(before.error());
   if (before->empty()) return {};
   log::Info("another group has written to the topic of watermarks; does it still?",
             {{"topic", watermarks_topic}, {"group", before->begin()->second.group}});
-  if (stop.WaitFor(kBeatsAwaited)) return {};
+  if (wait.stops_within(kBeatsAwaited)) return {};
   const auto now = BeatsOfOthers(kafka, watermarks_topic);
   if (!now) return Fail(now.error());
   for (const auto& [partition, beat] : *now) {

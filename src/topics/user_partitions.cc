@@ -1,4 +1,4 @@
-#include "app/user_partitions.h"
+#include "topics/user_partitions.h"
 
 #include <fmt/format.h>
 

@@ -1,15 +1,14 @@
-#include "app/topics.h"
+#include "topics/daemon_topics.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <map>
 
-#include "app/kafka_retry.h"
-#include "app/user_partitions.h"
 #include "base/log.h"
 #include "items/item_window.h"
 #include "model/day.h"
+#include "topics/user_partitions.h"
 
 namespace seen {
 namespace {
@@ -90,22 +89,21 @@ Result<int32_t> CountUserPartitions(const Config& config, const Admin& admin, In
 }  // namespace
 
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
-                                  KnownState known, StopSignal& stop, StatusBoard& status) {
+                                  KnownState known, const BrokerWait& wait) {
   const std::string& input = config.input.source_topic.value_or(config.input.topic);
-  const auto partitions = RetryKafka([&] { return admin.PartitionCount(input, kAsk); }, stop, status);
-  if (!partitions) return stop.requested() ? Result<InputTopics>() : Fail(partitions.error());
+  const auto partitions = RetryKafka([&] { return admin.PartitionCount(input, kAsk); }, wait);
+  if (!partitions) return wait.stops() ? Result<InputTopics>() : Fail(partitions.error());
   InputTopics input_topics{*partitions, *partitions, *partitions, kMessageBytesDefault};
   if (config.input.source_topic && !embedded_kafka) {
-    const auto keyed = RetryKafka([&] { return EnsureKeyedTopic(config, admin, *partitions); }, stop, status);
-    if (!keyed) return stop.requested() ? Result<InputTopics>() : Fail(keyed.error());
+    const auto keyed = RetryKafka([&] { return EnsureKeyedTopic(config, admin, *partitions); }, wait);
+    if (!keyed) return wait.stops() ? Result<InputTopics>() : Fail(keyed.error());
     input_topics = *keyed;
   }
-  status.SetPartitionCount(input_topics.partitions);
   input_topics.user_partitions = input_topics.partitions;
   if (!embedded_kafka) {
     const InputPartitions of{input_topics.partitions, known.partitions, known.rebuild};
-    const auto count = RetryKafka([&] { return CountUserPartitions(config, admin, of); }, stop, status);
-    if (!count) return stop.requested() ? Result<InputTopics>() : Fail(count.error());
+    const auto count = RetryKafka([&] { return CountUserPartitions(config, admin, of); }, wait);
+    if (!count) return wait.stops() ? Result<InputTopics>() : Fail(count.error());
     input_topics.user_partitions = *count;
   }
 
@@ -131,16 +129,16 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
-    const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, stop, status);
-    if (!state) return stop.requested() ? Result<InputTopics>() : Fail(state.error());
+    const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, wait);
+    if (!state) return wait.stops() ? Result<InputTopics>() : Fail(state.error());
     Tell(topic, *state);
-    const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, stop, status);
-    if (!bytes) return stop.requested() ? Result<InputTopics>() : Fail(bytes.error());
+    const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, wait);
+    if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());
     size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
                                                                  : input_topics.snapshot_bytes_max;
     least = std::min(least, *bytes);
   }
-  status.SetProblem("");
+  wait.on_problem({});
   return input_topics;
 }
 

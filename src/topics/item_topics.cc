@@ -1,4 +1,4 @@
-#include "app/item_topics.h"
+#include "topics/item_topics.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "app/retention_watch.h"
+#include "topics/retention_watch.h"
 
 #include <fmt/format.h>
 

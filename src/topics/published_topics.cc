@@ -1,4 +1,4 @@
-#include "app/published_topics.h"
+#include "topics/published_topics.h"
 
 #include "kafka/reader.h"
 

@@ -1,4 +1,4 @@
-#include "app/group_reader.h"
+#include "topics/group_reader.h"
 
 #include <algorithm>
 

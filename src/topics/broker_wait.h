@@ -3,17 +3,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <string>
 
-#include "app/daemon_status.h"
-#include "app/stop_signal.h"
 #include "base/log.h"
 
 namespace seen {
 
-/// Calls `attempt` until it gives a value, refuses or a stop is asked for.
+/// What happens between two questions that brokers don't answer.
+struct BrokerWait {
+  std::function<bool(std::chrono::milliseconds)> stops_within;  // waits so long; true at once: the program stops
+  std::function<void(std::string problem)> on_problem;          // empty: they answer
+  bool stops() const { return stops_within(std::chrono::milliseconds(0)); }
+};
+
+/// Calls `attempt` until it gives a value, refuses or the program stops.
 template <typename Attempt>
-auto RetryKafka(Attempt attempt, StopSignal& stop, StatusBoard& status) -> decltype(attempt()) {
+auto RetryKafka(Attempt attempt, const BrokerWait& wait) -> decltype(attempt()) {
   constexpr std::chrono::milliseconds kBackOffMax{2000};
   constexpr int kTriesALine = 15;
   std::chrono::milliseconds back_off{100};
@@ -21,10 +27,9 @@ auto RetryKafka(Attempt attempt, StopSignal& stop, StatusBoard& status) -> declt
     auto result = attempt();
     if (result || result.error().code == Code::kRefused || result.error().code == Code::kInvalidArgument)
       return result;
-    const std::string problem = "waiting for Kafka: " + result.error().message;
-    status.SetProblem(problem);
+    wait.on_problem("waiting for Kafka: " + result.error().message);
     if (tries % kTriesALine == 0) log::Warning("waiting for Kafka", {{"reason", result.error().message}});
-    if (stop.WaitFor(back_off)) return result;
+    if (wait.stops_within(back_off)) return result;
     back_off = std::min(back_off * 2, kBackOffMax);
   }
 }

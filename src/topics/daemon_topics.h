@@ -1,9 +1,9 @@
 #pragma once
+// The topics that the daemon reads and writes: looked at, and made where they are missing.
 
-#include "app/daemon_status.h"
-#include "app/stop_signal.h"
 #include "config/config.h"
 #include "kafka/admin.h"
+#include "topics/broker_wait.h"
 
 namespace seen {
 
@@ -27,6 +27,6 @@ struct KnownState {
 /// input is re-keyed into, the snapshot topics (compacted) and the dead-letter topic where they are missing.
 /// kRefused: the broker won't create a topic, or a snapshot topic has another number of partitions.
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
-                                  KnownState known, StopSignal& stop, StatusBoard& status);
+                                  KnownState known, const BrokerWait& wait);
 
 }  // namespace seen
