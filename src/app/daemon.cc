@@ -8,17 +8,12 @@
 #include "app/daemon_status.h"
 #include "app/embedded.h"
 #include "app/exposures.h"
-#include "topics/group_reader.h"
 #include "app/items.h"
-#include "topics/broker_wait.h"
 #include "app/memory_budget.h"
-#include "topics/other_group.h"
 #include "app/rekeying.h"
-#include "topics/retention_watch.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/stop_signal.h"
-#include "topics/daemon_topics.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "flow/lease.h"
@@ -32,6 +27,11 @@
 #include "serve/metrics.h"
 #include "serve/routes.h"
 #include "store/stored_identity.h"
+#include "topics/broker_wait.h"
+#include "topics/daemon_topics.h"
+#include "topics/group_reader.h"
+#include "topics/other_group.h"
+#include "topics/retention_watch.h"
 
 namespace seen {
 namespace {
@@ -301,8 +301,8 @@ Status Daemon::Connect() {
 
 Status Daemon::CheckAlone() {
   if (!WritesWatermarks(config_) || options_.embedded_kafka || options_.share_topics) return {};
-  const Status alone = RetryKafka(
-      [&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
+  const Status alone =
+      RetryKafka([&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
   if (alone) status_.SetProblem("");
   return alone;
 }

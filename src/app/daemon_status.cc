@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "topics/retention_watch.h"
 #include "app/version.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
 #include "serve/readiness.h"
 #include "store/descriptor.h"
+#include "topics/retention_watch.h"
 
 namespace seen {
 

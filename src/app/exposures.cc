@@ -1,7 +1,7 @@
 #include "app/exposures.h"
 
-#include "topics/retention_watch.h"
 #include "base/threads.h"
+#include "topics/retention_watch.h"
 
 namespace seen {
 namespace {

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
-#include "topics/published_topics.h"
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
 #include "flow/publisher.h"
 #include "kafka/consumer.h"
 #include "run/runner_threads.h"
+#include "topics/published_topics.h"
 
 namespace seen {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "topics/item_topics.h"
 #include "app/rekeying.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -12,6 +11,7 @@
 #include "kafka/group_producer.h"
 #include "run/items_rekey_reports.h"
 #include "run/items_taker.h"
+#include "topics/item_topics.h"
 
 namespace seen {
 namespace {

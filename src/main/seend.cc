@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <variant>
 
-#include "config/command_line.h"
 #include "app/daemon.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "config/command_line.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
 

@@ -12,8 +12,9 @@ namespace seen {
 
 /// What happens between two questions that brokers don't answer.
 struct BrokerWait {
-  std::function<bool(std::chrono::milliseconds)> stops_within;  // waits so long; true at once: the program stops
-  std::function<void(std::string problem)> on_problem;          // empty: they answer
+  std::function<bool(std::chrono::milliseconds)>
+      stops_within;                                     // waits so long; true at once: the program stops
+  std::function<void(std::string problem)> on_problem;  // empty: they answer
   bool stops() const { return stops_within(std::chrono::milliseconds(0)); }
 };
 

@@ -52,7 +52,8 @@ Result<std::map<std::string, Beat>> BeatsOfOthers(const KafkaConfig& kafka, cons
 
 }  // namespace
 
-Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, const BrokerWait& wait) {
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
+                        const BrokerWait& wait) {
   const auto before = BeatsOfOthers(kafka, watermarks_topic);
   if (!before) return Fail(before.error());
   if (before->empty()) return {};

@@ -12,6 +12,7 @@ namespace seen {
 /// Reads the topic of watermarks, which must exist. kRefused, with the remedy: another group than
 /// `kafka.group_id` writes to it now. A group that has stopped is no obstacle: if the topic's last records
 /// are another group's, this waits some seconds for a newer one. kUnavailable: ask again. Control thread.
-Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic, const BrokerWait& wait);
+Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
+                        const BrokerWait& wait);
 
 }  // namespace seen

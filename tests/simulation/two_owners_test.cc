@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numeric>
 
 #include "simulation/seeds.h"
 #include "support/effort.h"
@@ -15,9 +16,9 @@ struct Sum {
   int stale = 0, takeovers = 0, delivered = 0, inside = 0;
 };
 
-Sum RunAll(bool leased, int worlds) {
+Sum RunAll(bool leased, const std::vector<uint64_t>& seeds) {
   Sum sum;
-  for (const uint64_t seed : Seeds(worlds)) {
+  for (const uint64_t seed : seeds) {
     TwoOwners world(seed, leased);
     EXPECT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
     if (leased) {
@@ -34,7 +35,7 @@ Sum RunAll(bool leased, int worlds) {
 
 TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
   const int worlds = test::Rounds(100);
-  const Sum sum = RunAll(true, 100);
+  const Sum sum = RunAll(true, Seeds(100));
   if (ReplaysOne()) return;
   EXPECT_GT(sum.takeovers, worlds);
   EXPECT_GT(sum.inside, 5 * worlds);
@@ -43,8 +44,10 @@ TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
 
 // The test above can fail: it does without the lease.
 TEST(TwoOwners, WithoutTheLeaseOldSnapshotsReplaceNewerOnes) {
-  const Sum sum = RunAll(false, 20);
   if (ReplaysOne()) return;
+  std::vector<uint64_t> seeds(20);  // also under sanitizers: few worlds have a stale one
+  std::iota(seeds.begin(), seeds.end(), 1);
+  const Sum sum = RunAll(false, seeds);
   EXPECT_GT(sum.stale, 0) << "of " << sum.delivered;
 }
 

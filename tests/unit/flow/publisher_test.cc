@@ -43,7 +43,8 @@ class PublisherTest : public testing::Test {
     Lane& lane = lanes[static_cast<size_t>(number)];
     const std::string value = R"({"user_id":")" + User(number) + R"(","item_id":")" + item +
                               R"(","exposed_at":)" + std::to_string(clock.WallNow().value) + "}";
-    const Record record{lane.next_offset++, clock.WallNow(), User(number), value, false};
+    const std::string user = User(number);
+    const Record record{lane.next_offset++, clock.WallNow(), user, value, false};
     ASSERT_EQ(lane.open->flow->intake.Apply({&record, 1}), size_t{1});
   }
   static std::string User(int32_t number) { return "user-of-" + std::to_string(number); }
