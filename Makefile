@@ -21,7 +21,7 @@ check:  ## format, headers, clang-tidy with thread-safety analysis, and the test
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py check
 
-ci:  ## test and check beside each other, as .ci/run does
+ci:  ## test and check beside each other
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py test check
 

@@ -3,7 +3,7 @@
 
     tests/run.py                       what `make test` runs
     tests/run.py check                 what `make check` runs
-    tests/run.py test check            both, as .ci/run does
+    tests/run.py test check            both beside each other
     tests/run.py unit simulation       some parts
     tests/run.py unit -k Delta         only tests whose name contains `Delta`
 
