@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "app/exposures.h"
+#include "app/rekeying.h"
 #include "app/version.h"
+#include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
 #include "serve/readiness.h"

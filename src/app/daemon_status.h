@@ -5,13 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "app/exposures.h"
-#include "app/rekeying.h"
 #include "base/mutex.h"
 #include "config/config.h"
 #include "serve/daemon_status.h"
 
 namespace seen {
+
+class Exposures;
+struct OpenPartition;
+class Rekeying;
 
 /// Any thread.
 class StatusBoard {

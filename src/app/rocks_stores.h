@@ -6,6 +6,7 @@
 
 #include "app/memory_budget.h"
 #include "config/config.h"
+#include "flow/partition_options.h"
 #include "rocks/resources.h"
 #include "run/exposures_taker.h"
 #include "store/rocks_partition_store.h"

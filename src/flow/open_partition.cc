@@ -1,6 +1,17 @@
 #include "flow/open_partition.h"
 
+#include "flow/partition_flow.h"
+
 namespace seen {
+
+OpenPartition::OpenPartition() = default;
+OpenPartition::~OpenPartition() = default;
+
+bool OpenPartition::AwaitsRekeying() const {
+  return flow->state.next_offset() < answers_from.load(std::memory_order_acquire);
+}
+
+bool OpenPartition::CaughtUp() const { return flow->state.CaughtUp() && !AwaitsRekeying(); }
 
 void OpenPartition::Stop(std::string reason) {
   {

@@ -10,16 +10,20 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "flow/partition_flow.h"
 #include "flow/store_port.h"
 
 namespace seen {
+
+struct PartitionFlow;
 
 /// This bit of a ticket's upper half: it is of an unexposed item, not of a snapshot.
 inline constexpr uint64_t kUnexposedTag = uint64_t{1} << 32;
 
 /// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
 struct OpenPartition {
+  OpenPartition();
+  ~OpenPartition();
+
   int32_t partition = 0;
   uint64_t ticket_tag = 0;  // upper half of the publisher's tickets; set by OpenPartitions::Add
   uint64_t unexposed_tag() const { return ticket_tag | kUnexposedTag; }  // the same for unexposed items
@@ -34,10 +38,8 @@ struct OpenPartition {
   // up too it isn't known.
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> answers_from{0};
-  bool AwaitsRekeying() const {
-    return flow->state.next_offset() < answers_from.load(std::memory_order_acquire);
-  }
-  bool CaughtUp() const { return flow->state.CaughtUp() && !AwaitsRekeying(); }
+  bool AwaitsRekeying() const;
+  bool CaughtUp() const;
 
   // By the group, to this daemon. One that isn't assigned answers from what is known here; nothing of it is
   // read, published or committed.

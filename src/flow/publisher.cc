@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "flow/partition_flow.h"
+
 namespace seen {
 namespace {
 using std::chrono::milliseconds;

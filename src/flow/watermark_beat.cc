@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "decode/json_text.h"
+#include "flow/partition_flow.h"
 
 namespace seen {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flow/partition_flow.h"
 #include "query/queries_candidates.h"
 #include "query/queries_segments.h"
 

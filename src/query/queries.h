@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "flow/item_groups_port.h"
 #include "flow/open_partition.h"
+#include "model/journal_row.h"
 #include "serve/query_port.h"
 
 namespace seen {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "filter/snapshot.h"
+#include "flow/partition_flow.h"
 #include "query/exposures_cursor.h"
 #include "query/queries.h"
 

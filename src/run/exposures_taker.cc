@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "flow/partition_flow.h"
 #include "model/day.h"
 
 namespace seen {

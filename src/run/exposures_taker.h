@@ -10,6 +10,8 @@
 
 #include "base/mutex.h"
 #include "flow/open_partition.h"
+#include "flow/partition_options.h"
+#include "flow/reporter.h"
 #include "run/topic_taker.h"
 
 namespace seen {

@@ -1,6 +1,7 @@
 #include "run/last_published_reader.h"
 
 #include "base/log.h"
+#include "flow/partition_flow.h"
 
 namespace seen {
 namespace {

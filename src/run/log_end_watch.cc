@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flow/partition_flow.h"
+
 namespace seen {
 
 LogEndWatch::LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock)

@@ -1,5 +1,7 @@
 #include "run/rekey_taker.h"
 
+#include "flow/partition_flow.h"
+
 namespace seen {
 namespace {
 using std::chrono::milliseconds;

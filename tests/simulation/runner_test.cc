@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "flow/partition_flow.h"
 #include "model/day.h"
 #include "model/fingerprint.h"
 #include "model/user_key.h"

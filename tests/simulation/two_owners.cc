@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "filter/snapshot.h"
+#include "flow/partition_flow.h"
 #include "simulation/fate.h"
 
 namespace seen::sim {

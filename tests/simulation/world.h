@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "simulation/fate.h"
 #include "simulation/oracle.h"

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "decode/own_event.h"
+#include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "model/day.h"
 #include "support/fake_snapshot_topics.h"

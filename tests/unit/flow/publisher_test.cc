@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "flow/partition_flow.h"
 #include "simulation/fate.h"
 #include "support/fakes.h"
 

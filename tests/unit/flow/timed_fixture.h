@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "support/fakes.h"
 

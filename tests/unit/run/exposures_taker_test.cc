@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flow/partition_flow.h"
 #include "model/day.h"
 #include "run/topic_runner.h"
 #include "support/fake_group_log.h"

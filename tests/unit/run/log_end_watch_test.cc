@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "flow/partition_flow.h"
 #include "support/fakes.h"
 
 namespace seen::sim {

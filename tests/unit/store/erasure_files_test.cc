@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "store/keys.h"
 #include "support/fakes.h"
