@@ -112,7 +112,7 @@ class Daemon {
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
-  bool told_ready_ = false;
+  bool logged_ready_ = false;
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
   Instant retention_asked_{};
@@ -384,8 +384,8 @@ void Daemon::Housekeep() {
   }
   if (service_manager_.present()) service_manager_.Alive();
   const DaemonStatus status = queries_.GetStatus();
-  if (status.ready != told_ready_) {
-    told_ready_ = status.ready;
+  if (status.ready != logged_ready_) {
+    logged_ready_ = status.ready;
     if (status.ready) {
       log::Info("ready");
       service_manager_.Ready();

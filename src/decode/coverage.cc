@@ -16,7 +16,7 @@ bool CoversScene(std::span<const std::string> scenes, std::string_view scene) {
 
 bool AllHold(std::span<const NumberedCondition> conditions, const Attributes& attributes) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const NumberedCondition& each) {
-    return ((attributes.met >> each.number) & 1) != 0 &&
+    return ((attributes.present >> each.number) & 1) != 0 &&
            Holds(each.condition, attributes.values[each.number]);
   });
 }

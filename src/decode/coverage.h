@@ -27,7 +27,7 @@ bool CoversScene(std::span<const std::string> scenes, std::string_view scene);
 /// The scalars of an event that conditions look at, each under a number of the caller's (0 to 31).
 struct Attributes {
   const Scalar* values = nullptr;
-  uint32_t met = 0;  // a bit a number: the event has it
+  uint32_t present = 0;  // a bit a number: the event has it
 };
 
 /// A condition whose pointer has been given its number.

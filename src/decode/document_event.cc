@@ -21,7 +21,7 @@ tl::unexpected<Rejection> DocumentEventReader::Reject(Field field, const Problem
 }
 
 Attributes DocumentEventReader::ReadAttributes() {
-  const uint32_t read = found_.met & plan_->condition_slots;
+  const uint32_t read = found_.present & plan_->condition_slots;
   for (size_t slot = 0; read >> slot != 0; ++slot) {
     if ((read >> slot) & 1) attributes_[slot] = ScalarOf(found_.values[slot], digits_[slot]);
   }

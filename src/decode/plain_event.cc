@@ -62,14 +62,15 @@ bool ReadText(const Scalar& value, bool mapped, std::string_view& text) {
   return true;
 }
 
-// `values` of the position and the creation time, as far as `met`.
-bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar& created_at, uint32_t met,
-                     ItemDetails& details) {
-  if (plan.wanted.position && (met & kPosition) != 0) {
+// `values` of the position and the creation time, as far as `present`.
+bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar& created_at,
+                     uint32_t present, ItemDetails& details) {
+  if (plan.wanted.position && (present & kPosition) != 0) {
     if (!IsNullable(position, ScalarKind::kInteger)) return false;
     if (position.kind == ScalarKind::kInteger) details.position = IntegerOf(position.text);
   }
-  if (plan.wanted.item_created_at && (met & kItemCreatedAt) != 0 && created_at.kind != ScalarKind::kNull) {
+  if (plan.wanted.item_created_at && (present & kItemCreatedAt) != 0 &&
+      created_at.kind != ScalarKind::kNull) {
     TimeMs time;
     if (!ReadTime(created_at, plan[Field::kItemCreatedAt].unit, time)) return false;
     details.created_at = time;
@@ -98,14 +99,14 @@ template <bool kDetails>
 [[gnu::always_inline]] inline bool ReadItemObject(PlainScanner& json, PlainShape& shape,
                                                   const EventPlan& plan, Scalar& id, ItemDetails& details) {
   Scalar position, created_at;
-  uint32_t met = 0;
+  uint32_t present = 0;
   for (size_t number = 0; number == 0 || json.Peek() != '}'; ++number) {
     uint32_t slot;
     Scalar value;
-    if (!TakeName(json, shape, plan.element_names, number, slot) || (met & slot)) return false;
+    if (!TakeName(json, shape, plan.element_names, number, slot) || (present & slot)) return false;
     const char* const from = json.at();
     if (!json.TakeScalar(value) && (slot != 0 || !json.SkipValue(from))) return false;
-    met |= slot;
+    present |= slot;
     if (slot == kItemId) id = value;
     if (slot == kPosition) {
       if (!IsNullable(value, ScalarKind::kInteger)) return false;
@@ -116,9 +117,9 @@ template <bool kDetails>
     }
   }
   if constexpr (kDetails) {
-    if (!ReadItemDetails(plan, position, created_at, met, details)) return false;
+    if (!ReadItemDetails(plan, position, created_at, present, details)) return false;
   }
-  return json.Take('}') && (met & kItemId) != 0;
+  return json.Take('}') && (present & kItemId) != 0;
 }
 
 template <bool kDetails>
@@ -151,17 +152,17 @@ bool PlainEventReader::ReadKind(const Scalar& value, Event& event) const {
 }
 
 // What isn't read by default: condition, texts, coverage.
-bool PlainEventReader::ReadExtras(uint32_t met, Event& event) const {
+bool PlainEventReader::ReadExtras(uint32_t present, Event& event) const {
   const EventPlan& plan = *plan_;
-  const Attributes attributes{values_.data(), met};
+  const Attributes attributes{values_.data(), present};
   if (!AllHold(plan.only_if, attributes)) {
     event.skip = SkipReason::kCondition;
     return true;
   }
-  if (plan.wanted.scene && (met & kScene) != 0 &&
+  if (plan.wanted.scene && (present & kScene) != 0 &&
       !ReadText(ValueOf(Field::kScene), plan[Field::kScene].mapped, event.scene))
     return false;
-  if (plan.wanted.request_id && (met & kRequestId) != 0 &&
+  if (plan.wanted.request_id && (present & kRequestId) != 0 &&
       !ReadText(ValueOf(Field::kRequestId), plan[Field::kRequestId].mapped, event.request_id))
     return false;
   event.filters = plan.coverage.Of(event.scene, attributes);
@@ -169,11 +170,11 @@ bool PlainEventReader::ReadExtras(uint32_t met, Event& event) const {
 }
 
 // What the event says of all its items completes what each says of itself.
-bool PlainEventReader::ReadDetails(uint32_t met, EventBuffers& buffers, Event& event) const {
+bool PlainEventReader::ReadDetails(uint32_t present, EventBuffers& buffers, Event& event) const {
   ItemDetails common;
-  if (!ReadItemDetails(*plan_, ValueOf(Field::kPosition), ValueOf(Field::kItemCreatedAt), met, common))
+  if (!ReadItemDetails(*plan_, ValueOf(Field::kPosition), ValueOf(Field::kItemCreatedAt), present, common))
     return false;
-  if (met & kItemId) buffers.details.push_back({});
+  if (present & kItemId) buffers.details.push_back({});
   for (ItemDetails& details : buffers.details) details.Complete(common);
   event.details = buffers.details;
   return true;
@@ -196,12 +197,12 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
   std::string_view user_id, item;
   TimeMs exposed_at;
   Scalar kind;
-  uint32_t met = 0;
+  uint32_t present = 0;
   buffers.Clear();
   for (size_t number = 0; number == 0 || json.Peek() != '}'; ++number) {
     uint32_t slot;
-    if (!TakeName(json, event_, plan.event_names, number, slot) || (met & slot)) return false;
-    met |= slot;
+    if (!TakeName(json, event_, plan.event_names, number, slot) || (present & slot)) return false;
+    present |= slot;
     if (slot == kItems) {
       if (!ReadItems<kDetails>(json, item_, plan, buffers)) return false;
       continue;
@@ -250,20 +251,20 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
   if (!json.Take('}') || !json.AtEnd()) return false;
   if (json.beyond_ascii() && !simdjson::validate_utf8(payload.data(), payload.size())) return false;
   if constexpr (kExtras) {
-    if (!ReadExtras(met, event)) return false;
+    if (!ReadExtras(present, event)) return false;
   }
   // What a condition skips may be of any kind.
-  if ((met & kKind) != 0 && event.skip == SkipReason::kNone && !ReadKind(kind, event)) return false;
+  if ((present & kKind) != 0 && event.skip == SkipReason::kNone && !ReadKind(kind, event)) return false;
   if (event.skip != SkipReason::kNone) [[unlikely]]
     return true;
   constexpr uint32_t kNeeded = kUserId | kExposedAt;
-  const bool one = (met & kItemId) != 0;
-  if ((met & kNeeded) != kNeeded || one == ((met & kItems) != 0)) return false;
+  const bool one = (present & kItemId) != 0;
+  if ((present & kNeeded) != kNeeded || one == ((present & kItems) != 0)) return false;
   if (one) buffers.items.push_back({item, FingerprintOf(item)});
   event.user_id = user_id;
   event.exposed_at = exposed_at;
   event.items = buffers.items;
-  return !kDetails || ReadDetails(met, buffers, event);
+  return !kDetails || ReadDetails(present, buffers, event);
 }
 
 }  // namespace seen

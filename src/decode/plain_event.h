@@ -14,7 +14,7 @@
 
 namespace seen {
 
-/// The names met in the last object, in order, each as it stood: from the brace or comma before it to the
+/// The names in the last object, in order, each as it stood: from the brace or comma before it to the
 /// colon. A producer writes all its events alike, and comparing is quicker than scanning: the cursor needn't
 /// wait.
 struct PlainShape {
@@ -47,8 +47,8 @@ class PlainEventReader {
   template <Extent kExtent>
   bool ReadAs(std::string_view payload, EventBuffers& buffers, Event& event);
   bool ReadKind(const Scalar& value, Event& event) const;
-  bool ReadExtras(uint32_t met, Event& event) const;
-  bool ReadDetails(uint32_t met, EventBuffers& buffers, Event& event) const;
+  bool ReadExtras(uint32_t present, Event& event) const;
+  bool ReadDetails(uint32_t present, EventBuffers& buffers, Event& event) const;
 
   const Scalar& ValueOf(Field field) const { return values_[static_cast<size_t>(field)]; }
 
@@ -56,7 +56,7 @@ class PlainEventReader {
   Extent extent_;
   PlainShape event_;
   PlainShape item_;
-  std::array<Scalar, kSlots> values_;  // of the slots met
+  std::array<Scalar, kSlots> values_;  // of the slots that are present
 };
 
 }  // namespace seen

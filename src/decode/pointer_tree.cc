@@ -24,10 +24,10 @@ void PointerTree::Node::Add(std::span<const std::string> steps, uint8_t slot) {
 }
 
 void PointerTree::Node::Visit(dom::element element, FoundElements& found) const {
-  found.met &= ~slots_within;
+  found.present &= ~slots_within;
   for (const uint8_t slot : slots) {
     found.values[slot] = element;
-    found.met |= SlotBit(slot);
+    found.present |= SlotBit(slot);
   }
   if (children.empty()) return;
   dom::object object;
@@ -49,7 +49,7 @@ void PointerTree::Node::VisitMembers(dom::object object, FoundElements& found) c
     if (child == NameTable::kNone) continue;
     if (const uint8_t slot = leaves[child]; slot != NameTable::kNone) [[likely]] {
       found.values[slot] = member.value;
-      found.met |= SlotBit(slot);
+      found.present |= SlotBit(slot);
     } else {
       children[child].Visit(member.value, found);
     }

@@ -19,9 +19,9 @@ inline constexpr uint32_t SlotBit(size_t slot) { return uint32_t{1} << slot; }
 
 struct FoundElements {
   std::array<simdjson::dom::element, kSlots> values;
-  uint32_t met = 0;  // a bit a slot: it was found
+  uint32_t present = 0;  // a bit a slot: it was found
 
-  bool Has(size_t slot) const { return ((met >> slot) & 1) != 0; }
+  bool Has(size_t slot) const { return ((present >> slot) & 1) != 0; }
 };
 
 class PointerTree {
@@ -31,7 +31,7 @@ class PointerTree {
 
   /// Of a member given twice the last one counts, with all that is in it. O(members on the way).
   void Resolve(simdjson::dom::object event, FoundElements& found) const {
-    found.met = 0;
+    found.present = 0;
     root_.VisitMembers(event, found);
   }
 

@@ -35,7 +35,7 @@ struct KeyedProducer::Impl {
   Status Connect();
   void Drop();
   void OnDelivery(const rd_kafka_message_t& message);
-  void Tell();
+  void PassOutcomes();
   void Run();
 };
 
@@ -80,7 +80,7 @@ void KeyedProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   outcomes.push_back({reinterpret_cast<uint64_t>(message._private), delivery});
 }
 
-void KeyedProducer::Impl::Tell() {
+void KeyedProducer::Impl::PassOutcomes() {
   if (!outcomes.empty() && !stopping) options.on_outcomes(outcomes);
   outcomes.clear();
 }
@@ -92,7 +92,7 @@ void KeyedProducer::Impl::Run() {
       std::this_thread::sleep_for(kReopenAfter);
     } else {
       rd_kafka_poll(client.get(), kPollMs);
-      Tell();
+      PassOutcomes();
       const auto health = kafka::ProducerHealth(client.get());
       if (health) continue;
       // An idempotent producer that lost its place is done for: what it holds is read again.
@@ -103,7 +103,7 @@ void KeyedProducer::Impl::Run() {
     const std::unique_lock lock(mutex);
     Drop();
     (void)Connect();
-    Tell();
+    PassOutcomes();
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "model/answer_limits.h"
@@ -116,11 +117,11 @@ void Cut(std::vector<Counted>& counted, uint32_t items_max) {
     return std::tie(b.group, a.fingerprint) < std::tie(a.group, b.fingerprint);
   });
   std::vector<Counted> kept;
-  std::map<Fingerprint, bool> met;
+  std::set<Fingerprint> kept_items;
   for (const Counted& one : counted) {
-    if (!met.contains(one.fingerprint)) {
-      if (met.size() >= items_max) continue;  // a later one may be of an item that is met
-      met.emplace(one.fingerprint, true);
+    if (!kept_items.contains(one.fingerprint)) {
+      if (kept_items.size() >= items_max) continue;  // a later one may be of an item that is kept
+      kept_items.insert(one.fingerprint);
     }
     kept.push_back(one);
   }

@@ -19,14 +19,14 @@ void ParseRemovals(Reader& reader, DeltaView& view) {
   view.removed = reader.Code(count);
   view.removed_first = reader.ReadDay();
   const char* const days = reader.at();
-  bool first_is_met = false;
+  bool first_is_present = false;
   for (uint64_t i = 0; i < count && reader.ok(); ++i) {
     const uint64_t after = reader.Varint(kMax32);
     reader.Require(int64_t{view.removed_first.since_epoch} + static_cast<int64_t>(after) <=
                    std::numeric_limits<int32_t>::max());
-    first_is_met |= after == 0;
+    first_is_present |= after == 0;
   }
-  reader.Require(first_is_met);
+  reader.Require(first_is_present);
   if (reader.ok()) view.removed_days = {days, static_cast<size_t>(reader.at() - days)};
 }
 

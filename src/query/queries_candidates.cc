@@ -39,8 +39,8 @@ void Candidates::Unseen(const CandidateList& candidates, std::span<const std::st
   if (!candidates.created_seconds.empty()) AskAgain(candidates, reader);
   // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false
   // positive. But only of ids whose fingerprint may come twice has it to be looked at.
-  met_.Reset(items.size() + also_seen.size());
-  for (const std::string_view id : also_seen) met_.Add(FingerprintOf(id));
+  earlier_.Reset(items.size() + also_seen.size());
+  for (const std::string_view id : also_seen) earlier_.Add(FingerprintOf(id));
   twice_.clear();
   out.resize(items.size());
   size_t unseen = 0;
@@ -50,7 +50,7 @@ void Candidates::Unseen(const CandidateList& candidates, std::span<const std::st
   }
   out.resize(unseen);
   for (const uint32_t i : out) {
-    if (met_.Add(fingerprints_[i])) twice_.push_back(fingerprints_[i]);
+    if (earlier_.Add(fingerprints_[i])) twice_.push_back(fingerprints_[i]);
   }
   if (!twice_.empty()) DropRepeated(items, also_seen, out);
 }
@@ -72,12 +72,13 @@ void Candidates::AskAgain(const CandidateList& candidates, SeenReader& reader) {
 
 void Candidates::DropRepeated(std::span<const std::string_view> ids,
                               std::span<const std::string_view> also_seen, std::vector<uint32_t>& out) {
-  met_.Reset(twice_.size());
-  for (const Fingerprint fingerprint : twice_) met_.Add(fingerprint);
+  earlier_.Reset(twice_.size());
+  for (const Fingerprint fingerprint : twice_) earlier_.Add(fingerprint);
   ids_.Reset(also_seen.size() + out.size());
   for (const std::string_view id : also_seen) ids_.Insert(id, FingerprintOf(id));
-  std::erase_if(
-      out, [&](uint32_t i) { return met_.Test(fingerprints_[i]) && !ids_.Insert(ids[i], fingerprints_[i]); });
+  std::erase_if(out, [&](uint32_t i) {
+    return earlier_.Test(fingerprints_[i]) && !ids_.Insert(ids[i], fingerprints_[i]);
+  });
 }
 
 }  // namespace seen

@@ -47,7 +47,7 @@ class Candidates {
 
   std::vector<Fingerprint> fingerprints_;  // of the candidates
   std::vector<uint8_t> answers_;           // 1: seen
-  FingerprintBits met_;
+  FingerprintBits earlier_;
   std::vector<Fingerprint> twice_;
   IdSet ids_;
 };

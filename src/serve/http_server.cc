@@ -158,7 +158,7 @@ void HttpServer::Impl::Stop() {
     acceptor.close(ignored);
     accept_pause.cancel();
   });
-  const auto tell_all = [this](auto tell) {
+  const auto for_all = [this](auto call) {
     std::vector<std::shared_ptr<HttpSession>> sessions;
     {
       const MutexLock lock(shared.mutex);
@@ -166,16 +166,16 @@ void HttpServer::Impl::Stop() {
         if (auto alive = session.lock()) sessions.push_back(std::move(alive));
       }
     }
-    for (const auto& session : sessions) tell(*session);
+    for (const auto& session : sessions) call(*session);
   };
-  tell_all([](HttpSession& session) { session.StopSoon(); });
+  for_all([](HttpSession& session) { session.StopSoon(); });
   {
     const auto deadline = std::chrono::steady_clock::now() + shared.options.stop_timeout;
     const MutexLock lock(shared.mutex);
     while (!shared.sessions.empty() && shared.all_gone.WaitUntil(shared.mutex, deadline)) {
     }
   }
-  tell_all([](HttpSession& session) { session.CloseNow(); });
+  for_all([](HttpSession& session) { session.CloseNow(); });
   work.reset();
   for (std::thread& thread : threads) thread.join();
   threads.clear();

@@ -17,7 +17,7 @@ constexpr milliseconds kAsk{2000};
 constexpr uint64_t kKeyedOverhead = 1024;  // a key of at most 512 bytes
 constexpr size_t kMessageBytesDefault = 1 << 20;
 
-void Tell(const TopicSpec& topic, const TopicState& state) {
+void Log(const TopicSpec& topic, const TopicState& state) {
   if (state.created) log::Info("topic created", {{"topic", topic.name}, {"partitions", state.partitions}});
   if (!state.warning.empty())
     log::Warning("topic differs", {{"topic", topic.name}, {"reason", state.warning}});
@@ -59,7 +59,7 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
   }
   const auto state = admin.EnsureTopic(spec, kAsk);
   if (!state) return Fail(state.error());
-  Tell(spec, *state);
+  Log(spec, *state);
   InputTopics topics{state->partitions, state->partitions, source_partitions, kMessageBytesDefault};
   if (state->created) {  // not known to all brokers yet
     const auto bytes = spec.config.find("max.message.bytes");
@@ -131,7 +131,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   for (const TopicSpec& topic : topics) {
     const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, wait);
     if (!state) return wait.stops() ? Result<InputTopics>() : Fail(state.error());
-    Tell(topic, *state);
+    Log(topic, *state);
     const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, wait);
     if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());
     size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
