@@ -10,6 +10,7 @@
 
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
+#include "flow/status.h"
 
 namespace seen {
 
