@@ -17,7 +17,8 @@ LEVELS = [
     ["model"],
     ["decode", "filter", "group"],
     ["flow"],
-    ["items"],
+    ["items", "rows"],
+    ["state_stream"],
     ["run"],
     ["rocks"],
     ["kafka", "store", "item_store", "serve"],
@@ -44,6 +45,7 @@ THIRD_PARTY = {
     "fmt": ANY,
     "tl": {"base", "decode", "config", "app"},
     "zlib.h": {"tools"},
+    "zstd.h": {"rows"},
     "jemalloc": {"app"},
 }
 SOURCE_FILES_ONLY = {"spdlog", "fmt"}

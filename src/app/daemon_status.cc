@@ -8,8 +8,8 @@
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
+#include "rows/descriptor.h"
 #include "serve/readiness.h"
-#include "store/descriptor.h"
 #include "topics/retention_watch.h"
 
 namespace seen {

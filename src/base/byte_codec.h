@@ -60,6 +60,8 @@ class FieldReader {
     }
   }
   std::string GetText() { return std::string(Take(Get<uint16_t>())); }
+  /// All that is left.
+  std::string_view Rest() { return Take(left_.size()); }
   bool ok() const { return ok_; }
   /// Everything was there and nothing is left.
   bool Complete() const { return ok_ && left_.empty(); }

@@ -86,6 +86,14 @@ bool ParseDelta(std::string_view bytes, DeltaView& view) {
   return reader.ok() && reader.AtEnd();
 }
 
+std::string_view UserIdOfDelta(std::string_view bytes) {
+  Reader reader(bytes);
+  reader.Require(reader.Byte() == kVersion);
+  reader.Require((reader.Byte() & delta_bytes::kHasUserId) != 0);
+  const std::string_view user_id = reader.Bytes(reader.Varint(kIdBytesMax));
+  return reader.ok() ? user_id : std::string_view();
+}
+
 bool DecodeFingerprints(std::span<const RiceCode> codes, Fingerprint* to) {
   if (!RiceDecode(codes, to)) return false;
   for (const RiceCode& code : codes) {

@@ -46,6 +46,9 @@ struct DeltaView {
 /// Every code is plausible then.
 bool ParseDelta(std::string_view bytes, DeltaView& view);
 
+/// Of an encoded delta, without looking at the rest. Empty: it names none, or isn't a delta.
+std::string_view UserIdOfDelta(std::string_view bytes);
+
 /// The fingerprints of `codes`, one code's after another's, to `to`. False where a code isn't what
 /// EncodeDelta writes.
 bool DecodeFingerprints(std::span<const RiceCode> codes, Fingerprint* to);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/delta_fold.h"
-#include "store/keys.h"
+#include "rows/keys.h"
 
 namespace seen {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "flow/store_port.h"
 #include "model/delta.h"
-#include "store/descriptor.h"
+#include "rows/descriptor.h"
 #include "store/shared_horizon.h"
 
 namespace seen {

@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 #include "rocks/status.h"
+#include "rows/position_codec.h"
 #include "store/journal_keys.h"
-#include "store/position_codec.h"
 
 namespace seen {
 namespace {

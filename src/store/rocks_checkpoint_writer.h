@@ -4,9 +4,9 @@
 
 #include <string_view>
 
+#include "rows/keys.h"
 #include "store/delta_cache.h"
 #include "store/journal_files.h"
-#include "store/keys.h"
 #include "store/rocks_database.h"
 
 namespace seen {

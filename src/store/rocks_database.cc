@@ -13,8 +13,8 @@
 #include "rocks/deferred_deletes.h"
 #include "rocks/folder.h"
 #include "rocks/status.h"
+#include "rows/keys.h"
 #include "store/journal_keys.h"
-#include "store/keys.h"
 #include "store/rocks_options.h"
 #include "store/store_directory.h"
 

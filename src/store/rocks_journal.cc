@@ -1,7 +1,7 @@
 // The store's journal, read.
 #include "rocks/status.h"
+#include "rows/keys.h"
 #include "store/journal_keys.h"
-#include "store/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
 

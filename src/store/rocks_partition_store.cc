@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 #include "rocks/status.h"
+#include "rows/keys.h"
+#include "rows/position_codec.h"
 #include "store/delta_cache.h"
-#include "store/keys.h"
-#include "store/position_codec.h"
 #include "store/rocks_checkpoint_writer.h"
 #include "store/rocks_database.h"
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "flow/store_port.h"
 #include "rocks/resources.h"
-#include "store/descriptor.h"
+#include "rows/descriptor.h"
 
 namespace rocksdb {
 class FileSystem;

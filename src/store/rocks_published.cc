@@ -3,7 +3,7 @@
 
 #include "base/byte_codec.h"
 #include "rocks/status.h"
-#include "store/keys.h"
+#include "rows/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
 #include "store/rocks_scan.h"

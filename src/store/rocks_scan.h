@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "store/keys.h"
+#include "rows/keys.h"
 
 namespace seen {
 

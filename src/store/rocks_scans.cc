@@ -1,7 +1,7 @@
 // Reading a partition's tables in order: marks, endings, everybody's state.
 #include "base/check.h"
 #include "rocks/status.h"
-#include "store/keys.h"
+#include "rows/keys.h"
 #include "store/rocks_database.h"
 #include "store/rocks_partition_store.h"
 #include "store/rocks_scan.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "store/keys.h"
+#include "rows/keys.h"
 #include "store/store_directory.h"
 
 namespace seen {

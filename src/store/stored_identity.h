@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "store/descriptor.h"
+#include "rows/descriptor.h"
 
 namespace seen {
 

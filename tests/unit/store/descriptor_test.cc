@@ -1,10 +1,10 @@
-#include "store/descriptor.h"
+#include "rows/descriptor.h"
 
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include "base/byte_codec.h"
-#include "store/keys.h"
+#include "rows/keys.h"
 #include "store_fixture.h"
 
 namespace seen::test {

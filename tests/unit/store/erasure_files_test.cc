@@ -12,7 +12,7 @@
 
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
-#include "store/keys.h"
+#include "rows/keys.h"
 #include "support/fakes.h"
 #include "unit/store/store_fixture.h"
 

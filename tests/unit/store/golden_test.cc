@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "model/journal_row.h"
+#include "rows/keys.h"
+#include "rows/position_codec.h"
 #include "store/journal_keys.h"
-#include "store/keys.h"
-#include "store/position_codec.h"
 #include "store_fixture.h"
 
 namespace seen::test {

@@ -1,4 +1,4 @@
-#include "store/position_codec.h"
+#include "rows/position_codec.h"
 
 #include <gtest/gtest.h>
 

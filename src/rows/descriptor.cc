@@ -1,4 +1,4 @@
-#include "store/descriptor.h"
+#include "rows/descriptor.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "store/keys.h"
+#include "rows/keys.h"
 
 #include <algorithm>
 #include <string>

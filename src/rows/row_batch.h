@@ -1,0 +1,56 @@
+#pragma once
+// Rows in one piece of memory: what one checkpoint changed, or what came in one piece from the log.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/row.h"
+
+namespace seen {
+
+/// Ascending by key. What a range deletes stood there before the batch: none of the batch's own rows does.
+/// One thread at a time.
+class RowBatch {
+ public:
+  /// In the order of their keys, each key once; ranges, by where they begin, are counted apart. Ranges don't
+  /// overlap.
+  void Add(const Row& row) {
+    std::vector<Place>& places = row.op == RowOp::kDeleteRange ? ranges_ : rows_;
+    places.push_back({bytes_.size(), static_cast<uint32_t>(row.key.size()),
+                      static_cast<uint32_t>(row.value.size()), row.op});
+    bytes_.append(row.key).append(row.value);
+  }
+
+  bool empty() const { return rows_.empty() && ranges_.empty(); }
+  size_t rows() const { return rows_.size(); }
+  Row GetRow(size_t index) const { return At(rows_[index]); }
+  size_t ranges() const { return ranges_.size(); }
+  Row GetRange(size_t index) const { return At(ranges_[index]); }
+  /// A range takes what stood under `key`.
+  bool Deletes(std::string_view key) const;
+  /// Bytes in memory.
+  uint64_t bytes() const {
+    return bytes_.capacity() + (rows_.capacity() + ranges_.capacity()) * sizeof(Place);
+  }
+
+ private:
+  struct Place {
+    uint64_t at;
+    uint32_t key_bytes;
+    uint32_t value_bytes;
+    RowOp op;
+  };
+  Row At(const Place& place) const {
+    const std::string_view bytes = std::string_view(bytes_).substr(place.at);
+    return {place.op, bytes.substr(0, place.key_bytes), bytes.substr(place.key_bytes, place.value_bytes)};
+  }
+
+  std::string bytes_;
+  std::vector<Place> rows_;
+  std::vector<Place> ranges_;
+};
+
+}  // namespace seen

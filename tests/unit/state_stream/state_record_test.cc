@@ -1,0 +1,83 @@
+#include "state_stream/state_record.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+namespace seen::test {
+namespace {
+
+StateOpening ExampleOpening() { return {"seen", "seen-1", "0.1.0", true, {1'763'700'000'123}, 1000, 7}; }
+
+StatePart ExamplePart() {
+  StatePart part{StreamKind::kRun, 40, 3, 0, true, true, 17, 1000, 2500};
+  part.verified = {{"seen-home", 12}, {"seen-video", 900}};
+  return part;
+}
+
+TEST(StateRecord, AnOpeningIsReadAsItWasWritten) {
+  for (const bool takeover : {false, true}) {
+    StateOpening opening = ExampleOpening();
+    opening.takeover = takeover;
+    std::string bytes;
+    EncodeStateOpening(opening, bytes);
+    const auto decoded = DecodeStateRecord(bytes);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(std::get<StateOpening>(*decoded), opening);
+  }
+}
+
+TEST(StateRecord, APartIsReadAsItWasWritten) {
+  for (const bool later : {false, true}) {
+    StatePart part = ExamplePart();
+    if (later) {
+      part.part = 5;
+      part.verified.clear();
+      part.is_last = part.ends_block = false;
+    }
+    std::string bytes;
+    EncodeStatePart(part, bytes);
+    bytes += "block";
+    const auto decoded = DecodeStateRecord(bytes);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(std::get<ReadStatePart>(*decoded).head, part);
+    EXPECT_EQ(std::get<ReadStatePart>(*decoded).bytes, "block");
+  }
+}
+
+TEST(StateRecord, OfAnotherVersionOrTypeIsRefused) {
+  std::string bytes;
+  EncodeStateOpening(ExampleOpening(), bytes);
+  std::string newer = bytes;
+  newer[0] = 2;
+  EXPECT_EQ(DecodeStateRecord(newer).error().code, Code::kRefused);
+  std::string other = bytes;
+  other[1] = 99;
+  EXPECT_EQ(DecodeStateRecord(other).error().code, Code::kRefused);
+}
+
+TEST(StateRecord, ShortenedOrImplausibleIsMalformed) {
+  std::string opening;
+  EncodeStateOpening(ExampleOpening(), opening);
+  for (size_t length = 0; length < opening.size(); ++length)
+    EXPECT_EQ(DecodeStateRecord(opening.substr(0, length)).error().code, Code::kMalformed) << length;
+  EXPECT_EQ(DecodeStateRecord(opening + "x").error().code, Code::kMalformed);
+  std::string part;
+  EncodeStatePart(ExamplePart(), part);
+  for (size_t length = 0; length < part.size(); ++length)
+    EXPECT_EQ(DecodeStateRecord(part.substr(0, length)).error().code, Code::kMalformed) << length;
+  for (const auto& spoil :
+       {+[](StatePart& p) { p.from = p.to + 1; }, +[](StatePart& p) { p.epoch = -1; },
+        +[](StatePart& p) { p.base_at = -2; }, +[](StatePart& p) { p.from = -1; },
+        +[](StatePart& p) { p.ends_block = false; }, +[](StatePart& p) { p.kind = StreamKind::kBase; }}) {
+    StatePart spoilt = ExamplePart();
+    spoil(spoilt);
+    std::string bytes;
+    EncodeStatePart(spoilt, bytes);
+    EXPECT_EQ(DecodeStateRecord(bytes).error().code, Code::kMalformed);
+  }
+}
+
+}  // namespace
+}  // namespace seen::test
