@@ -1,0 +1,31 @@
+#pragma once
+// How many items a day each filter of a descriptor keeps: what composing deltas has to know.
+
+#include <limits>
+#include <vector>
+
+#include "flow/store_port.h"
+#include "model/delta.h"
+#include "rows/descriptor.h"
+
+namespace seen {
+
+/// Pure, any thread.
+class StoredLimits {
+ public:
+  explicit StoredLimits(const std::vector<StoredFilter>& filters) {
+    for (const StoredFilter& filter : filters) limits_.push_back(filter.limits);
+    resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
+  }
+  /// nullptr: there is no such filter.
+  const DeltaLimits* Of(FilterId filter) const {
+    if (filter == kResolvingFilter) return &resolving_;
+    return filter.number() < limits_.size() ? &limits_[filter.number()] : nullptr;
+  }
+
+ private:
+  std::vector<DeltaLimits> limits_;  // by number
+  DeltaLimits resolving_;
+};
+
+}  // namespace seen

@@ -1,0 +1,298 @@
+#include "state_stream/partition_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rows/keys.h"
+#include "rows/position_codec.h"
+#include "state_stream/recording_writer.h"
+
+namespace seen {
+namespace {
+
+constexpr uint64_t kNumberBits = 30;
+constexpr size_t kRecordsAhead = 4;  // of a base, made before there is room for them
+
+// A ticket: lane, number of the run or base, part.
+uint64_t TicketOf(uint64_t lane, uint32_t number, uint32_t part) {
+  const uint64_t short_number = number & ((uint64_t{1} << kNumberBits) - 1);
+  return lane << 62 | short_number << 32 | part;
+}
+
+}  // namespace
+
+PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock)
+    : options_(std::move(options)),
+      rows_(rows),
+      sink_(sink),
+      clock_(clock),
+      changes_from_(std::max<int64_t>(0, options_.opening.position)),
+      changes_to_(changes_from_),
+      base_at_(options_.opening.base_at),
+      run_at_(clock.Now() + options_.run_every) {
+  const MutexLock lock(mutex_);
+  figures_.base_at = base_at_;
+}
+
+PartitionStream::~PartitionStream() = default;
+
+std::unique_ptr<CheckpointWriter> PartitionStream::Record(std::unique_ptr<CheckpointWriter> writer,
+                                                          const Position& position) {
+  return std::make_unique<RecordingWriter>(
+      std::move(writer), position, options_.descriptor,
+      [this, to = position.next_offset](RowBatch changes) { OnCommitted(std::move(changes), to); });
+}
+
+void PartitionStream::OnCommitted(RowBatch changes, int64_t to) {
+  const MutexLock lock(mutex_);
+  changes_to_ = std::max(changes_to_, to);
+  if (changes_.bytes() + changes.bytes() <= options_.changes_bytes_max) {
+    changes_.Add(std::move(changes));
+    return;
+  }
+  changes_.Clear();
+  changes_from_ = changes_to_;
+  broken_ = true;
+  ++figures_.dropped_changes;
+}
+
+bool PartitionStream::SendOpening() {
+  if (opening_sent_) return epoch_ != kNoOffset;
+  StateOpening opening = options_.opening;
+  opening.at = clock_.WallNow();
+  opening.base_at = base_at_;
+  {
+    const MutexLock lock(mutex_);
+    opening.position = options_.opening.position == kNoOffset && changes_to_ == 0 ? kNoOffset : changes_to_;
+  }
+  std::string record;
+  EncodeStateOpening(opening, record);
+  opening_sent_ = sink_.TrySend(options_.partition, record, TicketOf(uint64_t{0}, next_number_, 0));
+  return false;
+}
+
+StatePart PartitionStream::Head(StreamKind kind, uint32_t number, int64_t from, int64_t to) const {
+  StatePart head;
+  head.kind = kind;
+  head.epoch = epoch_;
+  head.number = number;
+  head.base_at = base_at_;
+  head.from = from;
+  head.to = to;
+  return head;
+}
+
+PartWriter::Emit PartitionStream::Into(Sending& sending) {
+  return [&sending](std::string record) {
+    sending.bytes += record.size();
+    sending.records.push_back(std::move(record));
+    return Status();
+  };
+}
+
+void PartitionStream::BeginRun(bool last) {
+  if (run_) return;
+  RowFold changes;
+  int64_t from = 0;
+  int64_t to = 0;
+  {
+    const MutexLock lock(mutex_);
+    const bool due = last || clock_.Now() >= run_at_ || changes_.bytes() >= options_.run_bytes;
+    if (!due || changes_.empty()) return;
+    std::swap(changes, changes_);
+    from = std::exchange(changes_from_, changes_to_);
+    to = changes_to_;
+  }
+  run_at_ = clock_.Now() + options_.run_every;
+  run_.emplace();
+  run_->number = next_number_++;
+  run_->to = to;
+  PartWriter writer(Head(StreamKind::kRun, run_->number, from, to), options_.record_bytes_max, Into(*run_));
+  Status written = changes.ForEach([this](FilterId filter) { return options_.limits.Of(filter); },
+                                   [&](const Row& row) { return writer.Add(row); });
+  if (written) written = writer.Finish();
+  run_->made = true;
+  if (!written) {  // a delta that can't be read: a base of what the store makes of it follows
+    run_->failed = true;
+    run_->records.clear();
+  }
+}
+
+bool PartitionStream::BaseIsDue() const {
+  const MutexLock lock(mutex_);
+  return base_at_ == kNoOffset || broken_ ||
+         bytes_since_base_ > std::max(options_.base_after_bytes_min, base_bytes_ / 2);
+}
+
+void PartitionStream::BeginBase() {
+  if (base_ || !BaseIsDue()) return;
+  {
+    const MutexLock lock(mutex_);
+    broken_ = false;  // before the rows are read: what is dropped from here on may be missing in them
+  }
+  auto rows = rows_.ReadRows();
+  Row row;
+  // The position comes first.
+  const auto first = rows && *rows ? (*rows)->Next(row) : Result<bool>(false);
+  const auto position = first && *first && row.key == PositionKey()
+                            ? DecodePosition(row.value)
+                            : Result<Position>(Fail(Code::kNotFound, ""));
+  if (!position) {
+    const MutexLock lock(mutex_);
+    broken_ = true;
+    return;
+  }
+  bytes_since_base_ = 0;
+  base_.emplace();
+  base_->number = next_number_++;
+  base_->to = position->next_offset;
+  reading_.cursor = std::move(*rows);
+  reading_.writer = std::make_unique<PartWriter>(Head(StreamKind::kBase, base_->number, base_->to, base_->to),
+                                                 options_.record_bytes_max, Into(*base_));
+  (void)reading_.writer->Add(row);  // Into takes everything
+  base_filled_at_ = clock_.Now();
+  base_budget_ = 0;
+}
+
+// As much of the base as its rate allows.
+void PartitionStream::ReadBase() {
+  const Instant now = clock_.Now();
+  const double second = static_cast<double>(options_.base_bytes_per_second);
+  const auto elapsed = std::chrono::duration<double>(now - std::exchange(base_filled_at_, now));
+  base_budget_ = std::min(second, base_budget_ + second * elapsed.count());
+  while (!base_->made && base_budget_ > 0 && base_->records.size() < kRecordsAhead) {
+    const uint64_t before = base_->bytes;
+    Row row;
+    const auto next = reading_.cursor->Next(row);
+    Status added;
+    if (!next) {
+      added = Fail(next.error());
+    } else if (*next) {
+      added = reading_.writer->Add(row);
+    } else {
+      added = reading_.writer->Finish();
+      base_->made = true;
+    }
+    if (!added) base_->made = base_->failed = true;
+    base_budget_ -= static_cast<double>(base_->bytes - before);
+  }
+  if (base_->made) reading_ = {};
+}
+
+std::string PartitionStream::Send(Sending& sending, Lane lane) {
+  while (!sending.records.empty()) {
+    const std::string& record = sending.records.front();
+    const uint64_t ticket = TicketOf(static_cast<uint64_t>(lane), sending.number, sending.next_part);
+    if (!sink_.TrySend(options_.partition, record, ticket)) return "the producer's queue is full";
+    ++sending.next_part;
+    ++sending.unacknowledged;
+    sending.records.pop_front();
+  }
+  return {};
+}
+
+std::string PartitionStream::Step(bool last) {
+  if (!SendOpening()) return "the opening isn't acknowledged";
+  BeginRun(last);
+  std::string problem;
+  if (run_) problem = Send(*run_, Lane::kRun);
+  if (run_ && run_->IsDone()) EndRun();
+  if (!last) BeginBase();
+  if (base_) {
+    if (!base_->made) ReadBase();
+    if (problem.empty()) problem = Send(*base_, Lane::kBase);
+    if (base_->IsDone()) EndBase();
+  }
+  return problem;
+}
+
+void PartitionStream::Opened(int64_t offset) {
+  if (offset == kNoOffset) {
+    opening_sent_ = false;
+    return;
+  }
+  epoch_ = offset;
+  next_offset_ = offset + 1;
+  const MutexLock lock(mutex_);
+  figures_.epoch = epoch_;
+}
+
+// Somebody else wrote between this owner's records: perhaps an opening, behind which nothing of this epoch
+// counts.
+void PartitionStream::OpenAgain() {
+  opening_sent_ = false;
+  epoch_ = kNoOffset;
+  if (run_) run_->failed = true;
+  if (base_) base_->failed = true;
+  const MutexLock lock(mutex_);
+  broken_ = true;
+}
+
+void PartitionStream::OnDelivery(const StateDelivery& delivery) {
+  const auto lane = static_cast<Lane>(delivery.ticket >> 62);
+  if (lane == Lane::kOpening) return Opened(delivery.offset);
+  std::optional<Sending>& sending = lane == Lane::kRun ? run_ : base_;
+  if (!sending) return;
+  --sending->unacknowledged;
+  if (delivery.offset == kNoOffset) {
+    sending->failed = true;
+  } else {
+    if (sending->first_offset == kNoOffset) sending->first_offset = delivery.offset;
+    if (epoch_ != kNoOffset && delivery.offset != next_offset_) {
+      {
+        const MutexLock lock(mutex_);
+        figures_.foreign_records +=
+            static_cast<uint64_t>(std::max<int64_t>(1, delivery.offset - next_offset_));
+      }
+      OpenAgain();
+    }
+    next_offset_ = delivery.offset + 1;
+  }
+  if (sending->failed) {
+    sending->records.clear();
+    sending->made = true;
+    if (lane == Lane::kBase) reading_ = {};
+  }
+  if (sending->IsDone()) lane == Lane::kRun ? EndRun() : EndBase();
+}
+
+void PartitionStream::EndRun() {
+  const MutexLock lock(mutex_);
+  if (run_->failed) {
+    broken_ = true;
+    ++figures_.undelivered_runs;
+  } else {
+    ++figures_.runs;
+    figures_.bytes += run_->bytes;
+    figures_.sent_to = std::max(figures_.sent_to, run_->to);
+    bytes_since_base_ += run_->bytes;
+  }
+  run_.reset();
+}
+
+void PartitionStream::EndBase() {
+  const MutexLock lock(mutex_);
+  if (base_->failed) {
+    broken_ = true;
+  } else {
+    base_at_ = base_->first_offset;
+    base_bytes_ = base_->bytes;
+    ++figures_.bases;
+    figures_.bytes += base_->bytes;
+    figures_.base_at = base_at_;
+    figures_.sent_to = std::max(figures_.sent_to, base_->to);
+  }
+  base_.reset();
+}
+
+bool PartitionStream::IsAtRest() const {
+  const MutexLock lock(mutex_);
+  return !run_ && !base_ && changes_.empty() && epoch_ != kNoOffset;
+}
+
+StateStreamFigures PartitionStream::figures() const {
+  const MutexLock lock(mutex_);
+  return figures_;
+}
+
+}  // namespace seen

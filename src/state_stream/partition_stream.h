@@ -1,0 +1,131 @@
+#pragma once
+// The owner's side of one partition's state stream: its opening, a run a minute, a base when runs have become
+// long. Nothing waits for it: what can't be sent is dropped and counted, and a base follows.
+// Records: schemas/state.md.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "flow/checkpoint_recorder.h"
+#include "rows/row_fold.h"
+#include "rows/stored_limits.h"
+#include "state_stream/part_writer.h"
+#include "state_stream/state_port.h"
+#include "state_stream/state_record.h"
+
+namespace seen {
+
+/// Since the stream began. Any thread.
+struct StateStreamFigures {
+  int64_t epoch = kNoOffset;
+  int64_t base_at = kNoOffset;
+  int64_t sent_to = 0;  // position that acknowledged runs and bases reach
+  uint64_t runs = 0;    // whole and acknowledged
+  uint64_t bases = 0;
+  uint64_t bytes = 0;             // of acknowledged records
+  uint64_t dropped_changes = 0;   // checkpoints whose changes no run has
+  uint64_t foreign_records = 0;   // of others, between this owner's
+  uint64_t undelivered_runs = 0;  // broke off
+};
+
+/// Record: the checkpoint thread. Step, OnDelivery: the state thread. figures: any.
+class PartitionStream final : public CheckpointRecorder {
+ public:
+  struct Options {
+    int32_t partition = 0;
+    StateOpening opening;  // position: that of the store now; base_at: of the newest whole base that is known
+    std::string descriptor;  // the store's, encoded
+    StoredLimits limits{{}};
+    std::chrono::milliseconds run_every{60'000};
+    uint64_t run_bytes = 16 << 20;          // of changes in memory: a run goes before its time
+    uint64_t changes_bytes_max = 64 << 20;  // of changes in memory: beyond, they are dropped
+    size_t record_bytes_max = 900'000;
+    uint64_t base_bytes_per_second = 16 << 20;
+    uint64_t base_after_bytes_min = 1 << 20;  // of runs: no base before
+  };
+  /// All references outlive this.
+  PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock);
+  ~PartitionStream() override;
+
+  std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
+                                           const Position& position) override;
+
+  /// Sends what is due. `last`: the stream ends; what was recorded is due now. Returns what keeps it from
+  /// sending, for people; empty: nothing.
+  std::string Step(bool last = false);
+  void OnDelivery(const StateDelivery& delivery);
+  /// Everything recorded was sent and acknowledged, or dropped.
+  bool IsAtRest() const;
+
+  StateStreamFigures figures() const;
+
+ private:
+  enum class Lane : uint8_t { kOpening = 0, kRun = 1, kBase = 2 };
+  /// A run or base on its way.
+  struct Sending {
+    uint32_t number = 0;
+    int64_t to = 0;
+    std::deque<std::string> records;  // not queued yet
+    uint32_t next_part = 0;           // of the first of them
+    uint32_t unacknowledged = 0;
+    uint64_t bytes = 0;
+    int64_t first_offset = kNoOffset;
+    bool made = false;  // no record is to come
+    bool failed = false;
+    bool IsDone() const { return made && records.empty() && unacknowledged == 0; }
+  };
+  struct Base {
+    std::unique_ptr<RowCursor> cursor;
+    std::unique_ptr<PartWriter> writer;
+  };
+
+  void OnCommitted(RowBatch changes, int64_t to);
+  bool SendOpening();
+  void BeginRun(bool last);
+  void BeginBase();
+  void ReadBase();
+  std::string Send(Sending& sending, Lane lane);
+  void Opened(int64_t offset);
+  void OpenAgain();
+  void EndRun();
+  void EndBase();
+  bool BaseIsDue() const;
+  StatePart Head(StreamKind kind, uint32_t number, int64_t from, int64_t to) const;
+  PartWriter::Emit Into(Sending& sending);
+
+  const Options options_;
+  RowSource& rows_;
+  StateSink& sink_;
+  const Clock& clock_;
+
+  mutable Mutex mutex_;
+  RowFold changes_ GUARDED_BY(mutex_);
+  int64_t changes_from_ GUARDED_BY(mutex_);
+  int64_t changes_to_ GUARDED_BY(mutex_);
+  bool broken_ GUARDED_BY(mutex_) = false;  // changes are missing since the last base began
+  StateStreamFigures figures_ GUARDED_BY(mutex_);
+
+  // State thread.
+  bool opening_sent_ = false;
+  int64_t epoch_ = kNoOffset;
+  int64_t next_offset_ = kNoOffset;  // where the next record stands if nobody else writes
+  uint32_t next_number_ = 0;
+  int64_t base_at_;
+  uint64_t base_bytes_ = 0;
+  uint64_t bytes_since_base_ = 0;
+  Instant run_at_;
+  std::optional<Sending> run_;
+  std::optional<Sending> base_;
+  Base reading_;
+  Instant base_filled_at_{};
+  double base_budget_ = 0;
+};
+
+}  // namespace seen
