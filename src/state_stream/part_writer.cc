@@ -46,13 +46,21 @@ Status PartWriter::Cut(std::string_view bytes, bool ends_block) {
   return emitted;
 }
 
-Status PartWriter::Finish() {
+Status PartWriter::Flush() {
   if (!block_.empty()) {
     if (Status ended = EndBlock(); !ended) return ended;
   }
-  Check(holds_, "a run or base has rows");
-  // The head is as long as before: only a flag differs.
+  if (!std::exchange(holds_, false)) return {};
+  return emit_(std::move(held_));
+}
+
+Status PartWriter::Finish(std::optional<int64_t> base_at) {
+  if (!block_.empty() || !holds_) {  // perhaps a block without a row
+    if (Status ended = EndBlock(); !ended) return ended;
+  }
+  // The head is as long as before: no field's length differs.
   held_head_.is_last = true;
+  if (base_at) held_head_.base_at = *base_at;
   std::string head;
   EncodeStatePart(held_head_, head);
   std::copy(head.begin(), head.end(), held_.begin());

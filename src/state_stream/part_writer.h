@@ -2,7 +2,9 @@
 // Rows into the records of one run or one base.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -22,8 +24,10 @@ class PartWriter {
 
   /// Ranges first, then rows; each ascending.
   Status Add(const Row& row);
-  /// The last part. Nothing else is called after it.
-  Status Finish();
+  /// What was added goes out now; another part follows it.
+  Status Flush();
+  /// The last part; where `base_at` is given, with it. Nothing else is called after it.
+  Status Finish(std::optional<int64_t> base_at = std::nullopt);
 
  private:
   Status EndBlock();

@@ -32,6 +32,7 @@ PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& si
       run_at_(clock.Now() + options_.run_every) {
   const MutexLock lock(mutex_);
   figures_.base_at = base_at_;
+  broken_ = changes_from_ != options_.reaches;
 }
 
 PartitionStream::~PartitionStream() = default;
@@ -91,7 +92,8 @@ PartWriter::Emit PartitionStream::Into(Sending& sending) {
 }
 
 void PartitionStream::BeginRun(bool last) {
-  if (run_) return;
+  const bool base_waits = base_ && base_->next_part == 0;
+  if (run_ || base_waits) return;
   RowFold changes;
   int64_t from = 0;
   int64_t to = 0;
@@ -149,7 +151,9 @@ void PartitionStream::BeginBase() {
   reading_.cursor = std::move(*rows);
   reading_.writer = std::make_unique<PartWriter>(Head(StreamKind::kBase, base_->number, base_->to, base_->to),
                                                  options_.record_bytes_max, Into(*base_));
+  // The base stands in the log before every run that leads on from it: who begins there finds them all.
   (void)reading_.writer->Add(row);  // Into takes everything
+  (void)reading_.writer->Flush();
   base_filled_at_ = clock_.Now();
   base_budget_ = 0;
 }
@@ -169,8 +173,10 @@ void PartitionStream::ReadBase() {
       added = Fail(next.error());
     } else if (*next) {
       added = reading_.writer->Add(row);
+    } else if (base_->first_offset == kNoOffset) {
+      return;  // its last part says where the base begins: once that is known
     } else {
-      added = reading_.writer->Finish();
+      added = reading_.writer->Finish(base_->first_offset);
       base_->made = true;
     }
     if (!added) base_->made = base_->failed = true;
@@ -286,8 +292,9 @@ void PartitionStream::EndBase() {
 }
 
 bool PartitionStream::IsAtRest() const {
+  if (run_ || base_ || epoch_ == kNoOffset || BaseIsDue()) return false;
   const MutexLock lock(mutex_);
-  return !run_ && !base_ && changes_.empty() && epoch_ != kNoOffset;
+  return changes_.empty();
 }
 
 StateStreamFigures PartitionStream::figures() const {

@@ -41,6 +41,9 @@ class PartitionStream final : public CheckpointRecorder {
   struct Options {
     int32_t partition = 0;
     StateOpening opening;  // position: that of the store now; base_at: of the newest whole base that is known
+    /// The position to which the stream leads whoever reads it up to the opening. A store that stands
+    /// anywhere else begins with a base. kNoOffset: not known.
+    int64_t reaches = kNoOffset;
     std::string descriptor;  // the store's, encoded
     StoredLimits limits{{}};
     std::chrono::milliseconds run_every{60'000};
@@ -61,7 +64,7 @@ class PartitionStream final : public CheckpointRecorder {
   /// sending, for people; empty: nothing.
   std::string Step(bool last = false);
   void OnDelivery(const StateDelivery& delivery);
-  /// Everything recorded was sent and acknowledged, or dropped.
+  /// Everything recorded was acknowledged, and no base is due.
   bool IsAtRest() const;
 
   StateStreamFigures figures() const;

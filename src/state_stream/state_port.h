@@ -8,6 +8,9 @@
 
 #include "base/result.h"
 #include "rows/row.h"
+#include "rows/row_batch.h"
+#include "rows/row_fold.h"
+#include "rows/stored_limits.h"
 
 namespace seen {
 
@@ -27,6 +30,29 @@ class StateSink {
   virtual bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) = 0;
   /// Runs `on_delivery` for what has arrived; a partition's in the order of their offsets. Doesn't wait.
   virtual void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) = 0;
+};
+
+/// Reads the state topic. One thread.
+class StateLog {
+ public:
+  virtual ~StateLog() = default;
+  /// False: that was enough.
+  using Visit = std::function<bool(int64_t offset, std::string_view record)>;
+  /// Gives the partition's records at `from` or later and before `to`, in order. kUnavailable: brokers are
+  /// away; kNotFound: there is nothing any more at `from`.
+  virtual Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) = 0;
+};
+
+/// A store that is being built from the state topic. One thread.
+class RestoreTarget {
+ public:
+  virtual ~RestoreTarget() = default;
+  /// It is to hold nothing, whatever came before.
+  virtual Status Begin() = 0;
+  /// The base's rows, all puts. They ascend over all calls.
+  virtual Status AddBase(const RowBatch& rows) = 0;
+  /// What changed since. May be called again, with later changes.
+  virtual Status Apply(const RowFold& changes, const StoredLimits& limits) = 0;
 };
 
 /// A store's rows as of one moment, ascending; those that don't travel are left out. One thread.

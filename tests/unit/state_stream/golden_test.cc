@@ -81,8 +81,9 @@ TEST(Golden, HeadsOfRecords) {
   auto stored = Stored();
   if (std::getenv("SEEN_WRITE_GOLDEN") != nullptr) {
     now["run of one part"] = RecordsOf(ExampleHead(), ExampleRows()).at(0);
-    std::ofstream out{std::string(kPath)};
-    for (const auto& [name, bytes] : now) out << name << ": " << Hex(bytes) << "\n";
+    std::string lines;
+    for (const auto& [name, bytes] : now) lines += name + ": " + Hex(bytes) + "\n";
+    std::ofstream(std::string(kPath)) << lines;
     stored = Stored();
   }
   for (const auto& [name, bytes] : now) EXPECT_EQ(Hex(stored[name]), Hex(bytes)) << name;

@@ -1,0 +1,185 @@
+#include "state_stream/restore.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "rows/keys.h"
+#include "state_stream/part_reader.h"
+#include "state_stream/run_reader.h"
+
+namespace seen {
+namespace {
+
+// A former owner's last records may name an older base, or none: so several are looked at.
+constexpr int64_t kLastRecords = 256;
+
+Status Stopped() { return Fail(Code::kUnavailable, "the restore was stopped"); }
+
+// Rows that stand at the start of every run and base.
+std::optional<std::string_view> FindRow(const RowBatch& rows, std::string_view key) {
+  for (size_t i = 0; i < rows.rows() && rows.GetRow(i).key <= key; ++i) {
+    if (rows.GetRow(i).key == key) return rows.GetRow(i).value;
+  }
+  return std::nullopt;
+}
+
+// Whether rows of `later` mean in `earlier` what they mean in their own: numbers are never given anew.
+template <typename Named>
+bool Extends(const std::vector<Named>& later, const std::vector<Named>& earlier,
+             const std::function<const std::string&(const Named&)>& name) {
+  return later.size() >= earlier.size() &&
+         std::equal(earlier.begin(), earlier.end(), later.begin(),
+                    [&](const Named& a, const Named& b) { return name(a) == name(b); });
+}
+
+bool Extends(const StoreDescriptor& later, const StoreDescriptor& earlier) {
+  const std::function<const std::string&(const std::string&)> itself =
+      [](const std::string& name) -> const std::string& { return name; };
+  const std::function<const std::string&(const StoredFilter&)> of_filter =
+      [](const StoredFilter& filter) -> const std::string& { return filter.name; };
+  return Extends(later.filters, earlier.filters, of_filter) && Extends(later.kinds, earlier.kinds, itself) &&
+         Extends(later.topics, earlier.topics, itself);
+}
+
+}  // namespace
+
+StateRestore::StateRestore(Options options, StateLog& log, RestoreTarget& target, RestoreProgress& progress,
+                           const std::atomic<bool>& stop)
+    : options_(std::move(options)), log_(log), target_(target), progress_(progress), stop_(stop) {}
+
+bool StateRestore::Count(std::string_view record) {
+  progress_.records.fetch_add(1, std::memory_order_relaxed);
+  progress_.bytes.fetch_add(record.size(), std::memory_order_relaxed);
+  return !stop_.load();
+}
+
+// The newest first.
+Result<std::vector<int64_t>> StateRestore::FindBases() {
+  std::set<int64_t, std::greater<>> found;
+  const int64_t from = std::max<int64_t>(0, options_.before - kLastRecords);
+  const Status read = log_.Read(options_.identity.partition, from, options_.before,
+                                [&](int64_t offset, std::string_view record) {
+                                  const auto decoded = DecodeStateRecord(record);
+                                  if (!decoded) return true;  // an older record may name a base
+                                  if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
+                                    found.insert(part->head.base_at);
+                                    openings_.insert(part->head.epoch);
+                                  } else {
+                                    found.insert(std::get<StateOpening>(*decoded).base_at);
+                                    openings_.insert(offset);
+                                  }
+                                  return true;
+                                });
+  if (!read && read.error().code != Code::kNotFound) return Fail(read.error());
+  found.erase(kNoOffset);
+  return std::vector<int64_t>(found.begin(), found.end());
+}
+
+// Not if its owner had been followed by another before it began.
+bool StateRestore::MayCount(int64_t base_at, int64_t epoch) const {
+  const auto next = openings_.upper_bound(epoch);
+  return next == openings_.end() || *next > base_at;
+}
+
+Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
+  fits = true;
+  const auto row = FindRow(rows, DescriptorKey());
+  if (!row) return {};
+  auto descriptor = DecodeDescriptor(*row);
+  if (!descriptor || (descriptor_ && !Extends(*descriptor, *descriptor_))) {
+    fits = false;  // of a newer version, or of a state whose numbers mean something else
+    return {};
+  }
+  if (Status same = CheckIdentity(descriptor->identity, options_.identity); !same) return same;
+  descriptor_ = std::move(*descriptor);
+  return {};
+}
+
+Result<bool> StateRestore::RestoreBase(int64_t base_at) {
+  if (Status begun = target_.Begin(); !begun) return Fail(begun.error());
+  descriptor_.reset();
+  std::optional<PartReader> reader;
+  Status status;
+  const auto take = [&](const ReadStatePart& part) {
+    if (!reader && part.head.kind == StreamKind::kBase && part.head.part == 0 &&
+        MayCount(base_at, part.head.epoch))
+      reader.emplace(part.head);
+    if (!reader) return false;  // it isn't what was named as one
+    if (part.head.kind != StreamKind::kBase || part.head.epoch != reader->first().epoch) return true;
+    RowBatch rows;
+    bool fits = true;
+    if (!reader->Take(part, rows)) return false;
+    status = NoteDescriptor(rows, fits);
+    if (status && fits) status = target_.AddBase(rows);
+    return status && fits && !reader->is_whole();
+  };
+  const Status read =
+      log_.Read(options_.identity.partition, base_at, options_.before, [&](int64_t, std::string_view record) {
+        if (!Count(record)) return false;
+        const auto decoded = DecodeStateRecord(record);
+        if (!decoded) return true;
+        const auto* const part = std::get_if<ReadStatePart>(&*decoded);
+        return part != nullptr && take(*part);  // an opening ends it
+      });
+  if (stop_.load()) return Fail(Stopped().error());
+  if (!read && read.error().code == Code::kNotFound) return false;
+  if (!read) return Fail(read.error());
+  if (!status) return Fail(status.error());
+  if (!reader || !reader->is_whole() || !descriptor_) return false;
+  epoch_ = reader->first().epoch;
+  restored_.base_at = base_at;
+  restored_.position = reader->first().to;
+  return true;
+}
+
+Status StateRestore::ApplyFold() {
+  if (fold_.empty()) return {};
+  Status applied = target_.Apply(fold_, StoredLimits(descriptor_->filters));
+  fold_.Clear();
+  return applied;
+}
+
+Status StateRestore::ApplyRuns() {
+  RunReader reader(epoch_, restored_.position);
+  Status status;
+  const auto take = [&](RunReader::Run run) {
+    bool fits = true;
+    status = NoteDescriptor(run.rows, fits);
+    if (!status || !fits) return false;
+    fold_.Add(std::move(run.rows));
+    restored_.position = run.to;
+    restored_.verified = std::move(run.verified);
+    ++restored_.runs;
+    if (fold_.bytes() >= options_.fold_bytes) status = ApplyFold();
+    return status.has_value();
+  };
+  const Status read = log_.Read(options_.identity.partition, restored_.base_at, options_.before,
+                                [&](int64_t offset, std::string_view record) {
+                                  if (!Count(record)) return false;
+                                  auto run = reader.Take(offset, record);
+                                  return !run || !*run || take(std::move(**run));
+                                });
+  restored_.unreadable = reader.unreadable();
+  if (stop_.load()) return Stopped();
+  if (!read) return read;
+  return status ? ApplyFold() : status;
+}
+
+Result<std::optional<RestoredState>> StateRestore::Run() {
+  const auto bases = FindBases();
+  if (!bases) return Fail(bases.error());
+  for (const int64_t base_at : *bases) {
+    progress_.records.store(0);
+    progress_.records_in_all.store(2 * (options_.before - base_at));
+    const auto whole = RestoreBase(base_at);
+    if (!whole) return Fail(whole.error());
+    if (!*whole) continue;
+    if (Status applied = ApplyRuns(); !applied) return Fail(applied.error());
+    return std::optional<RestoredState>(restored_);
+  }
+  return std::optional<RestoredState>();
+}
+
+}  // namespace seen

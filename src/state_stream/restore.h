@@ -1,0 +1,71 @@
+#pragma once
+// State from the state topic: the newest whole base, and the runs since that count.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "rows/descriptor.h"
+#include "state_stream/state_port.h"
+#include "state_stream/state_record.h"
+
+namespace seen {
+
+/// What a restore came to.
+struct RestoredState {
+  int64_t base_at = kNoOffset;
+  int64_t position = 0;
+  uint64_t runs = 0;
+  uint64_t unreadable = 0;               // records that count for nothing: damaged, or of a newer version
+  std::vector<VerifiedOutput> verified;  // as the last run has it
+};
+
+/// How far it is. Any thread.
+struct RestoreProgress {
+  std::atomic<int64_t> records{0};
+  std::atomic<int64_t> records_in_all{0};  // about; 0: not known yet
+  std::atomic<uint64_t> bytes{0};
+};
+
+class StateRestore {
+ public:
+  struct Options {
+    StoreIdentity identity;           // of the state that is wanted
+    int64_t before = 0;               // reads no record at or behind this offset: the reader's own opening
+    uint64_t fold_bytes = 128 << 20;  // of runs, applied together
+  };
+  /// All references outlive this.
+  StateRestore(Options options, StateLog& log, RestoreTarget& target, RestoreProgress& progress,
+               const std::atomic<bool>& stop);
+
+  /// nullopt: there is no whole base, and the target is of no use. kUnavailable: it may be tried again, from
+  /// the start; also where `stop` was set. kRefused: the state is another topic's or partition's. Others: the
+  /// target's.
+  Result<std::optional<RestoredState>> Run();
+
+ private:
+  Result<std::vector<int64_t>> FindBases();
+  bool MayCount(int64_t base_at, int64_t epoch) const;
+  Result<bool> RestoreBase(int64_t base_at);
+  Status ApplyRuns();
+  Status ApplyFold();
+  Status NoteDescriptor(const RowBatch& rows, bool& fits);
+  bool Count(std::string_view record);
+
+  const Options options_;
+  StateLog& log_;
+  RestoreTarget& target_;
+  RestoreProgress& progress_;
+  const std::atomic<bool>& stop_;
+  RestoredState restored_;
+  std::set<int64_t> openings_;  // that the last records tell of
+  int64_t epoch_ = kNoOffset;   // of the base
+  std::optional<StoreDescriptor> descriptor_;
+  RowFold fold_;
+};
+
+}  // namespace seen

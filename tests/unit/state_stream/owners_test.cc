@@ -1,0 +1,387 @@
+// Owners that come and go, each with a store of its own, over a log that loses and delays; and what a restore
+// makes of it.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <random>
+
+#include "rows/position_codec.h"
+#include "rows/row_writer.h"
+#include "state_stream/partition_stream.h"
+#include "state_stream/restore.h"
+#include "stream_fixture.h"
+#include "support/fakes.h"
+
+namespace seen::test {
+namespace {
+
+using sim::VirtualClock;
+using Rows = std::map<std::string, std::string, std::less<>>;
+
+StoreDescriptor Descriptor() { return {{"exposures", 0, 1, "murmur2"}, {{"home", 30, kAllItems}}}; }
+
+void ApplyRow(const Row& row, Rows& rows) {
+  switch (row.op) {
+    case RowOp::kPut:
+      rows[std::string(row.key)] = row.value;
+      break;
+    case RowOp::kMerge: {
+      std::string& value = rows[std::string(row.key)];
+      const std::string before = value;
+      const std::vector<std::string_view> parts = {before, row.value};
+      if (before.empty()) {
+        value = row.value;
+      } else {
+        ASSERT_TRUE(FoldEncoded(parts, kAllItems, Horizon(), value));
+      }
+      break;
+    }
+    case RowOp::kDelete:
+      rows.erase(std::string(row.key));
+      break;
+    case RowOp::kDeleteRange:
+      rows.erase(rows.lower_bound(row.key), rows.lower_bound(row.value));
+      break;
+  }
+}
+
+/// A store: a checkpoint's rows at once, or none.
+class MapStore final : public RowSource {
+ public:
+  std::unique_ptr<CheckpointWriter> Begin(const Position& position) {
+    auto writer = std::make_unique<Writer>(*this);
+    EXPECT_TRUE(writer->PutPosition(position));
+    return writer;
+  }
+  Result<std::unique_ptr<RowCursor>> ReadRows() override {
+    return rows.empty() ? nullptr : std::make_unique<Cursor>(rows);
+  }
+  Position GetPosition() const {
+    const auto row = rows.find(PositionKey());
+    return row == rows.end() ? Position() : *DecodePosition(row->second);
+  }
+
+  Rows rows;
+
+ private:
+  class Writer final : public RowWriter {
+   public:
+    explicit Writer(MapStore& store) : store_(store) {}
+    Status Commit() override {
+      for (const auto& [op, key, value] : written_) {
+        if (op == RowOp::kDeleteRange) ApplyRow({op, key, value}, store_.rows);
+      }
+      for (const auto& [op, key, value] : written_) {
+        if (op != RowOp::kDeleteRange) ApplyRow({op, key, value}, store_.rows);
+      }
+      return {};
+    }
+
+   private:
+    Status Write(const Row& row) override {
+      written_.emplace_back(row.op, row.key, row.value);
+      return {};
+    }
+    MapStore& store_;
+    std::vector<std::tuple<RowOp, std::string, std::string>> written_;
+  };
+  class Cursor final : public RowCursor {
+   public:
+    explicit Cursor(Rows rows) : rows_(std::move(rows)), at_(rows_.begin()) {
+      rows_[std::string(DescriptorKey())] = EncodeDescriptor(Descriptor());
+      at_ = rows_.begin();
+    }
+    Result<bool> Next(Row& row) override {
+      if (at_ == rows_.end()) return false;
+      row = {RowOp::kPut, at_->first, at_->second};
+      ++at_;
+      return true;
+    }
+
+   private:
+    Rows rows_;
+    Rows::const_iterator at_;
+  };
+};
+
+/// What several owners' producers share. What one sends stands in its queue until it is delivered.
+struct SharedTopic final : StateLog {
+  std::deque<std::string> records;
+
+  Status Read(int32_t, int64_t from, int64_t to, const Visit& visit) override {
+    for (int64_t offset = from; offset < to; ++offset) {
+      if (!visit(offset, records[static_cast<size_t>(offset)])) break;
+    }
+    return {};
+  }
+};
+
+class OwnersQueue final : public StateSink {
+ public:
+  explicit OwnersQueue(SharedTopic& topic) : topic_(topic) {}
+  bool TrySend(int32_t, std::string_view record, uint64_t ticket) override {
+    if (waiting_.size() >= 20) return false;
+    waiting_.emplace_back(record, ticket);
+    return true;
+  }
+  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override {
+    while (!delivered_.empty()) {
+      const StateDelivery delivery = delivered_.front();
+      delivered_.pop_front();
+      on_delivery(delivery);
+    }
+  }
+  void Deliver(size_t count) {
+    for (; count > 0 && !waiting_.empty(); --count) {
+      topic_.records.push_back(waiting_.front().first);
+      delivered_.push_back({0, waiting_.front().second, static_cast<int64_t>(topic_.records.size()) - 1});
+      waiting_.pop_front();
+    }
+  }
+  void GiveUp(size_t count) {
+    for (; count > 0 && !waiting_.empty(); --count) {
+      delivered_.push_back({0, waiting_.front().second, kNoOffset});
+      waiting_.pop_front();
+    }
+  }
+
+ private:
+  SharedTopic& topic_;
+  std::deque<std::pair<std::string, uint64_t>> waiting_;
+  std::deque<StateDelivery> delivered_;
+};
+
+class MapTarget final : public RestoreTarget {
+ public:
+  Status Begin() override {
+    rows.clear();
+    return {};
+  }
+  Status AddBase(const RowBatch& batch) override {
+    for (size_t i = 0; i < batch.rows(); ++i) {
+      EXPECT_EQ(batch.GetRow(i).op, RowOp::kPut);
+      EXPECT_TRUE(rows.empty() || std::prev(rows.end())->first < batch.GetRow(i).key);
+      ApplyRow(batch.GetRow(i), rows);
+    }
+    return {};
+  }
+  Status Apply(const RowFold& changes, const StoredLimits& limits) override {
+    return changes.ForEach([&](FilterId filter) { return limits.Of(filter); },
+                           [&](const Row& row) {
+                             ApplyRow(row, rows);
+                             return Status();
+                           });
+  }
+  Rows rows;
+};
+
+struct Owner {
+  Owner(const Rows& state, const std::optional<RestoredState>& known, int64_t reaches, SharedTopic& topic,
+        const VirtualClock& clock)
+      : queue(topic) {
+    store.rows = state;
+    PartitionStream::Options options;
+    options.opening = {"seen",
+                       "seen-1",
+                       "0.1.0",
+                       false,
+                       {},
+                       state.empty() ? kNoOffset : position(),
+                       known ? known->base_at : kNoOffset};
+    options.reaches = reaches;
+    options.descriptor = EncodeDescriptor(Descriptor());
+    options.limits = StoredLimits(Descriptor().filters);
+    options.record_bytes_max = 200;
+    options.changes_bytes_max = 20'000;
+    options.base_bytes_per_second = 2'000;
+    options.base_after_bytes_min = 2'000;
+    stream = std::make_unique<PartitionStream>(options, store, queue, clock);
+  }
+  int64_t position() const { return store.GetPosition().next_offset; }
+
+  // What the input's next records change, and this and that of the owner's own.
+  void Checkpoint(int64_t to, std::mt19937_64& random, uint32_t second) {
+    Position position;
+    position.next_offset = to;
+    auto writer = stream->Record(store.Begin(position), position);
+    ASSERT_TRUE(writer->PutSweep("sweep " + std::to_string(random() % 9)));
+    std::map<UserRef, std::vector<int64_t>> users;
+    for (int64_t offset = this->position(); offset < to; ++offset)
+      users[{FilterId{0}, UserKeyOf(UserName(offset))}].push_back(offset);
+    for (const auto& [user, offsets] : users) {
+      std::string delta = DeltaOf(offsets[0], UserName(offsets[0]));
+      for (const int64_t offset : offsets) {
+        const std::string before = delta;
+        const std::string next = DeltaOf(offset, UserName(offset));
+        const std::vector<std::string_view> parts = {before, next};
+        ASSERT_TRUE(FoldEncoded(parts, kAllItems, Horizon(), delta));
+      }
+      ASSERT_TRUE(writer->AddDelta(user, delta));
+    }
+    std::map<UserRef, std::string> marks;
+    for (int i = 0; i < kUsers; ++i) marks[{FilterId{0}, UserKeyOf(UserName(i))}] = UserName(i);
+    for (const auto& [user, user_id] : marks) {
+      if (random() % 3 == 0) {
+        ASSERT_TRUE(writer->SetMark({user, user_id}));
+      }
+      if (random() % 3 == 1) {
+        ASSERT_TRUE(writer->ClearMark(user));
+      }
+    }
+    if (random() % 2 == 0) {
+      ASSERT_TRUE(writer->DropEndings(second));
+    }
+    for (const auto& [user, user_id] : marks) {
+      if (random() % 3 == 0) {
+        ASSERT_TRUE(writer->AddEnding({second + 5, user}));
+      }
+    }
+    if (random() % 20 == 0) return;  // the disk is full: nothing of it counts
+    ASSERT_TRUE(writer->Commit());
+  }
+  void Step(bool last = false) {
+    queue.PollDeliveries([this](const StateDelivery& delivery) { stream->OnDelivery(delivery); });
+    stream->Step(last);
+  }
+
+  MapStore store;
+  OwnersQueue queue;
+  std::unique_ptr<PartitionStream> stream;
+};
+
+std::set<int64_t> OffsetsIn(const Rows& rows) { return HeldRows{rows}.Offsets(); }
+
+struct Restored {
+  std::optional<RestoredState> state;
+  Rows rows;
+};
+
+Restored RestoreFrom(SharedTopic& topic) {
+  MapTarget target;
+  RestoreProgress progress;
+  const std::atomic<bool> stop{false};
+  StateRestore restore({Descriptor().identity, static_cast<int64_t>(topic.records.size()), 3'000}, topic,
+                       target, progress, stop);
+  auto state = restore.Run();
+  EXPECT_TRUE(state) << state.error().message;
+  return {state ? *state : std::nullopt, target.rows};
+}
+
+class Owners {
+ public:
+  explicit Owners(uint64_t seed) : random_(seed) {
+    owners_.push_back(std::make_unique<Owner>(Rows(), std::nullopt, kNoOffset, topic_, clock_));
+  }
+
+  void Do() {
+    Owner& owner = random_() % 3 != 0 ? *owners_.back() : *owners_[random_() % owners_.size()];
+    switch (random_() % 8) {
+      case 0:
+      case 1:
+        owner.Checkpoint(owner.position() + static_cast<int64_t>(random_() % 20), random_, second_ += 3);
+        break;
+      case 2:
+        owner.queue.Deliver(random_() % 30);
+        break;
+      case 3:
+        if (random_() % 6 == 0) owner.queue.GiveUp(random_() % 10);
+        break;
+      case 4:
+        clock_.Advance(static_cast<int64_t>(random_() % 90'000));
+        break;
+      case 5:
+        if (random_() % 10 == 0) Replace();
+        break;
+      default:
+        owner.Step();
+    }
+    const Restored restored = RestoreFrom(topic_);
+    if (!restored.state) return;
+    ASSERT_EQ(OffsetsIn(restored.rows), OffsetsBelow(restored.state->position));
+    ++restored_;
+    most_runs_ = std::max(most_runs_, restored.state->runs);
+  }
+
+  // Everything of the last owner's is delivered: what is restored is what it has.
+  void ToRest() {
+    Owner& owner = *owners_.back();
+    owner.Checkpoint(owner.position() + 3, random_, second_);
+    for (int i = 0; i < 3'000 && !(i > 80 && owner.stream->IsAtRest()); ++i) {
+      clock_.Advance(1'000);
+      owner.Step();
+      owner.queue.Deliver(30);
+    }
+    ASSERT_TRUE(owner.stream->IsAtRest());
+    const Restored restored = RestoreFrom(topic_);
+    ASSERT_TRUE(restored.state);
+    Rows expected = owner.store.rows;
+    expected[std::string(DescriptorKey())] = EncodeDescriptor(Descriptor());
+    EXPECT_EQ(restored.state->position, owner.position()) << Describe();
+    EXPECT_TRUE(restored.rows == expected) << Describe();
+  }
+
+  std::string Describe() const {
+    std::string text = "last owner's epoch " + std::to_string(owners_.back()->stream->figures().epoch) + "\n";
+    for (size_t i = 0; i < topic_.records.size(); ++i) {
+      const auto decoded = DecodeStateRecord(topic_.records[i]);
+      text += std::to_string(i);
+      if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
+        const StatePart& head = part->head;
+        text += head.kind == StreamKind::kBase ? " base" : " run";
+        for (const int64_t value : {head.epoch, int64_t{head.number}, int64_t{head.part},
+                                    int64_t{head.is_last}, head.base_at, head.from, head.to})
+          text += " " + std::to_string(value);
+      } else {
+        text += " opening, base at " + std::to_string(std::get<StateOpening>(*decoded).base_at);
+      }
+      text += "\n";
+    }
+    return text + "(epoch, number, part, last, base at, from, to)";
+  }
+
+  int restored() const { return restored_; }
+  uint64_t most_runs() const { return most_runs_; }
+  size_t owners() const { return owners_.size(); }
+
+ private:
+  // With what the state topic holds, with a state of its own, or with none.
+  void Replace() {
+    const Restored restored = RestoreFrom(topic_);
+    const Rows own = owners_[random_() % owners_.size()]->store.rows;
+    const bool takes_own = !restored.state || random_() % 3 == 0;
+    owners_.push_back(std::make_unique<Owner>(takes_own ? own : restored.rows, restored.state,
+                                              takes_own ? kNoOffset : restored.state->position, topic_,
+                                              clock_));
+    if (owners_.size() > 4) owners_.erase(owners_.begin());
+  }
+
+  std::mt19937_64 random_;
+  VirtualClock clock_;
+  SharedTopic topic_;
+  std::vector<std::unique_ptr<Owner>> owners_;
+  uint32_t second_ = 1000;
+  int restored_ = 0;
+  uint64_t most_runs_ = 0;
+};
+
+TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
+  int restored = 0;
+  uint64_t most_runs = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Owners owners(seed);
+    for (int i = 0; i < 300; ++i) {
+      owners.Do();
+      if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
+    }
+    owners.ToRest();
+    if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
+    restored += owners.restored();
+    most_runs = std::max(most_runs, owners.most_runs());
+  }
+  EXPECT_GT(restored, 1000);
+  EXPECT_GT(most_runs, 3u);
+}
+
+}  // namespace
+}  // namespace seen::test
