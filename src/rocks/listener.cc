@@ -13,10 +13,15 @@
 namespace seen {
 namespace {
 
-// RocksDB warns of these for every file that is ingested, and there is nothing to act on or to set: before
-// ingestion a file has no unique ID, and the size of its tail isn't known before it is opened.
-bool IsAboutIngestion(const char* format) {
-  return std::strstr(format, "without unique ID") || std::strstr(format, "Tail prefetch size");
+// There is nothing to act on or to set. For every file that is ingested RocksDB warns that it has no unique
+// ID yet and that the size of its tail isn't known; at every checkpoint of its own, that it keeps files for
+// two reasons at once.
+bool IsIdle(const char* format) {
+  for (const char* const text :
+       {"without unique ID", "Tail prefetch size", "File Deletions Disabled", "File Deletions Enable"}) {
+    if (std::strstr(format, text)) return true;
+  }
+  return false;
 }
 
 class RocksLogger final : public rocksdb::Logger {
@@ -31,7 +36,7 @@ class RocksLogger final : public rocksdb::Logger {
   void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     // HEADER_LEVEL is above the errors: it lists the options at every open.
     if (level < rocksdb::InfoLogLevel::WARN_LEVEL || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
-    if (IsAboutIngestion(format) || !budget_.Allow()) return;
+    if (IsIdle(format) || !budget_.Allow()) return;
     char text[512];
     std::vsnprintf(text, sizeof text, format, arguments);
     const auto write = level == rocksdb::InfoLogLevel::WARN_LEVEL ? log::Level::kWarning : log::Level::kError;

@@ -163,7 +163,7 @@ Status StateRestore::ApplyRuns() {
                                 });
   restored_.unreadable = reader.unreadable();
   if (stop_.load()) return Stopped();
-  if (!read) return read;
+  if (!read) return Fail(read.error());
   return status ? ApplyFold() : status;
 }
 

@@ -85,6 +85,7 @@ Status RocksPartitionStore::Database::Open() {
   if (!retired_topics) return Fail(Code::kRefused, What(retired_topics.error().message));
   retired_topics_ = std::move(*retired_topics);
   rules_->Load(descriptor.filters);
+  encoded_descriptor_ = EncodeDescriptor(descriptor);
   if (*stored != descriptor) {
     if (Status written = WriteDescriptor(descriptor); !written) return written;
   }
@@ -297,6 +298,11 @@ void RocksPartitionStore::Database::RemoveIncoming(const std::string& path) cons
 
 std::string RocksPartitionStore::Database::incoming_published_file() const {
   return fmt::format("{}/partition-{}-published.sst", StoreDirectory::IncomingPath(options_.directory),
+                     options_.identity.partition);
+}
+
+std::string RocksPartitionStore::Database::base_folder() const {
+  return fmt::format("{}/base-{}", StoreDirectory::IncomingPath(options_.directory),
                      options_.identity.partition);
 }
 

@@ -66,6 +66,9 @@ class RocksPartitionStore::Database {
   /// Likewise, of the last published snapshots.
   std::string incoming_published_file() const;
   void RemoveIncomingFile() const;
+  /// Where a checkpoint of RocksDB is made, to be read as a base.
+  std::string base_folder() const;
+  std::string encoded_descriptor() const { return encoded_descriptor_; }
   std::string incoming_file(Day journal_day) const;
   void RemoveIncoming(const std::string& path) const;
 
@@ -90,6 +93,7 @@ class RocksPartitionStore::Database {
   const std::unique_ptr<rocksdb::Env> env_;
   const rocksdb::Options rocks_options_;
   const std::shared_ptr<JournalFamilies> families_;
+  std::string encoded_descriptor_;
   std::vector<FilterId> filter_ids_;
   std::vector<FilterId> retired_filters_;
   std::vector<RetiredTopic> retired_topics_;

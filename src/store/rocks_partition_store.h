@@ -11,6 +11,7 @@
 #include "flow/store_port.h"
 #include "rocks/resources.h"
 #include "rows/descriptor.h"
+#include "state_stream/state_port.h"
 
 namespace rocksdb {
 class FileSystem;
@@ -35,7 +36,7 @@ struct StoreOptions {
 
 class DeltaCache;
 
-class RocksPartitionStore final : public PartitionStore {
+class RocksPartitionStore final : public PartitionStore, public RowSource {
  public:
   /// Creates the store where missing. kRefused where its state doesn't fit `options` (with the remedy),
   /// kCorrupt, kNoSpace, kUnavailable. Under a second for any size.
@@ -53,6 +54,11 @@ class RocksPartitionStore final : public PartitionStore {
   const std::vector<uint8_t>& kind_numbers() const;
   /// FilterPolicy::past_kinds of each filter, in the configuration's order.
   const std::vector<std::vector<KindPolicy>>& past_kinds() const;
+
+  /// As it stands in the store.
+  std::string EncodedDescriptor() const;
+  /// Beside checkpoints, one cursor at a time. It holds files until it goes, nothing else.
+  Result<std::unique_ptr<RowCursor>> ReadRows() override;
 
   Result<std::optional<Position>> ReadPosition() const override;
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;

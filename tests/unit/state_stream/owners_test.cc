@@ -2,7 +2,6 @@
 // makes of it.
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <memory>
 #include <random>
 
@@ -11,6 +10,7 @@
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore.h"
 #include "stream_fixture.h"
+#include "support/fake_state_topic.h"
 #include "support/fakes.h"
 
 namespace seen::test {
@@ -105,53 +105,6 @@ class MapStore final : public RowSource {
   };
 };
 
-/// What several owners' producers share. What one sends stands in its queue until it is delivered.
-struct SharedTopic final : StateLog {
-  std::deque<std::string> records;
-
-  Status Read(int32_t, int64_t from, int64_t to, const Visit& visit) override {
-    for (int64_t offset = from; offset < to; ++offset) {
-      if (!visit(offset, records[static_cast<size_t>(offset)])) break;
-    }
-    return {};
-  }
-};
-
-class OwnersQueue final : public StateSink {
- public:
-  explicit OwnersQueue(SharedTopic& topic) : topic_(topic) {}
-  bool TrySend(int32_t, std::string_view record, uint64_t ticket) override {
-    if (waiting_.size() >= 20) return false;
-    waiting_.emplace_back(record, ticket);
-    return true;
-  }
-  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override {
-    while (!delivered_.empty()) {
-      const StateDelivery delivery = delivered_.front();
-      delivered_.pop_front();
-      on_delivery(delivery);
-    }
-  }
-  void Deliver(size_t count) {
-    for (; count > 0 && !waiting_.empty(); --count) {
-      topic_.records.push_back(waiting_.front().first);
-      delivered_.push_back({0, waiting_.front().second, static_cast<int64_t>(topic_.records.size()) - 1});
-      waiting_.pop_front();
-    }
-  }
-  void GiveUp(size_t count) {
-    for (; count > 0 && !waiting_.empty(); --count) {
-      delivered_.push_back({0, waiting_.front().second, kNoOffset});
-      waiting_.pop_front();
-    }
-  }
-
- private:
-  SharedTopic& topic_;
-  std::deque<std::pair<std::string, uint64_t>> waiting_;
-  std::deque<StateDelivery> delivered_;
-};
-
 class MapTarget final : public RestoreTarget {
  public:
   Status Begin() override {
@@ -177,7 +130,7 @@ class MapTarget final : public RestoreTarget {
 };
 
 struct Owner {
-  Owner(const Rows& state, const std::optional<RestoredState>& known, int64_t reaches, SharedTopic& topic,
+  Owner(const Rows& state, const std::optional<RestoredState>& known, int64_t reaches, FakeStateTopic& topic,
         const VirtualClock& clock)
       : queue(topic) {
     store.rows = state;
@@ -246,7 +199,7 @@ struct Owner {
   }
 
   MapStore store;
-  OwnersQueue queue;
+  FakeStateQueue queue;
   std::unique_ptr<PartitionStream> stream;
 };
 
@@ -257,12 +210,11 @@ struct Restored {
   Rows rows;
 };
 
-Restored RestoreFrom(SharedTopic& topic) {
+Restored RestoreFrom(FakeStateTopic& topic) {
   MapTarget target;
   RestoreProgress progress;
   const std::atomic<bool> stop{false};
-  StateRestore restore({Descriptor().identity, static_cast<int64_t>(topic.records.size()), 3'000}, topic,
-                       target, progress, stop);
+  StateRestore restore({Descriptor().identity, topic.end(), 3'000}, topic, target, progress, stop);
   auto state = restore.Run();
   EXPECT_TRUE(state) << state.error().message;
   return {state ? *state : std::nullopt, target.rows};
@@ -358,7 +310,7 @@ class Owners {
 
   std::mt19937_64 random_;
   VirtualClock clock_;
-  SharedTopic topic_;
+  FakeStateTopic topic_;
   std::vector<std::unique_ptr<Owner>> owners_;
   uint32_t second_ = 1000;
   int restored_ = 0;

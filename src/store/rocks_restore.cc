@@ -1,0 +1,147 @@
+#include "store/rocks_restore.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "rocks/listener.h"
+#include "rocks/status.h"
+#include "store/rocks_options.h"
+#include "store/store_directory.h"
+
+namespace seen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kFileBytes = 64 << 20;
+
+}  // namespace
+
+RocksRestore::RocksRestore(std::string directory, int32_t partition, const StoreResources& resources)
+    : directory_(std::move(directory)),
+      partition_(partition),
+      folder_(fmt::format("{}/restore-{}", StoreDirectory::IncomingPath(directory_), partition)),
+      rules_(std::make_shared<MergeRules>()),
+      options_([&] {
+        auto options = RocksOptions(resources, rocksdb::Env::Default(), rules_,
+                                    std::make_shared<BackgroundErrors>(partition), partition);
+        options.create_if_missing = true;
+        options.disable_auto_compactions = true;  // it is opened anew with its rules
+        return options;
+      }()) {}
+
+RocksRestore::~RocksRestore() {
+  Close();
+  if (!rules_->IsLoaded()) rules_->Load({});
+  std::error_code ignored;  // the directory's next opening removes it
+  fs::remove_all(folder_, ignored);
+}
+
+Status RocksRestore::ToResult(const rocksdb::Status& status) const {
+  return ToStatus(status, fmt::format("partition {}: restore", partition_));
+}
+
+void RocksRestore::Close() {
+  file_.reset();
+  files_.clear();
+  db_.reset();
+}
+
+Status RocksRestore::Begin() {
+  Close();
+  std::error_code code;
+  fs::remove_all(folder_, code);
+  fs::create_directories(folder_, code);
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(options_, folder_, &opened);
+  db_.reset(opened);
+  return ToResult(status);
+}
+
+Status RocksRestore::Write(const Row& row) {
+  if (!file_) {
+    files_.push_back(fmt::format("{}/restore-{}-{}.sst", StoreDirectory::IncomingPath(directory_), partition_,
+                                 files_made_++));
+    file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(options_), options_);
+    if (Status opened = ToResult(file_->Open(files_.back())); !opened) return opened;
+  }
+  const rocksdb::Slice key(row.key);
+  const rocksdb::Slice value(row.value);
+  switch (row.op) {
+    case RowOp::kPut:
+      return ToResult(file_->Put(key, value));
+    case RowOp::kMerge:
+      return ToResult(file_->Merge(key, value));
+    case RowOp::kDelete:
+      return ToResult(file_->Delete(key));
+    case RowOp::kDeleteRange:
+      return ToResult(file_->DeleteRange(key, value));
+  }
+  return {};
+}
+
+Status RocksRestore::EndFile() {
+  if (!file_) return {};
+  Status finished = ToResult(file_->Finish());
+  file_.reset();
+  return finished;
+}
+
+Status RocksRestore::Ingest() {
+  if (Status ended = EndFile(); !ended) return ended;
+  if (files_.empty()) return {};
+  rocksdb::IngestExternalFileOptions ingest;
+  ingest.move_files = true;
+  ingest.write_global_seqno = false;
+  ingest.allow_blocking_flush = false;
+  Status ingested = ToResult(db_->IngestExternalFile(files_, ingest));
+  for (const std::string& file : files_) {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  }
+  files_.clear();
+  return ingested;
+}
+
+// Files that don't overlap, all taken at once: they come to lie in the lowest level.
+Status RocksRestore::AddBase(const RowBatch& rows) {
+  for (size_t i = 0; i < rows.rows(); ++i) {
+    if (Status written = Write(rows.GetRow(i)); !written) return written;
+    if (file_->FileSize() < kFileBytes) continue;
+    if (Status ended = EndFile(); !ended) return ended;
+  }
+  return {};
+}
+
+// One file: what a range deletes stood there before, and never is of the file itself.
+Status RocksRestore::Apply(const RowFold& changes, const StoredLimits& limits) {
+  if (Status ingested = Ingest(); !ingested) return ingested;
+  if (Status written = changes.ForEach([&](FilterId filter) { return limits.Of(filter); },
+                                       [this](const Row& row) { return Write(row); });
+      !written)
+    return written;
+  return Ingest();
+}
+
+Status RocksRestore::Finish() {
+  if (Status ingested = Ingest(); !ingested) return ingested;
+  if (Status closed = ToResult(db_->Close()); !closed) return closed;
+  Close();
+  std::error_code code;
+  fs::rename(folder_, StoreDirectory::PartitionPath(directory_, partition_), code);
+  if (!code) {
+    const int descriptor = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 || ::fsync(descriptor) != 0) code = {errno, std::generic_category()};
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  if (code) {
+    return Fail(Code::kUnavailable,
+                fmt::format("partition {}: restore: {}: {}", partition_, folder_, code.message()));
+  }
+  return {};
+}
+
+}  // namespace seen

@@ -1,0 +1,174 @@
+// State leaves a RocksDB as runs and bases, and makes another one.
+#include "state_stream/restore.h"
+
+#include <random>
+
+#include "state_stream/partition_stream.h"
+#include "store/rocks_restore.h"
+#include "store_fixture.h"
+#include "support/fake_state_topic.h"
+#include "support/fakes.h"
+
+namespace seen::test {
+namespace {
+
+class RestoreTest : public StoreTest {
+ protected:
+  using Rows = std::map<std::string, std::string>;
+
+  PartitionStream::Options StreamOptions(const RocksPartitionStore& store) {
+    PartitionStream::Options options;
+    options.partition = 3;
+    options.opening = {"seen", "seen-1", "0.1.0", false, {}, kNoOffset, kNoOffset};
+    options.descriptor = store.EncodedDescriptor();
+    options.limits = StoredLimits(DecodeDescriptor(options.descriptor)->filters);
+    options.record_bytes_max = 2000;
+    return options;
+  }
+
+  // All that travels.
+  static Rows RowsOf(RocksPartitionStore& store) {
+    Rows rows;
+    const auto cursor = store.ReadRows();
+    EXPECT_TRUE(cursor && *cursor);
+    for (seen::Row row; cursor && *cursor;) {
+      const auto next = (*cursor)->Next(row);
+      EXPECT_TRUE(next);
+      if (!next || !*next) break;
+      rows[std::string(row.key)] = row.value;
+    }
+    return rows;
+  }
+
+  void Settle(PartitionStream& stream) {
+    for (int i = 0; i < 200; ++i) {
+      clock_.Advance(1000);
+      stream.Step();
+      queue_.Deliver(1000);
+      queue_.PollDeliveries([&](const StateDelivery& delivery) { stream.OnDelivery(delivery); });
+    }
+    EXPECT_TRUE(stream.IsAtRest());
+  }
+
+  void Checkpoint(RocksPartitionStore& store, PartitionStream& stream, int64_t to) {
+    Position position;
+    position.next_offset = to;
+    position.filters = {{0, {0}, false, 30, LastPublished::kKept}};
+    auto begun = store.BeginCheckpoint(position);
+    ASSERT_TRUE(begun);
+    auto writer = stream.Record(std::move(*begun), position);
+    ASSERT_TRUE(writer->PutSweep("sweep to " + std::to_string(to)));
+    std::map<UserRef, std::string> users;
+    for (uint64_t i = 0; i < 40; ++i) {
+      const std::string user_id = "user-" + std::to_string(random_() % 200);
+      users[{FilterId{static_cast<size_t>(random_() % 2)}, UserKeyOf(user_id)}] = user_id;
+    }
+    for (const auto& [user, user_id] : users) {
+      const auto item = static_cast<uint32_t>(random_());
+      ASSERT_TRUE(writer->AddDelta(user, Encoded(Exposures(kDay, {item}, user_id))));
+    }
+    for (const auto& [user, user_id] : users) {
+      ASSERT_TRUE(random_() % 2 == 0 ? writer->SetMark({user, user_id}) : writer->ClearMark(user));
+    }
+    const auto second = static_cast<uint32_t>(to);
+    ASSERT_TRUE(writer->DropEndings(second));
+    for (const auto& [user, user_id] : users) ASSERT_TRUE(writer->AddEnding({second + 100, user}));
+    ASSERT_TRUE(writer->DropServed(second));
+    ASSERT_TRUE(writer->AddServed({second + 50, UserKeyOf("u"), {7}, to, 0}, "served"));
+    ASSERT_TRUE(writer->Commit());
+  }
+
+  Result<std::optional<RestoredState>> Restore(RestoreTarget& target) {
+    StateRestore restore({Options().identity, topic_.end(), 20'000}, topic_, target, progress_, stop_);
+    return restore.Run();
+  }
+
+  std::mt19937_64 random_{7};
+  sim::VirtualClock clock_;
+  FakeStateTopic topic_;
+  FakeStateQueue queue_{topic_, 10'000};
+  RestoreProgress progress_;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
+  auto store = Open(Options());
+  auto stream = std::make_unique<PartitionStream>(StreamOptions(*store), *store, queue_, clock_);
+  for (int64_t to = 10; to < 400; to += 10) {
+    Checkpoint(*store, *stream, to);
+    if (to % 70 == 0) Settle(*stream);
+  }
+  Settle(*stream);
+  EXPECT_GE(stream->figures().bases, 1u);
+  EXPECT_GE(stream->figures().runs, 3u);
+  const Rows expected = RowsOf(*store);
+  EXPECT_GT(expected.size(), 300u);
+  stream.reset();
+  store.reset();
+  std::filesystem::remove_all(StoreDirectory::PartitionPath(folder_.path(), 3));
+
+  RocksRestore target(folder_.path(), 3, resources_);
+  const auto restored = Restore(target);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_TRUE(*restored);
+  EXPECT_EQ((*restored)->position, 390);
+  EXPECT_GE((*restored)->runs, 1u);
+  const Status finished = target.Finish();
+  ASSERT_TRUE(finished) << finished.error().message;
+  store = Open(Options());
+  EXPECT_EQ(RowsOf(*store), expected);
+  const auto position = store->ReadPosition();
+  ASSERT_TRUE(position && *position);
+  EXPECT_EQ((*position)->next_offset, 390);
+  // Their topic has them: the copy stayed behind.
+  EXPECT_EQ((*position)->filters[0].last_published, LastPublished::kUnread);
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(StoreDirectory::IncomingPath(folder_.path())), {}),
+      0);
+}
+
+TEST_F(RestoreTest, WithoutABaseThereIsNothing) {
+  RocksRestore target(folder_.path(), 3, resources_);
+  auto store = Open(Options());
+  PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
+  stream.Step();
+  queue_.Deliver(1);
+  const auto restored = Restore(target);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_FALSE(*restored);
+}
+
+TEST_F(RestoreTest, OfAnotherTopicIsRefused) {
+  auto store = Open(Options());
+  PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
+  Checkpoint(*store, stream, 10);
+  Settle(stream);
+  RocksRestore target(folder_.path(), 5, resources_);
+  StoreIdentity other = Options().identity;
+  other.partition_count = 16;
+  StateRestore restore({other, topic_.end()}, topic_, target, progress_, stop_);
+  const auto restored = restore.Run();
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code, Code::kRefused);
+}
+
+TEST_F(RestoreTest, ThatIsStoppedLeavesNothing) {
+  auto store = Open(Options());
+  PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
+  Checkpoint(*store, stream, 10);
+  Settle(stream);
+  stop_ = true;
+  {
+    RocksRestore target(folder_.path(), 5, resources_);
+    const auto restored = Restore(target);
+    ASSERT_FALSE(restored);
+    EXPECT_EQ(restored.error().code, Code::kUnavailable);
+  }
+  EXPECT_FALSE(std::filesystem::exists(StoreDirectory::PartitionPath(folder_.path(), 5)));
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(StoreDirectory::IncomingPath(folder_.path())), {}),
+      0);
+}
+
+}  // namespace
+}  // namespace seen::test
