@@ -54,7 +54,7 @@ class Daemon {
   explicit Daemon(const RunCommand& options)
       : options_(options),
         config_(options.config),
-        budget_(config_.store.memory_bytes, config_.items.has_value()),
+        budget_(config_.store.memory_bytes, config_.items.has_value(), config_.state.has_value()),
         resources_(budget_.block_cache_bytes),
         status_(config_, clock_),
         metrics_(MetricsOptions{FilterNames()}),
@@ -89,6 +89,7 @@ class Daemon {
   Status Connect();
   Status CheckAlone();
   int32_t StoredPartitions() const;
+  Status StartStateStreams(const InputTopics& topics);
   Status FollowGroups();
   Status StartItems();
   void Housekeep();
@@ -127,7 +128,8 @@ class Daemon {
   std::unique_ptr<EventProducer> events_;
   std::unique_ptr<RocksGroupTable> groups_;  // with config_.items
   std::unique_ptr<GroupReader> group_reader_;
-  std::unique_ptr<Items> items_;  // with config_.items
+  std::unique_ptr<Items> items_;                 // with config_.items
+  std::unique_ptr<StateStreams> state_streams_;  // with config_.state
   std::unique_ptr<Exposures> exposures_;
   std::unique_ptr<LogEndWatch> log_ends_;  // asks for exposures_
   Queries queries_;
@@ -242,6 +244,7 @@ Status Daemon::Connect() {
   events_ = std::make_unique<EventProducer>(events);
   changes_.SetProducer(events_.get());
 
+  if (Status started = StartStateStreams(*topics); !started) return started;
   if (Status followed = FollowGroups(); !followed) return followed;
   if (Status started = StartItems(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
@@ -255,6 +258,7 @@ Status Daemon::Connect() {
   exposures.publish_incomplete = options_.publish_incomplete;
   exposures.partitions_of_users = topics->user_partitions;
   exposures.snapshots = snapshots_.get();
+  exposures.state = state_streams_.get();
   if (WritesWatermarks(config_)) exposures.watermarks_group = config_.kafka.group_id;
   Consumer::Options& consumer = exposures.consumer;
   consumer.brokers = config_.kafka.brokers;
@@ -317,6 +321,23 @@ int32_t Daemon::StoredPartitions() const {
     if (identity && identity->topic == config_.input.topic) return identity->partition_count;
   }
   return 0;
+}
+
+Status Daemon::StartStateStreams(const InputTopics& topics) {
+  if (!config_.state || options_.embedded_kafka) return {};
+  StateStreams::Options streams;
+  streams.topic = {config_.kafka.brokers, config_.kafka.client, config_.state->topic,
+                   budget_.StateQueueBytes(), topics.state_bytes_max};
+  streams.group = config_.kafka.group_id;
+  streams.instance = status_.instance_id();
+  streams.directory = directory_->path();
+  streams.run_every = config_.state->run_every;
+  streams.changes_bytes_max = budget_.StateChangesBytes(topics.user_partitions);
+  streams.restores = !options_.rebuild;
+  auto started = StateStreams::Start(std::move(streams), resources_, clock_);
+  if (!started) return Fail(started.error());
+  state_streams_ = std::move(*started);
+  return {};
 }
 
 Status Daemon::FollowGroups() {

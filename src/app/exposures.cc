@@ -55,7 +55,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
                      const Clock& clock)
     : clock_(clock),
       stores_(*options.config, options.plan, options.groups, directory, resources, budget,
-              options.publish_incomplete),
+              options.publish_incomplete, options.state),
       taker_(TakerOptions(
                  *options.config, directory, options.partitions_of_users, options.rebuild,
                  [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),

@@ -33,6 +33,7 @@ class Exposures {
     SnapshotSink* snapshots = nullptr;            // nullptr: no filter publishes
     bool publish_incomplete = false;              // see flow/last_published.h
     std::optional<std::string> watermarks_group;  // nullopt: none are written
+    StateStreams* state = nullptr;                // the state topic; nullptr: off
     const PublishLease* lease = nullptr;          // says when a partition may be published
   };
   /// All references outlive this.

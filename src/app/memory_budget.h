@@ -20,22 +20,24 @@ struct MemoryBudget {
   uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
   uint64_t groups_bytes;       // what items are like: cache and fetch queue
   uint64_t bodies_bytes;       // HTTP bodies in flight, with what reading them takes
+  uint64_t state_bytes;        // changes on their way to the state topic, over all partitions
   uint64_t presence_bytes;     // which keys the indexes of items have, over all of them
 
   // A removal of a thousand items and some look-ups of thousands of candidates fit at once.
   static constexpr uint64_t kBodiesBytesMin = 16 << 20;
 
-  /// `groups`: items are looked up for what they are like.
-  explicit MemoryBudget(uint64_t total, bool groups = false)
+  /// `groups`: items are looked up for what they are like. `state`: there is a state topic.
+  explicit MemoryBudget(uint64_t total, bool groups = false, bool state = false)
       : delta_cache_bytes(total * (groups ? 9 : 13) / 100),
         block_cache_bytes(total * (groups ? 11 : 12) / 100),
-        tails_bytes(total * 30 / 100),
+        tails_bytes(total * (state ? 24 : 30) / 100),
         fetch_bytes(total * (groups ? 10 : 15) / 100),
         publish_bytes(total * (groups ? 8 : 10) / 100),
         producer_bytes(total * 5 / 100),
         write_bytes(total * 5 / 100),
         groups_bytes(groups ? total * 5 / 100 : 0),
         bodies_bytes(std::max<uint64_t>(total * 5 / 100, kBodiesBytesMin)),
+        state_bytes(state ? total * 6 / 100 : 0),
         presence_bytes(groups ? total * 7 / 100 : 0) {}
 
   /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
@@ -44,6 +46,10 @@ struct MemoryBudget {
   }
   uint64_t DeltaCacheBytes(int32_t partitions) const {
     return delta_cache_bytes / static_cast<uint64_t>(std::max(1, partitions));
+  }
+  uint64_t StateQueueBytes() const { return std::max<uint64_t>(state_bytes / 4, 4 << 20); }
+  uint64_t StateChangesBytes(int32_t partitions) const {
+    return std::max<uint64_t>(state_bytes * 3 / 4 / static_cast<uint64_t>(std::max(1, partitions)), 1 << 20);
   }
   uint64_t GroupCacheBytes() const { return groups_bytes * 4 / 5; }
   uint64_t GroupFetchBytes() const { return groups_bytes / 5; }

@@ -19,7 +19,8 @@ uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::s
 
 RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan,
                          const ItemGroups* groups, const StoreDirectory& directory,
-                         const StoreResources& resources, const MemoryBudget& budget, bool publish_incomplete)
+                         const StoreResources& resources, const MemoryBudget& budget, bool publish_incomplete,
+                         StateStreams* state)
     : config_(config),
       plan_(std::move(plan)),
       groups_(groups),
@@ -27,6 +28,7 @@ RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> 
       resources_(resources),
       budget_(budget),
       publish_incomplete_(publish_incomplete),
+      state_(state),
       journal_budget_(std::make_shared<JournalBudget>(config.store.explain_bytes)) {}
 
 Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t partition_count) {
@@ -48,9 +50,18 @@ Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t par
   }
   for (const DeclaredKind& kind : config_.input.format.declared_kinds)
     store_options.kinds.push_back(kind.name);
+  if (state_ != nullptr) {
+    const auto stored = directory_.PartitionsWithState();
+    if (!stored) return Fail(stored.error());
+    if (!std::binary_search(stored->begin(), stored->end(), partition)) {
+      if (Status restored = state_->Restore(store_options.identity); !restored)
+        return Fail(std::move(restored.error()));
+    }
+  }
   auto store = RocksPartitionStore::Open(std::move(store_options));
   if (!store) return Fail(std::move(store.error()));
   PartitionOptions options = FlowOptions(partition, partition_count, **store);
+  if (state_ != nullptr) options.recorder = state_->Follow(partition, **store);
   return Opened{std::move(*store), std::move(options)};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/memory_budget.h"
+#include "app/state_streams.h"
 #include "config/config.h"
 #include "flow/partition_options.h"
 #include "rocks/resources.h"
@@ -16,11 +17,12 @@ namespace seen {
 
 class RocksStores final : public PartitionStores {
  public:
-  /// `groups`: which items are alike; nullptr: off. `publish_incomplete`: PartitionOptions has it. All
+  /// `groups`: which items are alike; nullptr: off. `publish_incomplete`: PartitionOptions has it. `state`:
+  /// the state topic; nullptr: off. All
   /// references outlive this.
   RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan, const ItemGroups* groups,
               const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
-              bool publish_incomplete);
+              bool publish_incomplete, StateStreams* state);
 
   Result<Opened> Open(int32_t partition, int32_t partition_count) override;
   Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
@@ -36,6 +38,7 @@ class RocksStores final : public PartitionStores {
   const StoreResources& resources_;
   const MemoryBudget& budget_;
   const bool publish_incomplete_;
+  StateStreams* const state_;
   const std::shared_ptr<JournalBudget> journal_budget_;
 };
 

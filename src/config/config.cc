@@ -106,6 +106,12 @@ Config ToConfig(const ConfigJson& json) {
   if (!watermarks.at("topic").is_null())
     config.watermarks = WatermarksConfig{watermarks.at("topic").get<std::string>()};
 
+  const ConfigJson& state = json.at("state");
+  if (!state.at("topic").is_null()) {
+    config.state = StateConfig{state.at("topic").get<std::string>(),
+                               std::chrono::seconds(state.at("run_every_s").get<int64_t>())};
+  }
+
   const ConfigJson& store = json.at("store");
   config.store.directory = store.at("directory").get<std::string>();
   config.store.memory_bytes = store.at("memory_mib").get<uint64_t>() * 1024 * 1024;
@@ -179,6 +185,8 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
               "unexposed items need a topic of their own");
   claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
               "watermarks need a topic of their own, or null to write none");
+  claim_topic(TextAt(json, "/state/topic"), "state.topic",
+              "state needs a topic of its own, or null to keep it on this machine alone");
   claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",
               "dead letters need a topic of their own");
   const ConfigJson::json_pointer keyed_by_user("/input/keyed_by_user");

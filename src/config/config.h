@@ -91,6 +91,11 @@ struct WatermarksConfig {
   std::string topic;
 };
 
+struct StateConfig {
+  std::string topic;
+  std::chrono::milliseconds run_every{60'000};
+};
+
 struct StoreConfig {
   std::string directory;  // as given; may be relative
   uint64_t memory_bytes = 0;
@@ -118,6 +123,7 @@ struct Config {
   std::optional<ItemsConfig> items;            // nullopt: nothing is grouped
   std::optional<UnexposedConfig> unexposed;    // nullopt: nothing is published
   std::optional<WatermarksConfig> watermarks;  // nullopt: none are written
+  std::optional<StateConfig> state;            // nullopt: state is on this machine alone
   StoreConfig store;
   HttpConfig http;
   LogConfig log;

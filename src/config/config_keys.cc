@@ -204,6 +204,25 @@ constexpr ConfigKey kKeys[] = {
                 "topic from "
                 "a quiet one. null: none is written. Nothing is written where no filter publishes."},
 
+    {.path = "state",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "Where state travels, so that a lost disk isn't lost state."},
+    {.path = "state.topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic that partitions' state goes to, and that it is restored from where store.directory "
+                "has none. It is made where it is missing, kept for ever. null: state is on this machine "
+                "alone."},
+    {.path = "state.run_every_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "60",
+     .minimum = 1,
+     .maximum = 3600,
+     .meaning = "How often what has changed goes to the topic."},
+
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",
      .default_json = R"("/var/lib/seend")",

@@ -52,6 +52,8 @@ void PartitionCheckpoint::SetHorizons(TimeMs wall, TimeMs partition_time) {
 Status PartitionCheckpoint::WriteParts(Checkpoint& checkpoint) {
   auto writer = store_.BeginCheckpoint(checkpoint.position);
   if (!writer) return Fail(writer.error());
+  if (const auto& recorder = state_.options().recorder)
+    *writer = recorder->Record(std::move(*writer), checkpoint.position);
   for (CheckpointPart* const part : parts_.in_order) {
     if (Status begun = part->Begin(checkpoint, **writer); !begun) return begun;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decode/event_decoder.h"
+#include "flow/checkpoint_recorder.h"
 #include "flow/filter_policy.h"
 #include "flow/item_groups_port.h"
 #include "flow/journal_budget.h"
@@ -43,6 +44,8 @@ struct PartitionOptions {
   std::array<uint8_t, kDeclaredKindsMax> kinds{};
   /// Which items are like which, for filters with `similar` on. nullptr: nobody knows. Outlives the flow.
   const ItemGroups* groups = nullptr;
+  /// Hears of each checkpoint. nullptr: nobody does.
+  std::shared_ptr<CheckpointRecorder> recorder;
   bool publish_incomplete = false;        // snapshots are of the state alone: see flow/last_published.h
   double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };

@@ -28,11 +28,14 @@ PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& si
       clock_(clock),
       changes_from_(std::max<int64_t>(0, options_.opening.position)),
       changes_to_(changes_from_),
-      base_at_(options_.opening.base_at),
-      run_at_(clock.Now() + options_.run_every) {
+      run_at_(clock.Now() + options_.run_every) {}
+
+void PartitionStream::Begin(int64_t base_at, int64_t reaches) {
+  begun_ = true;
+  base_at_ = base_at;
   const MutexLock lock(mutex_);
-  figures_.base_at = base_at_;
-  broken_ = changes_from_ != options_.reaches;
+  figures_.base_at = base_at;
+  broken_ = broken_ || options_.opening.position != reaches;
 }
 
 PartitionStream::~PartitionStream() = default;
@@ -58,6 +61,7 @@ void PartitionStream::OnCommitted(RowBatch changes, int64_t to) {
 }
 
 bool PartitionStream::SendOpening() {
+  if (!begun_) return false;
   if (opening_sent_) return epoch_ != kNoOffset;
   StateOpening opening = options_.opening;
   opening.at = clock_.WallNow();
@@ -291,11 +295,13 @@ void PartitionStream::EndBase() {
   base_.reset();
 }
 
-bool PartitionStream::IsAtRest() const {
-  if (run_ || base_ || epoch_ == kNoOffset || BaseIsDue()) return false;
+bool PartitionStream::HasSentRuns() const {
+  if (run_ || epoch_ == kNoOffset) return false;
   const MutexLock lock(mutex_);
   return changes_.empty();
 }
+
+bool PartitionStream::IsAtRest() const { return HasSentRuns() && !base_ && !BaseIsDue(); }
 
 StateStreamFigures PartitionStream::figures() const {
   const MutexLock lock(mutex_);

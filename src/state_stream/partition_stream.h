@@ -40,10 +40,7 @@ class PartitionStream final : public CheckpointRecorder {
  public:
   struct Options {
     int32_t partition = 0;
-    StateOpening opening;  // position: that of the store now; base_at: of the newest whole base that is known
-    /// The position to which the stream leads whoever reads it up to the opening. A store that stands
-    /// anywhere else begins with a base. kNoOffset: not known.
-    int64_t reaches = kNoOffset;
+    StateOpening opening;    // position: that of the store now. base_at: Begin says it
     std::string descriptor;  // the store's, encoded
     StoredLimits limits{{}};
     std::chrono::milliseconds run_every{60'000};
@@ -60,12 +57,21 @@ class PartitionStream final : public CheckpointRecorder {
   std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
                                            const Position& position) override;
 
+  /// What the topic holds, before anything is sent. `reaches`: the position to which the stream leads whoever
+  /// reads it now; a store that stands anywhere else begins with a base. kNoOffset: not known.
+  void Begin(int64_t base_at, int64_t reaches);
+  bool has_begun() const { return begun_; }
+  /// Its opening is acknowledged.
+  bool is_open() const { return epoch_ != kNoOffset; }
+
   /// Sends what is due. `last`: the stream ends; what was recorded is due now. Returns what keeps it from
   /// sending, for people; empty: nothing.
   std::string Step(bool last = false);
   void OnDelivery(const StateDelivery& delivery);
   /// Everything recorded was acknowledged, and no base is due.
   bool IsAtRest() const;
+  /// The same, whether or not a base is due.
+  bool HasSentRuns() const;
 
   StateStreamFigures figures() const;
 
@@ -116,11 +122,12 @@ class PartitionStream final : public CheckpointRecorder {
   StateStreamFigures figures_ GUARDED_BY(mutex_);
 
   // State thread.
+  bool begun_ = false;
   bool opening_sent_ = false;
   int64_t epoch_ = kNoOffset;
   int64_t next_offset_ = kNoOffset;  // where the next record stands if nobody else writes
   uint32_t next_number_ = 0;
-  int64_t base_at_;
+  int64_t base_at_ = kNoOffset;
   uint64_t base_bytes_ = 0;
   uint64_t bytes_since_base_ = 0;
   Instant run_at_;

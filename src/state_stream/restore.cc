@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <utility>
 
 #include "rows/keys.h"
@@ -11,9 +10,6 @@
 
 namespace seen {
 namespace {
-
-// A former owner's last records may name an older base, or none: so several are looked at.
-constexpr int64_t kLastRecords = 256;
 
 Status Stopped() { return Fail(Code::kUnavailable, "the restore was stopped"); }
 
@@ -55,34 +51,6 @@ bool StateRestore::Count(std::string_view record) {
   return !stop_.load();
 }
 
-// The newest first.
-Result<std::vector<int64_t>> StateRestore::FindBases() {
-  std::set<int64_t, std::greater<>> found;
-  const int64_t from = std::max<int64_t>(0, options_.before - kLastRecords);
-  const Status read = log_.Read(options_.identity.partition, from, options_.before,
-                                [&](int64_t offset, std::string_view record) {
-                                  const auto decoded = DecodeStateRecord(record);
-                                  if (!decoded) return true;  // an older record may name a base
-                                  if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
-                                    found.insert(part->head.base_at);
-                                    openings_.insert(part->head.epoch);
-                                  } else {
-                                    found.insert(std::get<StateOpening>(*decoded).base_at);
-                                    openings_.insert(offset);
-                                  }
-                                  return true;
-                                });
-  if (!read && read.error().code != Code::kNotFound) return Fail(read.error());
-  found.erase(kNoOffset);
-  return std::vector<int64_t>(found.begin(), found.end());
-}
-
-// Not if its owner had been followed by another before it began.
-bool StateRestore::MayCount(int64_t base_at, int64_t epoch) const {
-  const auto next = openings_.upper_bound(epoch);
-  return next == openings_.end() || *next > base_at;
-}
-
 Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
   fits = true;
   const auto row = FindRow(rows, DescriptorKey());
@@ -102,9 +70,9 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   descriptor_.reset();
   std::optional<PartReader> reader;
   Status status;
-  const auto take = [&](const ReadStatePart& part) {
-    if (!reader && part.head.kind == StreamKind::kBase && part.head.part == 0 &&
-        MayCount(base_at, part.head.epoch))
+  const auto take = [&](int64_t offset, const ReadStatePart& part) {
+    if (!reader && offset == base_at && part.head.kind == StreamKind::kBase && part.head.part == 0 &&
+        end_.MayCount(base_at, part.head.epoch))
       reader.emplace(part.head);
     if (!reader) return false;  // it isn't what was named as one
     if (part.head.kind != StreamKind::kBase || part.head.epoch != reader->first().epoch) return true;
@@ -115,16 +83,15 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
     if (status && fits) status = target_.AddBase(rows);
     return status && fits && !reader->is_whole();
   };
-  const Status read =
-      log_.Read(options_.identity.partition, base_at, options_.before, [&](int64_t, std::string_view record) {
-        if (!Count(record)) return false;
-        const auto decoded = DecodeStateRecord(record);
-        if (!decoded) return true;
-        const auto* const part = std::get_if<ReadStatePart>(&*decoded);
-        return part != nullptr && take(*part);  // an opening ends it
-      });
+  const Status read = log_.Read(options_.identity.partition, base_at, options_.before,
+                                [&](int64_t offset, std::string_view record) {
+                                  if (!Count(record)) return false;
+                                  const auto decoded = DecodeStateRecord(record);
+                                  if (!decoded) return true;
+                                  const auto* const part = std::get_if<ReadStatePart>(&*decoded);
+                                  return part != nullptr && take(offset, *part);  // an opening ends it
+                                });
   if (stop_.load()) return Fail(Stopped().error());
-  if (!read && read.error().code == Code::kNotFound) return false;
   if (!read) return Fail(read.error());
   if (!status) return Fail(status.error());
   if (!reader || !reader->is_whole() || !descriptor_) return false;
@@ -168,9 +135,10 @@ Status StateRestore::ApplyRuns() {
 }
 
 Result<std::optional<RestoredState>> StateRestore::Run() {
-  const auto bases = FindBases();
-  if (!bases) return Fail(bases.error());
-  for (const int64_t base_at : *bases) {
+  auto end = ReadStreamEnd(log_, options_.identity.partition, options_.before);
+  if (!end) return Fail(end.error());
+  end_ = std::move(*end);
+  for (const int64_t base_at : end_.bases) {
     progress_.records.store(0);
     progress_.records_in_all.store(2 * (options_.before - base_at));
     const auto whole = RestoreBase(base_at);

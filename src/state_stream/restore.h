@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "rows/descriptor.h"
 #include "state_stream/state_port.h"
 #include "state_stream/state_record.h"
+#include "state_stream/stream_end.h"
 
 namespace seen {
 
@@ -48,8 +48,6 @@ class StateRestore {
   Result<std::optional<RestoredState>> Run();
 
  private:
-  Result<std::vector<int64_t>> FindBases();
-  bool MayCount(int64_t base_at, int64_t epoch) const;
   Result<bool> RestoreBase(int64_t base_at);
   Status ApplyRuns();
   Status ApplyFold();
@@ -62,8 +60,8 @@ class StateRestore {
   RestoreProgress& progress_;
   const std::atomic<bool>& stop_;
   RestoredState restored_;
-  std::set<int64_t> openings_;  // that the last records tell of
-  int64_t epoch_ = kNoOffset;   // of the base
+  StreamEnd end_;
+  int64_t epoch_ = kNoOffset;  // of the base
   std::optional<StoreDescriptor> descriptor_;
   RowFold fold_;
 };

@@ -38,8 +38,8 @@ class StateLog {
   virtual ~StateLog() = default;
   /// False: that was enough.
   using Visit = std::function<bool(int64_t offset, std::string_view record)>;
-  /// Gives the partition's records at `from` or later and before `to`, in order. kUnavailable: brokers are
-  /// away; kNotFound: there is nothing any more at `from`.
+  /// Gives the partition's records at `from` or later and before `to`, in order, as far as they are still
+  /// there. kUnavailable: brokers are away.
   virtual Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) = 0;
 };
 

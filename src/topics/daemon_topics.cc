@@ -127,6 +127,14 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
                       {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(kept_ms)}}});
   }
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
+  if (config.state) {
+    topics.push_back({config.state->topic,
+                      count,
+                      {{"cleanup.policy", "delete"},
+                       {"retention.ms", "-1"},
+                       {"retention.bytes", "-1"},
+                       {"unclean.leader.election.enable", "false"}}});
+  }
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
     const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, wait);
@@ -134,8 +142,9 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     Log(topic, *state);
     const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, wait);
     if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());
-    size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
-                                                                 : input_topics.snapshot_bytes_max;
+    size_t& least = topic.name == config.input.dead_letter_topic        ? input_topics.dead_letter_bytes_max
+                    : config.state && topic.name == config.state->topic ? input_topics.state_bytes_max
+                                                                        : input_topics.snapshot_bytes_max;
     least = std::min(least, *bytes);
   }
   wait.on_problem({});

@@ -15,6 +15,7 @@ struct InputTopics {
   // The least max.message.bytes of the topics that snapshots go to, and the dead-letter topic's.
   size_t snapshot_bytes_max = 1'000'000;
   size_t dead_letter_bytes_max = 1'000'000;
+  size_t state_bytes_max = 1'000'000;  // the state topic's, where there is one
 };
 
 /// What the store's directory says.

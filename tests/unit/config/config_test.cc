@@ -217,6 +217,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
        {"", "Bloom", "split-block-bloom", "1"}},
       {"filters[0].snapshot.size", {"fewest", "power_of_two"}, {"", "exact"}},
       {"watermarks.topic", topics_good, topics_bad},
+      {"state.topic", topics_good, topics_bad},
       {"filters[0].similar", {"off"}, {"", "on", "Drop"}},
       {"items.topic", {"a", "A.b_c-9", "7", std::string(240, 't')}, topics_bad},
       {"items.groups_topic", topics_good, topics_bad},

@@ -135,14 +135,8 @@ struct Owner {
       : queue(topic) {
     store.rows = state;
     PartitionStream::Options options;
-    options.opening = {"seen",
-                       "seen-1",
-                       "0.1.0",
-                       false,
-                       {},
-                       state.empty() ? kNoOffset : position(),
-                       known ? known->base_at : kNoOffset};
-    options.reaches = reaches;
+    options.opening = {"seen",   "seen-1", "0.1.0", false, {}, state.empty() ? kNoOffset : position(),
+                       kNoOffset};
     options.descriptor = EncodeDescriptor(Descriptor());
     options.limits = StoredLimits(Descriptor().filters);
     options.record_bytes_max = 200;
@@ -150,6 +144,7 @@ struct Owner {
     options.base_bytes_per_second = 2'000;
     options.base_after_bytes_min = 2'000;
     stream = std::make_unique<PartitionStream>(options, store, queue, clock);
+    stream->Begin(known ? known->base_at : kNoOffset, reaches);
   }
   int64_t position() const { return store.GetPosition().next_offset; }
 

@@ -1,0 +1,226 @@
+#include "app/state_streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/version.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "rows/position_codec.h"
+#include "state_stream/stream_end.h"
+#include "store/rocks_restore.h"
+
+namespace seen {
+namespace {
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStep{100};
+constexpr milliseconds kLastRuns{2'000};
+constexpr milliseconds kLastRunsSlice{5};
+constexpr milliseconds kHurry{10'000};
+constexpr milliseconds kRestoreSoon{250};  // there is often nothing to restore
+constexpr milliseconds kRestoreSlice{5};
+constexpr ptrdiff_t kRestoresMax = 2;
+
+std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
+}  // namespace
+
+/// A flow's end of a stream.
+class StateStreams::Recorder final : public CheckpointRecorder {
+ public:
+  Recorder(StateStreams& streams, int32_t partition, PartitionStream& stream)
+      : streams_(streams), partition_(partition), stream_(stream) {}
+  ~Recorder() override { streams_.Leave(partition_); }
+  std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
+                                           const Position& position) override {
+    return stream_.Record(std::move(writer), position);
+  }
+
+ private:
+  StateStreams& streams_;
+  const int32_t partition_;
+  PartitionStream& stream_;
+};
+
+StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer,
+                           const StoreResources& resources, const Clock& clock)
+    : options_(std::move(options)), resources_(resources), clock_(clock), producer_(std::move(producer)) {}
+
+Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const StoreResources& resources,
+                                                          const Clock& clock) {
+  auto producer = StateProducer::Open(options.topic);
+  if (!producer) return Fail(std::move(producer.error()));
+  std::unique_ptr<StateStreams> made(
+      new StateStreams(std::move(options), std::move(*producer), resources, clock));
+  made->thread_ = std::thread([raw = made.get()] {
+    NameThread("state-streams");
+    YieldToOtherThreads();
+    raw->Run();
+  });
+  return made;
+}
+
+StateStreams::~StateStreams() {
+  stop_.store(true);
+  if (thread_.joinable()) thread_.join();
+  for (const auto& [partition, job] : jobs_) job->thread.join();
+}
+
+void StateStreams::Run() {
+  while (!stop_.load()) {
+    std::vector<int32_t> unknown;
+    {
+      const MutexLock lock(mutex_);
+      Step();
+      for (const auto& [partition, stream] : streams_) {
+        if (!stream->has_begun()) unknown.push_back(partition);
+      }
+    }
+    for (const int32_t partition : unknown) Look(partition);
+    std::this_thread::sleep_for(kStep);
+  }
+}
+
+void StateStreams::Step() {
+  for (const auto& [partition, stream] : streams_) (void)stream->Step();
+  producer_->PollDeliveries([this](const StateDelivery& delivery) REQUIRES(mutex_) {
+    const auto stream = streams_.find(delivery.partition);
+    if (stream != streams_.end()) stream->second->OnDelivery(delivery);
+  });
+}
+
+// Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
+void StateStreams::Look(int32_t partition) {
+  StateTopicReader reader(options_.topic, stop_);
+  const auto end = reader.End(partition);
+  const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
+  if (!known) {
+    log::Debug("the state topic can't be read yet",
+               {{"partition", partition}, {"reason", known.error().message}});
+    return;
+  }
+  const MutexLock lock(mutex_);
+  const auto stream = streams_.find(partition);
+  if (stream != streams_.end() && !stream->second->has_begun())
+    stream->second->Begin(known->newest_base(), known->reaches);
+}
+
+std::unique_ptr<CheckpointRecorder> StateStreams::Follow(int32_t partition, RocksPartitionStore& store) {
+  PartitionStream::Options options;
+  options.partition = partition;
+  const auto position = store.ReadPosition();
+  options.opening = {options_.group, options_.instance, SEEN_VERSION, false, {}, kNoOffset, kNoOffset};
+  if (position && *position) options.opening.position = (*position)->next_offset;
+  options.descriptor = store.EncodedDescriptor();
+  if (const auto descriptor = DecodeDescriptor(options.descriptor))
+    options.limits = StoredLimits(descriptor->filters);
+  options.run_every = options_.run_every;
+  options.changes_bytes_max = options_.changes_bytes_max;
+  options.run_bytes = options_.changes_bytes_max / 4;
+  constexpr size_t kBatchOverhead = 512;
+  options.record_bytes_max =
+      std::max<size_t>(1'000, std::min<size_t>(options_.topic.record_bytes_max, 1'000'000) - kBatchOverhead);
+  const MutexLock lock(mutex_);
+  auto& stream = streams_[partition];
+  stream = std::make_unique<PartitionStream>(std::move(options), store, *producer_, clock_);
+  return std::make_unique<Recorder>(*this, partition, *stream);
+}
+
+void StateStreams::Leave(int32_t partition) {
+  const Instant until = clock_.Now() + kLastRuns;
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      const auto found = streams_.find(partition);
+      if (found == streams_.end()) return;
+      (void)found->second->Step(true);
+      Step();
+      // Where the topic takes nothing, one partition waits for all.
+      const bool late = clock_.Now() >= until;
+      if (late) hurries_until_ = clock_.Now() + kHurry;
+      if (found->second->HasSentRuns() || !found->second->is_open() || stop_.load() || late ||
+          clock_.Now() < hurries_until_) {
+        streams_.erase(found);
+        return;
+      }
+    }
+    std::this_thread::sleep_for(kLastRunsSlice);
+  }
+}
+
+Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& progress) {
+  StateTopicReader reader(options_.topic, stop_);
+  const auto end = reader.End(identity.partition);
+  if (!end) return Fail(end.error());
+  RocksRestore target(options_.directory, identity.partition, resources_);
+  StateRestore restore({identity, *end}, reader, target, progress, stop_);
+  const Instant begun = clock_.Now();
+  const auto restored = restore.Run();
+  if (!restored) return Fail(restored.error());
+  if (!*restored) {
+    log::Info("the state topic holds no state", {{"partition", identity.partition}});
+    return {};
+  }
+  if (Status finished = target.Finish(); !finished) return finished;
+  const auto took = std::chrono::duration_cast<milliseconds>(clock_.Now() - begun);
+  log::Info("state restored from the state topic", {{"partition", identity.partition},
+                                                    {"next_offset", (*restored)->position},
+                                                    {"runs", (*restored)->runs},
+                                                    {"bytes", progress.bytes.load()},
+                                                    {"ms", took.count()}});
+  return {};
+}
+
+Status StateStreams::Restore(const StoreIdentity& identity) {
+  if (!options_.restores) return {};
+  const Instant until = clock_.Now() + kRestoreSoon;
+  Status result = RestoreOnce(identity);
+  while (!result && result.error().code == Code::kUnavailable && clock_.Now() < until) {
+    std::this_thread::sleep_for(kRestoreSlice);
+    result = RestoreOnce(identity);
+  }
+  return result;
+}
+
+Status StateStreams::RestoreOnce(const StoreIdentity& identity) {
+  const MutexLock lock(jobs_mutex_);
+  const auto found = jobs_.find(identity.partition);
+  if (found != jobs_.end()) {
+    Job& job = *found->second;
+    if (job.done.load()) {
+      job.thread.join();
+      Status result = std::move(job.result);
+      jobs_.erase(found);
+      return result;
+    }
+    const int64_t all = job.progress.records_in_all.load();
+    return Fail(Code::kUnavailable,
+                fmt::format("{}: its state is being restored from the state topic: {}% ({} bytes)",
+                            Name(identity.partition), all > 0 ? 100 * job.progress.records.load() / all : 0,
+                            job.progress.bytes.load()));
+  }
+  const auto running =
+      std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job.second->done.load(); });
+  const Error waits{Code::kUnavailable,
+                    Name(identity.partition) + ": its state waits to be restored from the state topic"};
+  if (running >= kRestoresMax) return Fail(waits);
+  auto& job = jobs_[identity.partition];
+  job = std::make_unique<Job>();
+  job->thread = std::thread([this, identity, raw = job.get()] {
+    NameThread("restore");
+    raw->result = RunRestore(identity, raw->progress);
+    raw->done.store(true);
+  });
+  return Fail(waits);
+}
+
+std::map<int32_t, StateStreamFigures> StateStreams::figures() const {
+  std::map<int32_t, StateStreamFigures> figures;
+  const MutexLock lock(mutex_);
+  for (const auto& [partition, stream] : streams_) figures[partition] = stream->figures();
+  return figures;
+}
+
+}  // namespace seen

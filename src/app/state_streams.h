@@ -1,0 +1,83 @@
+#pragma once
+// The state topic in the daemon: what its partitions' checkpoints change goes there, and state that is
+// missing comes from there.
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "flow/checkpoint_recorder.h"
+#include "kafka/state_topic.h"
+#include "rocks/resources.h"
+#include "state_stream/partition_stream.h"
+#include "state_stream/restore.h"
+#include "store/rocks_partition_store.h"
+
+namespace seen {
+
+/// Any thread, but for the two that it has: one sends, up to two restore.
+class StateStreams {
+ public:
+  struct Options {
+    StateTopicOptions topic;
+    std::string group;
+    std::string instance;
+    std::string directory;  // of the stores
+    std::chrono::milliseconds run_every{60'000};
+    uint64_t changes_bytes_max = 64 << 20;  // of each partition, in memory
+    bool restores = true;
+  };
+  /// All references outlive this.
+  static Result<std::unique_ptr<StateStreams>> Start(Options options, const StoreResources& resources,
+                                                     const Clock& clock);
+  ~StateStreams();
+  StateStreams(const StateStreams&) = delete;
+  StateStreams& operator=(const StateStreams&) = delete;
+
+  /// Streams the partition's state until what it returns goes, which must be before `store` does. Then it
+  /// still sends what was recorded, within two seconds.
+  std::unique_ptr<CheckpointRecorder> Follow(int32_t partition, RocksPartitionStore& store);
+
+  /// Puts state into the place of a partition that has none, where the state topic holds it. kUnavailable,
+  /// saying how far it is: ask again. OK: it is there, or there is none to be had.
+  Status Restore(const StoreIdentity& identity);
+
+  /// Of the partitions that are streamed.
+  std::map<int32_t, StateStreamFigures> figures() const;
+
+ private:
+  class Recorder;
+  struct Job {
+    std::thread thread;
+    RestoreProgress progress;
+    std::atomic<bool> done{false};
+    Status result;  // before done
+  };
+  StateStreams(Options options, std::unique_ptr<StateProducer> producer, const StoreResources& resources,
+               const Clock& clock);
+  void Run();
+  void Step() REQUIRES(mutex_);
+  void Look(int32_t partition);
+  void Leave(int32_t partition);
+  Status RestoreOnce(const StoreIdentity& identity);
+  Status RunRestore(const StoreIdentity& identity, RestoreProgress& progress);
+
+  const Options options_;
+  const StoreResources& resources_;
+  const Clock& clock_;
+  std::atomic<bool> stop_{false};
+  mutable Mutex mutex_;
+  std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
+  std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
+  Instant hurries_until_ GUARDED_BY(mutex_){};  // leaving doesn't wait
+  Mutex jobs_mutex_;
+  std::map<int32_t, std::unique_ptr<Job>> jobs_ GUARDED_BY(jobs_mutex_);
+  std::thread thread_;
+};
+
+}  // namespace seen

@@ -1,0 +1,54 @@
+#pragma once
+// The state topic: its writer and its reader. Records: schemas/state.md.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "kafka/client_settings.h"
+#include "state_stream/state_port.h"
+
+namespace seen {
+
+struct StateTopicOptions {
+  std::string brokers;
+  ClientSettings client;
+  std::string topic;
+  uint64_t queue_bytes_max = 16 << 20;
+  size_t record_bytes_max = 1'000'000;  // the topic's max.message.bytes
+};
+
+/// Idempotent, acks=all. What isn't delivered within a minute is given up: runs aren't waited for.
+class StateProducer final : public StateSink {
+ public:
+  /// Connects in the background. kInvalidArgument: settings.
+  static Result<std::unique_ptr<StateProducer>> Open(const StateTopicOptions& options);
+  /// Drops what isn't delivered.
+  ~StateProducer() override;
+
+  bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
+  void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override;
+
+ private:
+  struct Impl;
+  explicit StateProducer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class StateTopicReader final : public StateLog {
+ public:
+  /// `stop` ends a Read that waits for brokers. It outlives this.
+  StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
+      : options_(std::move(options)), stop_(stop) {}
+
+  /// The offset behind the partition's last record. kUnavailable; kNotFound: no such topic or partition.
+  Result<int64_t> End(int32_t partition) const;
+  Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) override;
+
+ private:
+  const StateTopicOptions options_;
+  const std::atomic<bool>& stop_;
+};
+
+}  // namespace seen

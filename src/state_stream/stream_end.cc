@@ -1,0 +1,40 @@
+#include "state_stream/stream_end.h"
+
+#include <algorithm>
+
+namespace seen {
+namespace {
+// A former owner's last records may name an older base, or none: so several are looked at.
+constexpr int64_t kLastRecords = 64;
+}  // namespace
+
+Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before) {
+  StreamEnd end;
+  int64_t reached_epoch = kNoOffset;
+  const auto take_part = [&](const StatePart& head) {
+    end.bases.insert(head.base_at);
+    end.openings.insert(head.epoch);
+    if (!head.is_last || head.epoch != *end.openings.rbegin()) return;
+    end.reaches = head.epoch == reached_epoch ? std::max(end.reaches, head.to) : head.to;
+    reached_epoch = head.epoch;
+  };
+  const Status read = log.Read(partition, std::max<int64_t>(0, before - kLastRecords), before,
+                               [&](int64_t offset, std::string_view record) {
+                                 const auto decoded = DecodeStateRecord(record);
+                                 if (!decoded) return true;  // an older record may name a base
+                                 if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
+                                   take_part(part->head);
+                                 } else {
+                                   end.bases.insert(std::get<StateOpening>(*decoded).base_at);
+                                   end.openings.insert(offset);
+                                 }
+                                 return true;
+                               });
+  if (!read) return Fail(read.error());
+  end.bases.erase(kNoOffset);
+  // Of an owner who wrote nothing yet it isn't known.
+  if (!end.openings.empty() && reached_epoch != *end.openings.rbegin()) end.reaches = kNoOffset;
+  return end;
+}
+
+}  // namespace seen
