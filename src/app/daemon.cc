@@ -62,9 +62,13 @@ class Daemon {
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
                    const Items* const items = shown_items_.load();
-                   return status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
-                                       items ? std::optional(items->GetStatus()) : std::nullopt,
-                                       groups ? std::optional(groups->GetStatus()) : std::nullopt);
+                   DaemonStatus status =
+                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
+                                    items ? std::optional(items->GetStatus()) : std::nullopt,
+                                    groups ? std::optional(groups->GetStatus()) : std::nullopt);
+                   const StateStreams* const state = shown_state_.load();
+                   if (state != nullptr) status.state_topic = state->GetStatus();
+                   return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
         routes_(
@@ -113,6 +117,7 @@ class Daemon {
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
+  std::atomic<const StateStreams*> shown_state_{nullptr};
   bool logged_ready_ = false;
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
@@ -337,6 +342,7 @@ Status Daemon::StartStateStreams(const InputTopics& topics) {
   auto started = StateStreams::Start(std::move(streams), resources_, clock_);
   if (!started) return Fail(started.error());
   state_streams_ = std::move(*started);
+  shown_state_.store(state_streams_.get());
   return {};
 }
 

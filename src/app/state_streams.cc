@@ -89,6 +89,10 @@ void StateStreams::Step() {
     const auto stream = streams_.find(delivery.partition);
     if (stream != streams_.end()) stream->second->OnDelivery(delivery);
   });
+  std::map<int32_t, StateStreamFigures> figures;
+  for (const auto& [partition, stream] : streams_) figures[partition] = stream->figures();
+  const MutexLock lock(shown_mutex_);
+  shown_ = std::move(figures);
 }
 
 // Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
@@ -208,6 +212,7 @@ Status StateStreams::RestoreOnce(const StoreIdentity& identity) {
   if (running >= kRestoresMax) return Fail(waits);
   auto& job = jobs_[identity.partition];
   job = std::make_unique<Job>();
+  job->begun = clock_.Now();
   job->thread = std::thread([this, identity, raw = job.get()] {
     NameThread("restore");
     raw->result = RunRestore(identity, raw->progress);
@@ -216,11 +221,22 @@ Status StateStreams::RestoreOnce(const StoreIdentity& identity) {
   return Fail(waits);
 }
 
-std::map<int32_t, StateStreamFigures> StateStreams::figures() const {
-  std::map<int32_t, StateStreamFigures> figures;
-  const MutexLock lock(mutex_);
-  for (const auto& [partition, stream] : streams_) figures[partition] = stream->figures();
-  return figures;
+StateTopicStatus StateStreams::GetStatus() const {
+  StateTopicStatus status;
+  status.topic = options_.topic.topic;
+  {
+    const MutexLock lock(shown_mutex_);
+    status.streams = shown_;
+  }
+  const MutexLock lock(jobs_mutex_);
+  for (const auto& [partition, job] : jobs_) {
+    if (job->done.load()) continue;
+    const auto all = static_cast<double>(std::max<int64_t>(1, job->progress.records_in_all.load()));
+    status.restores[partition] = {static_cast<double>(job->progress.records.load()) / all,
+                                  job->progress.bytes.load(),
+                                  std::chrono::duration<double>(clock_.Now() - job->begun).count()};
+  }
+  return status;
 }
 
 }  // namespace seen

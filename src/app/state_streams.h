@@ -47,12 +47,13 @@ class StateStreams {
   /// saying how far it is: ask again. OK: it is there, or there is none to be had.
   Status Restore(const StoreIdentity& identity);
 
-  /// Of the partitions that are streamed.
-  std::map<int32_t, StateStreamFigures> figures() const;
+  /// As of the last step; waits for nothing.
+  StateTopicStatus GetStatus() const;
 
  private:
   class Recorder;
   struct Job {
+    Instant begun;
     std::thread thread;
     RestoreProgress progress;
     std::atomic<bool> done{false};
@@ -75,7 +76,9 @@ class StateStreams {
   std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
   std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
   Instant hurries_until_ GUARDED_BY(mutex_){};  // leaving doesn't wait
-  Mutex jobs_mutex_;
+  mutable Mutex shown_mutex_;
+  std::map<int32_t, StateStreamFigures> shown_ GUARDED_BY(shown_mutex_);
+  mutable Mutex jobs_mutex_;
   std::map<int32_t, std::unique_ptr<Job>> jobs_ GUARDED_BY(jobs_mutex_);
   std::thread thread_;
 };

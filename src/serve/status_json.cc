@@ -117,6 +117,35 @@ Json PartitionJson(const PartitionStatus& partition) {
   return json;
 }
 
+Json StateTopicJson(const StateTopicStatus& status) {
+  const auto known = [](int64_t offset) { return offset < 0 ? Json() : Json(offset); };
+  Json json = {{"topic", status.topic}};
+  json["streams"] = Json::array();
+  for (const auto& [partition, figures] : status.streams) {
+    json["streams"].push_back({{"partition", partition},
+                               {"epoch", known(figures.epoch)},
+                               {"base_at", known(figures.base_at)},
+                               {"sent_to", figures.sent_to},
+                               {"runs", figures.runs},
+                               {"bases", figures.bases},
+                               {"bytes", figures.bytes},
+                               {"dropped_changes", figures.dropped_changes},
+                               {"undelivered_runs", figures.undelivered_runs},
+                               {"foreign_records", figures.foreign_records}});
+  }
+  json["restores"] = Json::array();
+  for (const auto& [partition, figures] : status.restores) {
+    const bool is_known = figures.share > 0.01;
+    json["restores"].push_back(
+        {{"partition", partition},
+         {"share", figures.share},
+         {"bytes", figures.bytes},
+         {"seconds", figures.seconds},
+         {"seconds_left", is_known ? Json(figures.seconds * (1 - figures.share) / figures.share) : Json()}});
+  }
+  return json;
+}
+
 Json RekeyingJson(const RekeyingStatus& rekeying) {
   Json json = {{"source_topic", rekeying.source_topic},
                {"group_id", rekeying.group_id},
@@ -188,6 +217,8 @@ std::string WriteStatus(const DaemonStatus& status) {
   AddUnread(status.unread, json);
   json["rekeying"] = nullptr;
   json["items"] = nullptr;
+  json["state_topic"] = nullptr;
+  if (status.state_topic) json["state_topic"] = StateTopicJson(*status.state_topic);
   json["partitions"] = Json::array();
   if (status.items) json["items"] = ItemsJson(*status.items);
   if (status.item_groups) json["items"]["groups"] = ItemGroupsJson(*status.item_groups);

@@ -95,6 +95,34 @@ MetricFamily Unread(const DaemonStatus& status, std::string name, std::string he
   return family;
 }
 
+/// One sample a partition that is streamed.
+MetricFamily OfStreams(const DaemonStatus& status, std::string name, std::string help, MetricType type,
+                       double (*value)(const StateStreamFigures&)) {
+  MetricFamily family{std::move(name), std::move(help), type, {}};
+  if (!status.state_topic) return family;
+  for (const auto& [partition, figures] : status.state_topic->streams) {
+    ClientMetric metric = Sample(type, value(figures));
+    metric.label.push_back({"partition", std::to_string(partition)});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
+MetricFamily RestoredShare(const DaemonStatus& status) {
+  MetricFamily family{"seen_state_restore_share",
+                      "How much of a partition's state has come from the state topic, 0 to 1; absent unless "
+                      "it is being restored.",
+                      MetricType::Gauge,
+                      {}};
+  if (!status.state_topic) return family;
+  for (const auto& [partition, figures] : status.state_topic->restores) {
+    ClientMetric metric = Sample(MetricType::Gauge, figures.share);
+    metric.label.push_back({"partition", std::to_string(partition)});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 MetricFamily BuildInfo(const DaemonStatus& status) {
   MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
   family.metric[0].label.push_back({"version", status.version});
@@ -105,6 +133,7 @@ MetricFamily BuildInfo(const DaemonStatus& status) {
 
 std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   using P = const PartitionStatus&;
+  using S = const StateStreamFigures&;
   using Value = std::optional<double>;
   const auto gauge = [&](std::string name, std::string help, const std::function<Value(P)>& value) {
     return PerPartition(status, std::move(name), std::move(help), MetricType::Gauge, value);
@@ -131,6 +160,22 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
              [](const UnreadPartitions& unread) { return unread.refused.size(); }),
       Unread(status, "seen_partitions_unowned", "Partitions that no member of the group owns.",
              [](const UnreadPartitions& unread) { return unread.unowned.size(); }),
+      RestoredShare(status),
+      OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has whole.",
+                MetricType::Counter, [](S s) { return static_cast<double>(s.runs); }),
+      OfStreams(status, "seen_state_stream_bases_total", "Bases that the state topic has whole.",
+                MetricType::Counter, [](S s) { return static_cast<double>(s.bases); }),
+      OfStreams(status, "seen_state_stream_bytes_total", "Bytes of those runs and bases.",
+                MetricType::Counter, [](S s) { return static_cast<double>(s.bytes); }),
+      OfStreams(status, "seen_state_stream_dropped_total",
+                "Checkpoints and runs that the state topic lacks; a base follows.", MetricType::Counter,
+                [](S s) { return static_cast<double>(s.dropped_changes + s.undelivered_runs); }),
+      OfStreams(status, "seen_state_stream_foreign_records_total",
+                "Records of other owners between this daemon's, in the state topic.", MetricType::Counter,
+                [](S s) { return static_cast<double>(s.foreign_records); }),
+      OfStreams(status, "seen_state_stream_position",
+                "Input offset below which the state topic has everything.", MetricType::Gauge,
+                [](S s) { return static_cast<double>(s.sent_to); }),
       gauge("seen_partition_answers", "1 while look-ups of the partition's users are answered.",
             [&](P p) { return number(p.answers ? 1 : 0); }),
       gauge("seen_partition_age_seconds",

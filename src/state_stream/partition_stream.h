@@ -16,24 +16,12 @@
 #include "flow/checkpoint_recorder.h"
 #include "rows/row_fold.h"
 #include "rows/stored_limits.h"
+#include "state_stream/figures.h"
 #include "state_stream/part_writer.h"
 #include "state_stream/state_port.h"
 #include "state_stream/state_record.h"
 
 namespace seen {
-
-/// Since the stream began. Any thread.
-struct StateStreamFigures {
-  int64_t epoch = kNoOffset;
-  int64_t base_at = kNoOffset;
-  int64_t sent_to = 0;  // position that acknowledged runs and bases reach
-  uint64_t runs = 0;    // whole and acknowledged
-  uint64_t bases = 0;
-  uint64_t bytes = 0;             // of acknowledged records
-  uint64_t dropped_changes = 0;   // checkpoints whose changes no run has
-  uint64_t foreign_records = 0;   // of others, between this owner's
-  uint64_t undelivered_runs = 0;  // broke off
-};
 
 /// Record: the checkpoint thread. Step, OnDelivery: the state thread. figures: any.
 class PartitionStream final : public CheckpointRecorder {
