@@ -25,7 +25,8 @@ class SeendSession(Session):
 
     def applied(self):
         partitions = self.partitions()
-        return sum(p["next_offset"] for p in partitions) if partitions else None
+        is_known = partitions and all(p["next_offset"] is not None for p in partitions)
+        return sum(p["next_offset"] for p in partitions) if is_known else None
 
     def finished(self, records):
         partitions = self.partitions()

@@ -1,6 +1,7 @@
 """What the state topic costs: ingest with it and without, by turns, and its bytes an event."""
 
 import statistics
+import time
 
 import alone
 from broker import Workload
@@ -21,7 +22,7 @@ def run(bench, settings, say):
 
 
 def one(bench, workload, streams, number):
-    topic = f"{workload.topic}-state-{number}"
+    topic = f"{workload.topic}-state-{number}-{time.time_ns()}"  # one that holds nothing
     config = {"state": {"topic": topic if streams else None, "run_every_s": 60}}
     with alone.Seend(bench, workload.topic, publishing=False, **config) as seend:
         seen = seend.wait_applied(workload.events, 60 + workload.events / 20_000)

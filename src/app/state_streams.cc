@@ -108,7 +108,7 @@ void StateStreams::Look(int32_t partition) {
   const MutexLock lock(mutex_);
   const auto stream = streams_.find(partition);
   if (stream != streams_.end() && !stream->second->has_begun())
-    stream->second->Begin(known->newest_base(), known->reaches);
+    stream->second->Begin(known->newest_base(), known->reaches, *end);
 }
 
 std::unique_ptr<CheckpointRecorder> StateStreams::Follow(int32_t partition, RocksPartitionStore& store) {

@@ -24,6 +24,13 @@ class RowBatch {
     bytes_.append(row.key).append(row.value);
   }
 
+  void Reserve(size_t bytes, size_t rows) {
+    bytes_.reserve(bytes);
+    rows_.reserve(rows);
+  }
+  /// Of keys and values.
+  size_t row_bytes() const { return bytes_.size(); }
+
   bool empty() const { return rows_.empty() && ranges_.empty(); }
   size_t rows() const { return rows_.size(); }
   Row GetRow(size_t index) const { return At(rows_[index]); }

@@ -11,6 +11,7 @@ namespace seen {
 namespace {
 
 constexpr uint64_t kNumberBits = 30;
+constexpr int kRunsABase = 10;       // at least the time of so many lies between two
 constexpr size_t kRecordsAhead = 4;  // of a base, made before there is room for them
 
 // A ticket: lane, number of the run or base, part.
@@ -28,9 +29,11 @@ PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& si
       clock_(clock),
       changes_from_(std::max<int64_t>(0, options_.opening.position)),
       changes_to_(changes_from_),
-      run_at_(clock.Now() + options_.run_every) {}
+      run_at_(clock.Now() + options_.run_every),
+      base_from_(run_at_) {}
 
-void PartitionStream::Begin(int64_t base_at, int64_t reaches) {
+void PartitionStream::Begin(int64_t base_at, int64_t reaches, int64_t end) {
+  known_end_ = end;
   begun_ = true;
   base_at_ = base_at;
   const MutexLock lock(mutex_);
@@ -42,9 +45,15 @@ PartitionStream::~PartitionStream() = default;
 
 std::unique_ptr<CheckpointWriter> PartitionStream::Record(std::unique_ptr<CheckpointWriter> writer,
                                                           const Position& position) {
-  return std::make_unique<RecordingWriter>(
-      std::move(writer), position, options_.descriptor,
-      [this, to = position.next_offset](RowBatch changes) { OnCommitted(std::move(changes), to); });
+  auto recording = std::make_unique<RecordingWriter>(
+      std::move(writer), position, options_.descriptor, [this, to = position.next_offset](RowBatch changes) {
+        // The next one is about as long.
+        expected_bytes_ = changes.row_bytes() + changes.row_bytes() / 8;
+        expected_rows_ = changes.rows() + changes.rows() / 8;
+        OnCommitted(std::move(changes), to);
+      });
+  recording->Expect(expected_bytes_, expected_rows_);
+  return recording;
 }
 
 void PartitionStream::OnCommitted(RowBatch changes, int64_t to) {
@@ -124,14 +133,15 @@ void PartitionStream::BeginRun(bool last) {
   }
 }
 
-bool PartitionStream::BaseIsDue() const {
+bool PartitionStream::NeedsBase() const {
   const MutexLock lock(mutex_);
   return base_at_ == kNoOffset || broken_ ||
          bytes_since_base_ > std::max(options_.base_after_bytes_min, base_bytes_ / 2);
 }
 
 void PartitionStream::BeginBase() {
-  if (base_ || !BaseIsDue()) return;
+  // Not one right after the other, however fast changes come: the input has what bases lack.
+  if (base_ || clock_.Now() < base_from_ || !NeedsBase()) return;
   {
     const MutexLock lock(mutex_);
     broken_ = false;  // before the rows are read: what is dropped from here on may be missing in them
@@ -149,6 +159,7 @@ void PartitionStream::BeginBase() {
     return;
   }
   bytes_since_base_ = 0;
+  base_from_ = clock_.Now() + kRunsABase * options_.run_every;
   base_.emplace();
   base_->number = next_number_++;
   base_->to = position->next_offset;
@@ -225,6 +236,7 @@ void PartitionStream::Opened(int64_t offset) {
   next_offset_ = offset + 1;
   const MutexLock lock(mutex_);
   figures_.epoch = epoch_;
+  broken_ = broken_ || offset != known_end_;
 }
 
 // Somebody else wrote between this owner's records: perhaps an opening, behind which nothing of this epoch
@@ -301,7 +313,7 @@ bool PartitionStream::HasSentRuns() const {
   return changes_.empty();
 }
 
-bool PartitionStream::IsAtRest() const { return HasSentRuns() && !base_ && !BaseIsDue(); }
+bool PartitionStream::IsAtRest() const { return HasSentRuns() && !base_ && !NeedsBase(); }
 
 StateStreamFigures PartitionStream::figures() const {
   const MutexLock lock(mutex_);

@@ -45,9 +45,10 @@ class PartitionStream final : public CheckpointRecorder {
   std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
                                            const Position& position) override;
 
-  /// What the topic holds, before anything is sent. `reaches`: the position to which the stream leads whoever
-  /// reads it now; a store that stands anywhere else begins with a base. kNoOffset: not known.
-  void Begin(int64_t base_at, int64_t reaches);
+  /// What the topic holds below `end`, before anything is sent. `reaches`: the position to which the stream
+  /// leads whoever reads it; a store that stands anywhere else begins with a base, and so does one whose
+  /// opening comes to stand behind `end`. kNoOffset: not known.
+  void Begin(int64_t base_at, int64_t reaches, int64_t end);
   bool has_begun() const { return begun_; }
   /// Its opening is acknowledged.
   bool is_open() const { return epoch_ != kNoOffset; }
@@ -56,9 +57,9 @@ class PartitionStream final : public CheckpointRecorder {
   /// sending, for people; empty: nothing.
   std::string Step(bool last = false);
   void OnDelivery(const StateDelivery& delivery);
-  /// Everything recorded was acknowledged, and no base is due.
+  /// Everything recorded was acknowledged, and no base is needed.
   bool IsAtRest() const;
-  /// The same, whether or not a base is due.
+  /// The same, whether or not a base is needed.
   bool HasSentRuns() const;
 
   StateStreamFigures figures() const;
@@ -93,7 +94,7 @@ class PartitionStream final : public CheckpointRecorder {
   void OpenAgain();
   void EndRun();
   void EndBase();
-  bool BaseIsDue() const;
+  bool NeedsBase() const;
   StatePart Head(StreamKind kind, uint32_t number, int64_t from, int64_t to) const;
   PartWriter::Emit Into(Sending& sending);
 
@@ -109,16 +110,22 @@ class PartitionStream final : public CheckpointRecorder {
   bool broken_ GUARDED_BY(mutex_) = false;  // changes are missing since the last base began
   StateStreamFigures figures_ GUARDED_BY(mutex_);
 
+  // Checkpoint thread: of the last checkpoint, and a little more.
+  size_t expected_bytes_ = 0;
+  size_t expected_rows_ = 0;
+
   // State thread.
   bool begun_ = false;
   bool opening_sent_ = false;
   int64_t epoch_ = kNoOffset;
+  int64_t known_end_ = kNoOffset;
   int64_t next_offset_ = kNoOffset;  // where the next record stands if nobody else writes
   uint32_t next_number_ = 0;
   int64_t base_at_ = kNoOffset;
   uint64_t base_bytes_ = 0;
   uint64_t bytes_since_base_ = 0;
   Instant run_at_;
+  Instant base_from_;  // no base begins before
   std::optional<Sending> run_;
   std::optional<Sending> base_;
   Base reading_;

@@ -20,6 +20,9 @@ class RecordingWriter final : public CheckpointWriter {
   RecordingWriter(std::unique_ptr<CheckpointWriter> store, const Position& position,
                   std::string_view descriptor, OnCommitted on_committed);
 
+  /// So many bytes of rows are expected.
+  void Expect(size_t bytes, size_t rows) { changes_.rows.Reserve(bytes, rows); }
+
   Status PutSweep(std::string_view encoded) override;
   Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
   Status DropPublished(const UserRef& user) override { return store_->DropPublished(user); }

@@ -144,7 +144,7 @@ struct Owner {
     options.base_bytes_per_second = 2'000;
     options.base_after_bytes_min = 2'000;
     stream = std::make_unique<PartitionStream>(options, store, queue, clock);
-    stream->Begin(known ? known->base_at : kNoOffset, reaches);
+    stream->Begin(known ? known->base_at : kNoOffset, reaches, topic.end());
   }
   int64_t position() const { return store.GetPosition().next_offset; }
 

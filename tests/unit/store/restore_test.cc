@@ -94,7 +94,7 @@ class RestoreTest : public StoreTest {
 TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
   auto store = Open(Options());
   auto stream = std::make_unique<PartitionStream>(StreamOptions(*store), *store, queue_, clock_);
-  stream->Begin(kNoOffset, kNoOffset);
+  stream->Begin(kNoOffset, kNoOffset, 0);
   for (int64_t to = 10; to < 400; to += 10) {
     Checkpoint(*store, *stream, to);
     if (to % 70 == 0) Settle(*stream);
@@ -132,7 +132,7 @@ TEST_F(RestoreTest, WithoutABaseThereIsNothing) {
   RocksRestore target(folder_.path(), 3, resources_);
   auto store = Open(Options());
   PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
-  stream.Begin(kNoOffset, kNoOffset);
+  stream.Begin(kNoOffset, kNoOffset, 0);
   stream.Step();
   queue_.Deliver(1);
   const auto restored = Restore(target);
@@ -143,7 +143,7 @@ TEST_F(RestoreTest, WithoutABaseThereIsNothing) {
 TEST_F(RestoreTest, OfAnotherTopicIsRefused) {
   auto store = Open(Options());
   PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
-  stream.Begin(kNoOffset, kNoOffset);
+  stream.Begin(kNoOffset, kNoOffset, 0);
   Checkpoint(*store, stream, 10);
   Settle(stream);
   RocksRestore target(folder_.path(), 5, resources_);
@@ -158,7 +158,7 @@ TEST_F(RestoreTest, OfAnotherTopicIsRefused) {
 TEST_F(RestoreTest, ThatIsStoppedLeavesNothing) {
   auto store = Open(Options());
   PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
-  stream.Begin(kNoOffset, kNoOffset);
+  stream.Begin(kNoOffset, kNoOffset, 0);
   Checkpoint(*store, stream, 10);
   Settle(stream);
   stop_ = true;
