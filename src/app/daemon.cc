@@ -26,7 +26,7 @@
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
-#include "store/stored_identity.h"
+#include "store/resting_state.h"
 #include "topics/broker_wait.h"
 #include "topics/daemon_topics.h"
 #include "topics/group_reader.h"
@@ -322,8 +322,9 @@ int32_t Daemon::StoredPartitions() const {
   const auto with_state = directory_->PartitionsWithState();
   if (!with_state) return 0;
   for (const int32_t partition : *with_state) {
-    const auto identity = ReadStoredIdentity(directory_->path(), partition);
-    if (identity && identity->topic == config_.input.topic) return identity->partition_count;
+    const auto state = ReadRestingState(directory_->path(), partition);
+    if (state && *state && (*state)->descriptor.identity.topic == config_.input.topic)
+      return (*state)->descriptor.identity.partition_count;
   }
   return 0;
 }

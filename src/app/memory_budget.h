@@ -28,10 +28,10 @@ struct MemoryBudget {
 
   /// `groups`: items are looked up for what they are like. `state`: there is a state topic.
   explicit MemoryBudget(uint64_t total, bool groups = false, bool state = false)
-      : delta_cache_bytes(total * ((groups ? 9 : 13) - (state ? 3 : 0)) / 100),
+      : delta_cache_bytes(total * ((groups ? 9U : 13U) - (state ? 3U : 0U)) / 100),
         block_cache_bytes(total * (groups ? 11 : 12) / 100),
         tails_bytes(total * 30 / 100),
-        fetch_bytes(total * ((groups ? 10 : 15) - (state ? 3 : 0)) / 100),
+        fetch_bytes(total * ((groups ? 10U : 15U) - (state ? 3U : 0U)) / 100),
         publish_bytes(total * (groups ? 8 : 10) / 100),
         producer_bytes(total * 5 / 100),
         write_bytes(total * 5 / 100),

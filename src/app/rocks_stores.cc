@@ -51,12 +51,8 @@ Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t par
   for (const DeclaredKind& kind : config_.input.format.declared_kinds)
     store_options.kinds.push_back(kind.name);
   if (state_ != nullptr) {
-    const auto stored = directory_.PartitionsWithState();
-    if (!stored) return Fail(stored.error());
-    if (!std::binary_search(stored->begin(), stored->end(), partition)) {
-      if (Status restored = state_->Restore(store_options.identity); !restored)
-        return Fail(std::move(restored.error()));
-    }
+    if (Status restored = state_->Restore(store_options.identity); !restored)
+      return Fail(std::move(restored.error()));
   }
   auto store = RocksPartitionStore::Open(std::move(store_options));
   if (!store) return Fail(std::move(store.error()));

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "rows/position_codec.h"
 #include "state_stream/stream_end.h"
+#include "store/resting_state.h"
 #include "store/rocks_restore.h"
 
 namespace seen {
@@ -155,25 +156,40 @@ void StateStreams::Leave(int32_t partition) {
 }
 
 Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& progress) {
+  auto resting = ReadRestingState(options_.directory, identity.partition);
+  if (!resting) return {};  // opening it says why
+  StateRestore::Options options{.identity = identity};
+  if (*resting && (*resting)->position)
+    options.held = {*(*resting)->position, std::move((*resting)->descriptor)};
+  const bool has_state = options.held.has_value();
+  const auto failed = [&](const Error& error) -> Status {
+    if (!has_state || error.code != Code::kUnavailable || stop_.load()) return Fail(error);
+    log::Warning("the state topic isn't asked for later state: it can't be read",
+                 {{"partition", identity.partition}, {"reason", error.message}});
+    return {};
+  };
   StateTopicReader reader(options_.topic, stop_);
   const auto end = reader.End(identity.partition);
-  if (!end) return Fail(end.error());
+  if (!end) return failed(end.error());
+  options.before = *end;
   RocksRestore target(options_.directory, identity.partition, resources_);
-  StateRestore restore({identity, *end}, reader, target, progress, stop_);
+  StateRestore restore(std::move(options), reader, target, progress, stop_);
   const Instant begun = clock_.Now();
   const auto restored = restore.Run();
-  if (!restored) return Fail(restored.error());
+  if (!restored) return failed(restored.error());
   if (!*restored) {
-    log::Info("the state topic holds no state", {{"partition", identity.partition}});
+    if (!has_state) log::Info("the state topic holds no state", {{"partition", identity.partition}});
     return {};
   }
   if (Status finished = target.Finish(); !finished) return finished;
   const auto took = std::chrono::duration_cast<milliseconds>(clock_.Now() - begun);
-  log::Info("state restored from the state topic", {{"partition", identity.partition},
-                                                    {"next_offset", (*restored)->position},
-                                                    {"runs", (*restored)->runs},
-                                                    {"bytes", progress.bytes.load()},
-                                                    {"ms", took.count()}});
+  const bool continued = (*restored)->continued;
+  log::Info(continued ? "state brought up to date from the state topic" : "state restored from the state topic",
+            {{"partition", identity.partition},
+             {"next_offset", (*restored)->position},
+             {"runs", (*restored)->runs},
+             {"bytes", progress.bytes.load()},
+             {"ms", took.count()}});
   return {};
 }
 

@@ -43,8 +43,8 @@ class StateStreams {
   /// still sends what was recorded, within two seconds.
   std::unique_ptr<CheckpointRecorder> Follow(int32_t partition, RocksPartitionStore& store);
 
-  /// Puts state into the place of a partition that has none, where the state topic holds it. kUnavailable,
-  /// saying how far it is: ask again. OK: it is there, or there is none to be had.
+  /// Puts state into the partition's place where the state topic holds later state than is there. It isn't
+  /// open. kUnavailable, saying how far it is: ask again. OK: it is there, or there is none to be had.
   Status Restore(const StoreIdentity& identity);
 
   /// As of the last step; waits for nothing.

@@ -65,9 +65,36 @@ Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
   return {};
 }
 
+// Whether the runs since this base go on from what is held.
+Result<bool> StateRestore::LeadsOn(int64_t base_at) {
+  bool leads = false;
+  const Status read =
+      log_.Read(options_.identity.partition, base_at, base_at + 1, [&](int64_t offset, std::string_view record) {
+        const auto decoded = DecodeStateRecord(record);
+        const auto* const part = decoded ? std::get_if<ReadStatePart>(&*decoded) : nullptr;
+        if (part == nullptr || part->head.kind != StreamKind::kBase || part->head.part != 0) return false;
+        epoch_ = part->head.epoch;
+        leads = part->head.to <= options_.held->position && end_.MayCount(offset, epoch_);
+        return false;
+      });
+  if (!read) return Fail(read.error());
+  return leads;
+}
+
+Status StateRestore::Continue(int64_t base_at) {
+  if (Status begun = target_.Continue(); !begun) return begun;
+  descriptor_ = options_.held->descriptor;
+  restored_.base_at = base_at;
+  restored_.continued = true;
+  restored_.position = options_.held->position;
+  return ApplyRuns();
+}
+
 Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   if (Status begun = target_.Begin(); !begun) return Fail(begun.error());
   descriptor_.reset();
+  if (options_.held) descriptor_ = options_.held->descriptor;  // what takes its place knows all that it knew
+  bool has_descriptor = false;
   std::optional<PartReader> reader;
   Status status;
   const auto take = [&](int64_t offset, const ReadStatePart& part) {
@@ -80,6 +107,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
     bool fits = true;
     if (!reader->Take(part, rows)) return false;
     status = NoteDescriptor(rows, fits);
+    has_descriptor = has_descriptor || FindRow(rows, DescriptorKey());
     if (status && fits) status = target_.AddBase(rows);
     return status && fits && !reader->is_whole();
   };
@@ -94,7 +122,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   if (stop_.load()) return Fail(Stopped().error());
   if (!read) return Fail(read.error());
   if (!status) return Fail(status.error());
-  if (!reader || !reader->is_whole() || !descriptor_) return false;
+  if (!reader || !reader->is_whole() || !has_descriptor) return false;
   epoch_ = reader->first().epoch;
   restored_.base_at = base_at;
   restored_.position = reader->first().to;
@@ -138,12 +166,24 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
   auto end = ReadStreamEnd(log_, options_.identity.partition, options_.before);
   if (!end) return Fail(end.error());
   end_ = std::move(*end);
+  const int64_t held = options_.held ? options_.held->position : kNoOffset;
+  // Where it isn't known how far the last owner came, what is at hand is as good as any.
+  if (options_.held && end_.reaches <= held) return std::optional<RestoredState>();
   for (const int64_t base_at : end_.bases) {
     progress_.records.store(0);
-    progress_.records_in_all.store(2 * (options_.before - base_at));
+    progress_.records_in_all.store((options_.held ? 1 : 2) * (options_.before - base_at));
+    if (options_.held) {
+      const auto leads = LeadsOn(base_at);
+      if (!leads) return Fail(leads.error());
+      if (*leads) {
+        if (Status continued = Continue(base_at); !continued) return Fail(continued.error());
+        if (restored_.position > held) return std::optional<RestoredState>(restored_);
+        return std::optional<RestoredState>();
+      }
+    }
     const auto whole = RestoreBase(base_at);
     if (!whole) return Fail(whole.error());
-    if (!*whole) continue;
+    if (!*whole || restored_.position < held) continue;
     if (Status applied = ApplyRuns(); !applied) return Fail(applied.error());
     return std::optional<RestoredState>(restored_);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// State from the state topic: the newest whole base, and the runs since that count.
+// State from the state topic: the newest whole base, or older state that is at hand, and the runs since that
+// count.
 
 #include <atomic>
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace seen {
 /// What a restore came to.
 struct RestoredState {
   int64_t base_at = kNoOffset;
+  bool continued = false;  // it is the state that was at hand, with later changes
   int64_t position = 0;
   uint64_t runs = 0;
   uint64_t unreadable = 0;               // records that count for nothing: damaged, or of a newer version
@@ -33,21 +35,29 @@ struct RestoreProgress {
 
 class StateRestore {
  public:
+  /// State that is at hand.
+  struct Held {
+    int64_t position = 0;
+    StoreDescriptor descriptor;
+  };
   struct Options {
     StoreIdentity identity;           // of the state that is wanted
     int64_t before = 0;               // reads no record at or behind this offset: the reader's own opening
     uint64_t fold_bytes = 128 << 20;  // of runs, applied together
+    std::optional<Held> held = {};    // kept unless the topic has later state
   };
   /// All references outlive this.
   StateRestore(Options options, StateLog& log, RestoreTarget& target, RestoreProgress& progress,
                const std::atomic<bool>& stop);
 
-  /// nullopt: there is no whole base, and the target is of no use. kUnavailable: it may be tried again, from
+  /// nullopt: there is no whole base or none is wanted, and the target is of no use. kUnavailable: it may be tried again, from
   /// the start; also where `stop` was set. kRefused: the state is another topic's or partition's. Others: the
   /// target's.
   Result<std::optional<RestoredState>> Run();
 
  private:
+  Result<bool> LeadsOn(int64_t base_at);
+  Status Continue(int64_t base_at);
   Result<bool> RestoreBase(int64_t base_at);
   Status ApplyRuns();
   Status ApplyFold();

@@ -49,6 +49,8 @@ class RestoreTarget {
   virtual ~RestoreTarget() = default;
   /// It is to hold nothing, whatever came before.
   virtual Status Begin() = 0;
+  /// It is to go on from the state that there is. Each Apply leaves it whole, whatever comes afterwards.
+  virtual Status Continue() = 0;
   /// The base's rows, all puts. They ascend over all calls.
   virtual Status AddBase(const RowBatch& rows) = 0;
   /// What changed since. May be called again, with later changes.

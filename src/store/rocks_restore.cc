@@ -8,6 +8,7 @@
 
 #include "rocks/listener.h"
 #include "rocks/status.h"
+#include "rows/keys.h"
 #include "store/rocks_options.h"
 #include "store/store_directory.h"
 
@@ -24,6 +25,7 @@ RocksRestore::RocksRestore(std::string directory, int32_t partition, const Store
     : directory_(std::move(directory)),
       partition_(partition),
       folder_(fmt::format("{}/restore-{}", StoreDirectory::IncomingPath(directory_), partition)),
+      place_(StoreDirectory::PartitionPath(directory_, partition)),
       rules_(std::make_shared<MergeRules>()),
       options_([&] {
         auto options = RocksOptions(resources, rocksdb::Env::Default(), rules_,
@@ -58,6 +60,26 @@ Status RocksRestore::Begin() {
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(options_, folder_, &opened);
   db_.reset(opened);
+  return ToResult(status);
+}
+
+Status RocksRestore::Continue() {
+  Close();
+  continues_ = true;
+  std::error_code code;
+  fs::create_directories(StoreDirectory::IncomingPath(directory_), code);  // the next step says why not
+  rocksdb::Options options = options_;
+  options.create_if_missing = false;
+  std::vector<std::string> names;
+  if (Status listed = ToResult(rocksdb::DB::ListColumnFamilies(options, place_, &names)); !listed) return listed;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (std::string& name : names) families.emplace_back(std::move(name), options);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(options, place_, families, &handles, &opened);
+  db_.reset(opened);
+  for (rocksdb::ColumnFamilyHandle* const handle : handles)
+    db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   return ToResult(status);
 }
 
@@ -119,19 +141,30 @@ Status RocksRestore::AddBase(const RowBatch& rows) {
 // One file: what a range deletes stood there before, and never is of the file itself.
 Status RocksRestore::Apply(const RowFold& changes, const StoredLimits& limits) {
   if (Status ingested = Ingest(); !ingested) return ingested;
-  if (Status written = changes.ForEach([&](FilterId filter) { return limits.Of(filter); },
-                                       [this](const Row& row) { return Write(row); });
-      !written)
-    return written;
-  return Ingest();
+  bool ends_journal = continues_;  // it doesn't travel: from here on it isn't whole
+  const auto write = [&](const Row& row) {
+    Status written;
+    if (ends_journal && row.op != RowOp::kDeleteRange && row.key > JournalStartKey()) {
+      ends_journal = false;
+      written = Write({RowOp::kDelete, JournalStartKey(), {}});
+    }
+    return written ? Write(row) : written;
+  };
+  Status written = changes.ForEach([&](FilterId filter) { return limits.Of(filter); }, write);
+  if (written && ends_journal) written = Write({RowOp::kDelete, JournalStartKey(), {}});
+  return written ? Ingest() : written;
 }
 
 Status RocksRestore::Finish() {
   if (Status ingested = Ingest(); !ingested) return ingested;
   if (Status closed = ToResult(db_->Close()); !closed) return closed;
   Close();
+  if (continues_) return {};
+  // What was there goes with the folder of what is incoming.
+  const std::string replaced = fmt::format("{}/replaced-{}", StoreDirectory::IncomingPath(directory_), partition_);
   std::error_code code;
-  fs::rename(folder_, StoreDirectory::PartitionPath(directory_, partition_), code);
+  if (fs::exists(place_, code)) fs::rename(place_, replaced, code);
+  if (!code) fs::rename(folder_, place_, code);
   if (!code) {
     const int descriptor = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0 || ::fsync(descriptor) != 0) code = {errno, std::generic_category()};
@@ -141,6 +174,7 @@ Status RocksRestore::Finish() {
     return Fail(Code::kUnavailable,
                 fmt::format("partition {}: restore: {}: {}", partition_, folder_, code.message()));
   }
+  fs::remove_all(replaced, code);  // else the directory's next opening removes it
   return {};
 }
 

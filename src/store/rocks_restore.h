@@ -1,6 +1,6 @@
 #pragma once
 // A partition's RocksDB, built beside the others from the state topic, and put into its place when it is
-// whole.
+// whole; or the one that is there, brought up to date.
 
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
@@ -25,9 +25,10 @@ class RocksRestore final : public RestoreTarget {
   ~RocksRestore() override;
 
   Status Begin() override;
+  Status Continue() override;
   Status AddBase(const RowBatch& rows) override;
   Status Apply(const RowFold& changes, const StoredLimits& limits) override;
-  /// The partition has this state from now on. It had none, and isn't open.
+  /// The partition has this state from now on, instead of what it had. It isn't open.
   Status Finish();
 
  private:
@@ -40,12 +41,14 @@ class RocksRestore final : public RestoreTarget {
   const std::string directory_;
   const int32_t partition_;
   const std::string folder_;
+  const std::string place_;  // where the partition's state belongs
   const std::shared_ptr<MergeRules> rules_;
   const rocksdb::Options options_;
   std::unique_ptr<rocksdb::DB> db_;
   std::unique_ptr<rocksdb::SstFileWriter> file_;  // being written
   std::vector<std::string> files_;                // finished, not ingested
   uint64_t files_made_ = 0;
+  bool continues_ = false;
 };
 
 }  // namespace seen

@@ -111,6 +111,10 @@ class MapTarget final : public RestoreTarget {
     rows.clear();
     return {};
   }
+  Status Continue() override {
+    rows = held;
+    return {};
+  }
   Status AddBase(const RowBatch& batch) override {
     for (size_t i = 0; i < batch.rows(); ++i) {
       EXPECT_EQ(batch.GetRow(i).op, RowOp::kPut);
@@ -126,6 +130,7 @@ class MapTarget final : public RestoreTarget {
                              return Status();
                            });
   }
+  Rows held;  // what there was before
   Rows rows;
 };
 
@@ -198,6 +203,11 @@ struct Owner {
   std::unique_ptr<PartitionStream> stream;
 };
 
+int64_t PositionOf(const Rows& rows) {
+  const auto row = rows.find(PositionKey());
+  return row == rows.end() ? kNoOffset : DecodePosition(row->second)->next_offset;
+}
+
 std::set<int64_t> OffsetsIn(const Rows& rows) { return HeldRows{rows}.Offsets(); }
 
 struct Restored {
@@ -205,11 +215,15 @@ struct Restored {
   Rows rows;
 };
 
-Restored RestoreFrom(FakeStateTopic& topic) {
+// `held`: state that is at hand, which may be older.
+Restored RestoreFrom(FakeStateTopic& topic, const Rows& held = {}) {
   MapTarget target;
+  target.held = held;
   RestoreProgress progress;
   const std::atomic<bool> stop{false};
-  StateRestore restore({Descriptor().identity, topic.end(), 3'000}, topic, target, progress, stop);
+  StateRestore::Options options{Descriptor().identity, topic.end(), 3'000};
+  if (!held.empty()) options.held = {PositionOf(held), Descriptor()};
+  StateRestore restore(options, topic, target, progress, stop);
   auto state = restore.Run();
   EXPECT_TRUE(state) << state.error().message;
   return {state ? *state : std::nullopt, target.rows};
@@ -247,6 +261,7 @@ class Owners {
     if (!restored.state) return;
     ASSERT_EQ(OffsetsIn(restored.rows), OffsetsBelow(restored.state->position));
     ++restored_;
+    BringUpToDate();
     most_runs_ = std::max(most_runs_, restored.state->runs);
   }
 
@@ -288,14 +303,27 @@ class Owners {
   }
 
   int restored() const { return restored_; }
+  int continued() const { return continued_; }
   uint64_t most_runs() const { return most_runs_; }
   size_t owners() const { return owners_.size(); }
 
  private:
+  // A copy that an owner left some time.
+  void BringUpToDate() {
+    if (random_() % 4 != 0) return;
+    const Rows& copy = copies_[random_() % copies_.size()];
+    const Restored later = RestoreFrom(topic_, copy);
+    if (!later.state) return;
+    ASSERT_EQ(OffsetsIn(later.rows), OffsetsBelow(later.state->position));
+    EXPECT_GT(later.state->position, PositionOf(copy));
+    continued_ += later.state->continued ? 1 : 0;
+  }
+
   // With what the state topic holds, with a state of its own, or with none.
   void Replace() {
     const Restored restored = RestoreFrom(topic_);
     const Rows own = owners_[random_() % owners_.size()]->store.rows;
+    copies_.push_back(own);
     const bool takes_own = !restored.state || random_() % 3 == 0;
     owners_.push_back(std::make_unique<Owner>(takes_own ? own : restored.rows, restored.state,
                                               takes_own ? kNoOffset : restored.state->position, topic_,
@@ -308,12 +336,15 @@ class Owners {
   FakeStateTopic topic_;
   std::vector<std::unique_ptr<Owner>> owners_;
   uint32_t second_ = 1000;
+  std::vector<Rows> copies_{1};
   int restored_ = 0;
+  int continued_ = 0;
   uint64_t most_runs_ = 0;
 };
 
 TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
   int restored = 0;
+  int continued = 0;
   uint64_t most_runs = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Owners owners(seed);
@@ -324,9 +355,11 @@ TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
     owners.ToRest();
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
     restored += owners.restored();
+    continued += owners.continued();
     most_runs = std::max(most_runs, owners.most_runs());
   }
   EXPECT_GT(restored, 1000);
+  EXPECT_GT(continued, 100);
   EXPECT_GT(most_runs, 3u);
 }
 

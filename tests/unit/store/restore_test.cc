@@ -4,6 +4,8 @@
 #include <random>
 
 #include "state_stream/partition_stream.h"
+#include "state_stream/stream_end.h"
+#include "store/resting_state.h"
 #include "store/rocks_restore.h"
 #include "store_fixture.h"
 #include "support/fake_state_topic.h"
@@ -83,6 +85,46 @@ class RestoreTest : public StoreTest {
     return restore.Run();
   }
 
+  // Brings what the folder holds up to date. False: there was nothing to do.
+  bool BringUpToDate() {
+    auto resting = ReadRestingState(folder_.path(), 3);
+    EXPECT_TRUE(resting && *resting && (*resting)->position);
+    if (!resting || !*resting) return false;
+    StateRestore::Options options{.identity = Options().identity, .before = topic_.end()};
+    options.held = {*(*resting)->position, (*resting)->descriptor};
+    RocksRestore target(folder_.path(), 3, resources_);
+    StateRestore restore(std::move(options), topic_, target, progress_, stop_);
+    const auto restored = restore.Run();
+    EXPECT_TRUE(restored) << restored.error().message;
+    if (!restored || !*restored) return false;
+    continued_ = (*restored)->continued;
+    EXPECT_TRUE(target.Finish());
+    return true;
+  }
+
+  // A store's owner from one position to another, who leaves with everything sent.
+  Rows Own(int64_t from, int64_t to) {
+    auto store = Open(Options());
+    const auto known = ReadStreamEnd(topic_, 3, topic_.end());
+    EXPECT_TRUE(known);
+    auto options = StreamOptions(*store);
+    if (from > 0) options.opening.position = from;
+    PartitionStream stream(options, *store, queue_, clock_);
+    stream.Begin(known->newest_base(), known->reaches, topic_.end());
+    for (int64_t at = from + 10; at <= to; at += 10) Checkpoint(*store, stream, at);
+    Settle(stream);
+    return RowsOf(*store);
+  }
+  std::string Place() const { return StoreDirectory::PartitionPath(folder_.path(), 3); }
+  void PutAside() {
+    std::filesystem::copy(Place(), folder_.path() + "/aside", std::filesystem::copy_options::recursive);
+  }
+  void PutBack() {
+    std::filesystem::remove_all(Place());
+    std::filesystem::rename(folder_.path() + "/aside", Place());
+  }
+
+  bool continued_ = false;
   std::mt19937_64 random_{7};
   sim::VirtualClock clock_;
   FakeStateTopic topic_;
@@ -126,6 +168,68 @@ TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
   EXPECT_EQ(
       std::distance(std::filesystem::directory_iterator(StoreDirectory::IncomingPath(folder_.path())), {}),
       0);
+}
+
+TEST_F(RestoreTest, AnOlderCopyIsBroughtUpToDate) {
+  Own(0, 100);
+  PutAside();
+  const Rows expected = Own(100, 300);
+  PutBack();
+  ASSERT_TRUE(BringUpToDate());
+  EXPECT_TRUE(continued_);
+  EXPECT_EQ(RowsOf(*Open(Options())), expected);
+  EXPECT_FALSE(BringUpToDate()) << "it has all that the topic has";
+  Own(300, 320);  // and is a store like any other
+}
+
+TEST_F(RestoreTest, ACopyThatIsOlderThanTheBaseIsReplaced) {
+  {
+    auto store = Open(Options());
+    Position position;
+    position.next_offset = 5;
+    auto begun = store->BeginCheckpoint(position);
+    ASSERT_TRUE(begun && (*begun)->Commit());
+  }
+  PutAside();
+  const Rows expected = Own(5, 300);
+  PutBack();
+  ASSERT_TRUE(BringUpToDate());
+  EXPECT_FALSE(continued_);
+  EXPECT_EQ(RowsOf(*Open(Options())), expected);
+}
+
+TEST_F(RestoreTest, ACopyThatKnowsAFilterMoreIsKept) {
+  Own(0, 100);
+  PutAside();
+  Own(100, 200);
+  PutBack();
+  auto more = Options();
+  more.filters.push_back({"added", 7, {}});
+  RowsOf(*Open(more));
+  EXPECT_FALSE(BringUpToDate()) << "runs of before would take the filter out again";
+}
+
+TEST_F(RestoreTest, WhatIsBroughtUpToDateHasNoWholeJournal) {
+  auto options = Options();
+  options.journal = true;
+  {
+    auto store = Open(options);
+    Position position;
+    position.next_offset = 10;
+    auto begun = store->BeginCheckpoint(position);
+    ASSERT_TRUE(begun && (*begun)->KeepRowsFrom(kDay, kDay) && (*begun)->Commit());
+    PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
+    stream.Begin(kNoOffset, kNoOffset, 0);
+    Settle(stream);
+  }
+  PutAside();
+  Own(10, 200);
+  PutBack();
+  ASSERT_TRUE(BringUpToDate());
+  EXPECT_TRUE(continued_);
+  const auto start = Open(options)->ReadJournalStart();
+  ASSERT_TRUE(start);
+  EXPECT_FALSE(*start);
 }
 
 TEST_F(RestoreTest, WithoutABaseThereIsNothing) {
