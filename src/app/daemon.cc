@@ -62,13 +62,10 @@ class Daemon {
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
                    const Items* const items = shown_items_.load();
-                   DaemonStatus status =
-                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
-                                    items ? std::optional(items->GetStatus()) : std::nullopt,
-                                    groups ? std::optional(groups->GetStatus()) : std::nullopt);
-                   const StateStreams* const state = shown_state_.load();
-                   if (state != nullptr) status.state_topic = state->GetStatus();
-                   return status;
+                   return status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
+                                       items ? std::optional(items->GetStatus()) : std::nullopt,
+                                       groups ? std::optional(groups->GetStatus()) : std::nullopt,
+                                       shown_state_.load());
                  }),
         changes_(config_.input.event_bytes_max, clock_),
         routes_(
@@ -331,16 +328,22 @@ int32_t Daemon::StoredPartitions() const {
 
 Status Daemon::StartStateStreams(const InputTopics& topics) {
   if (!config_.state || options_.embedded_kafka) return {};
+  if (!topics.state_problem.empty()) {
+    log::Error("the state topic can't be used: state is on this machine alone",
+               {{"topic", config_.state->topic}, {"reason", topics.state_problem}});
+    status_.SetStateProblem(topics.state_problem);
+    return {};
+  }
   StateStreams::Options streams;
-  streams.topic = {config_.kafka.brokers, config_.kafka.client, config_.state->topic,
-                   budget_.StateQueueBytes(), topics.state_bytes_max};
-  streams.group = config_.kafka.group_id;
+  streams.topic = {config_.kafka.brokers,  config_.kafka.client,      config_.state->topic,
+                   config_.kafka.group_id, budget_.StateQueueBytes(), topics.state_bytes_max};
   streams.instance = status_.instance_id();
   streams.directory = directory_->path();
   streams.run_every = config_.state->run_every;
+  streams.trim_after = config_.state->trim_after;
   streams.changes_bytes_max = budget_.StateChangesBytes(topics.user_partitions);
   streams.restores = !options_.rebuild;
-  auto started = StateStreams::Start(std::move(streams), resources_, clock_);
+  auto started = StateStreams::Start(std::move(streams), *admin_, resources_, clock_);
   if (!started) return Fail(started.error());
   state_streams_ = std::move(*started);
   shown_state_.store(state_streams_.get());

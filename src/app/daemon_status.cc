@@ -42,6 +42,13 @@ void StatusBoard::SetProblem(std::string problem) {
   problem_ = std::move(problem);
 }
 
+void StatusBoard::SetStateProblem(std::string problem) {
+  const MutexLock lock(mutex_);
+  base_.state_topic.emplace();
+  base_.state_topic->topic = config_.state->topic;
+  base_.state_topic->problem = std::move(problem);
+}
+
 void StatusBoard::SetRetention(std::optional<int64_t> retention_ms) {
   const MutexLock lock(mutex_);
   retention_ms_ = retention_ms;
@@ -129,8 +136,8 @@ void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status
 }
 
 DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekeying,
-                               std::optional<ItemsStatus> items,
-                               std::optional<ItemGroupsStatus> item_groups) const {
+                               std::optional<ItemsStatus> items, std::optional<ItemGroupsStatus> item_groups,
+                               const StateStreams* state) const {
   DaemonStatus status;
   {
     const MutexLock lock(mutex_);
@@ -157,6 +164,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   if (status.partitions.empty() && consumer && !consumer->last_problem().empty()) {
     waits.push_back(consumer->last_problem());
   }
+  if (state != nullptr) status.state_topic = state->GetStatus();
   status.items = std::move(items);
   status.item_groups = std::move(item_groups);
   Readiness readiness = JudgeReadiness(status, static_cast<int64_t>(config_.http.ready_lag_messages), waits,

@@ -14,6 +14,7 @@ namespace seen {
 class Exposures;
 struct OpenPartition;
 class Rekeying;
+class StateStreams;
 
 /// Any thread.
 class StatusBoard {
@@ -24,12 +25,14 @@ class StatusBoard {
   void SetPartitionCount(int32_t partitions);
   /// Why nothing works yet or any more; empty: nothing to say.
   void SetProblem(std::string problem);
+  /// Why the state topic isn't used though it is wanted.
+  void SetStateProblem(std::string problem);
   void SetRetention(std::optional<int64_t> retention_ms);
   std::string instance_id() const;
 
   /// Pointers may be nullptr. Says whether the daemon is ready: see JudgeReadiness.
   DaemonStatus Make(const Exposures* exposures, const Rekeying* rekeying, std::optional<ItemsStatus> items,
-                    std::optional<ItemGroupsStatus> item_groups) const;
+                    std::optional<ItemGroupsStatus> item_groups, const StateStreams* state) const;
 
  private:
   PartitionStatus MakePartition(const OpenPartition& open) const;

@@ -24,6 +24,10 @@ constexpr milliseconds kHurry{10'000};
 constexpr milliseconds kRestoreSoon{250};  // there is often nothing to restore
 constexpr milliseconds kRestoreSlice{5};
 constexpr ptrdiff_t kRestoresMax = 2;
+constexpr milliseconds kLookFirst{250};
+constexpr milliseconds kLookMax{30'000};
+constexpr milliseconds kTrimEvery{60'000};
+constexpr milliseconds kTrimAnswered{5'000};
 
 std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 }  // namespace
@@ -45,16 +49,21 @@ class StateStreams::Recorder final : public CheckpointRecorder {
   PartitionStream& stream_;
 };
 
-StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer,
+StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
                            const StoreResources& resources, const Clock& clock)
-    : options_(std::move(options)), resources_(resources), clock_(clock), producer_(std::move(producer)) {}
+    : options_(std::move(options)),
+      admin_(admin),
+      resources_(resources),
+      clock_(clock),
+      producer_(std::move(producer)) {}
 
-Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const StoreResources& resources,
+Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const Admin& admin,
+                                                          const StoreResources& resources,
                                                           const Clock& clock) {
   auto producer = StateProducer::Open(options.topic);
   if (!producer) return Fail(std::move(producer.error()));
   std::unique_ptr<StateStreams> made(
-      new StateStreams(std::move(options), std::move(*producer), resources, clock));
+      new StateStreams(std::move(options), std::move(*producer), admin, resources, clock));
   made->thread_ = std::thread([raw = made.get()] {
     NameThread("state-streams");
     YieldToOtherThreads();
@@ -79,7 +88,12 @@ void StateStreams::Run() {
         if (!stream->has_begun()) unknown.push_back(partition);
       }
     }
-    for (const int32_t partition : unknown) Look(partition);
+    if (clock_.Now() >= look_at_) {
+      const bool known = std::all_of(unknown.begin(), unknown.end(), [&](int32_t p) { return Look(p); });
+      look_wait_ = known ? kLookFirst : std::min(kLookMax, 2 * look_wait_);
+      look_at_ = known ? Instant{} : clock_.Now() + look_wait_;
+    }
+    Trim();
     std::this_thread::sleep_for(kStep);
   }
 }
@@ -97,26 +111,69 @@ void StateStreams::Step() {
 }
 
 // Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
-void StateStreams::Look(int32_t partition) {
+bool StateStreams::Look(int32_t partition) {
   StateTopicReader reader(options_.topic, stop_);
   const auto end = reader.End(partition);
   const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
   if (!known) {
-    log::Debug("the state topic can't be read yet",
-               {{"partition", partition}, {"reason", known.error().message}});
-    return;
+    const bool refused = known.error().code == Code::kRefused;
+    if (refused && unread_budget_.Allow())
+      log::Error("state isn't sent to the state topic", {{"reason", known.error().message}});
+    const MutexLock lock(shown_mutex_);
+    if (refused) problem_ = known.error().message;
+    return false;
+  }
+  {
+    const MutexLock lock(shown_mutex_);
+    problem_.clear();
   }
   const MutexLock lock(mutex_);
   const auto stream = streams_.find(partition);
   if (stream != streams_.end() && !stream->second->has_begun())
     stream->second->Begin(known->newest_base(), known->reaches, *end);
+  return true;
+}
+
+// A reader who restores may still be at an older base: so what a newer one replaces stays for a while.
+void StateStreams::Trim() {
+  const Instant now = clock_.Now();
+  if (now - trimmed_at_ < std::min(kTrimEvery, options_.trim_after)) return;
+  trimmed_at_ = now;
+  std::map<int32_t, StateStreamFigures> figures;
+  {
+    const MutexLock lock(shown_mutex_);
+    figures = shown_;
+  }
+  std::erase_if(trimmings_, [&](const auto& trimming) { return !figures.contains(trimming.first); });
+  std::map<int32_t, int64_t> before;
+  for (const auto& [partition, known] : figures) {
+    Trimming& trimming = trimmings_[partition];
+    if (known.base_at != kNoOffset) trimming.whole_since.try_emplace(known.base_at, now);
+    for (const auto& [base_at, since] : trimming.whole_since) {
+      if (now - since >= options_.trim_after && base_at > trimming.trimmed_to) before[partition] = base_at;
+    }
+  }
+  if (before.empty()) return;
+  if (const Status deleted = admin_.DeleteRecords(options_.topic.topic, before, kTrimAnswered); !deleted) {
+    if (trim_budget_.Allow()) {
+      log::Warning("superfluous records of the state topic can't be deleted",
+                   {{"reason", deleted.error().message},
+                    {"remedy", "allow this daemon DELETE on the topic, or trim it by hand"}});
+    }
+    return;
+  }
+  for (const auto& [partition, offset] : before) {
+    Trimming& trimming = trimmings_[partition];
+    trimming.trimmed_to = offset;
+    trimming.whole_since.erase(trimming.whole_since.begin(), trimming.whole_since.upper_bound(offset));
+  }
 }
 
 std::unique_ptr<CheckpointRecorder> StateStreams::Follow(int32_t partition, RocksPartitionStore& store) {
   PartitionStream::Options options;
   options.partition = partition;
   const auto position = store.ReadPosition();
-  options.opening = {options_.group, options_.instance, SEEN_VERSION, false, {}, kNoOffset, kNoOffset};
+  options.opening = {options_.topic.group, options_.instance, SEEN_VERSION, false, {}, kNoOffset, kNoOffset};
   if (position && *position) options.opening.position = (*position)->next_offset;
   options.descriptor = store.EncodedDescriptor();
   if (const auto descriptor = DecodeDescriptor(options.descriptor))
@@ -184,12 +241,13 @@ Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& 
   if (Status finished = target.Finish(); !finished) return finished;
   const auto took = std::chrono::duration_cast<milliseconds>(clock_.Now() - begun);
   const bool continued = (*restored)->continued;
-  log::Info(continued ? "state brought up to date from the state topic" : "state restored from the state topic",
-            {{"partition", identity.partition},
-             {"next_offset", (*restored)->position},
-             {"runs", (*restored)->runs},
-             {"bytes", progress.bytes.load()},
-             {"ms", took.count()}});
+  log::Info(
+      continued ? "state brought up to date from the state topic" : "state restored from the state topic",
+      {{"partition", identity.partition},
+       {"next_offset", (*restored)->position},
+       {"runs", (*restored)->runs},
+       {"bytes", progress.bytes.load()},
+       {"ms", took.count()}});
   return {};
 }
 
@@ -242,6 +300,7 @@ StateTopicStatus StateStreams::GetStatus() const {
   status.topic = options_.topic.topic;
   {
     const MutexLock lock(shown_mutex_);
+    status.problem = problem_;
     status.streams = shown_;
   }
   const MutexLock lock(jobs_mutex_);

@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/log_budget.h"
 #include "base/mutex.h"
 #include "flow/checkpoint_recorder.h"
+#include "kafka/admin.h"
 #include "kafka/state_topic.h"
 #include "rocks/resources.h"
 #include "state_stream/partition_stream.h"
@@ -20,21 +22,21 @@
 
 namespace seen {
 
-/// Any thread, but for the two that it has: one sends, up to two restore.
+/// Any thread. It has threads of its own: one sends and trims, up to two restore.
 class StateStreams {
  public:
   struct Options {
     StateTopicOptions topic;
-    std::string group;
     std::string instance;
     std::string directory;  // of the stores
     std::chrono::milliseconds run_every{60'000};
+    std::chrono::milliseconds trim_after{3'600'000};
     uint64_t changes_bytes_max = 64 << 20;  // of each partition, in memory
     bool restores = true;
   };
   /// All references outlive this.
-  static Result<std::unique_ptr<StateStreams>> Start(Options options, const StoreResources& resources,
-                                                     const Clock& clock);
+  static Result<std::unique_ptr<StateStreams>> Start(Options options, const Admin& admin,
+                                                     const StoreResources& resources, const Clock& clock);
   ~StateStreams();
   StateStreams(const StateStreams&) = delete;
   StateStreams& operator=(const StateStreams&) = delete;
@@ -52,6 +54,11 @@ class StateStreams {
 
  private:
   class Recorder;
+  /// What a partition's bases have made superfluous.
+  struct Trimming {
+    std::map<int64_t, Instant> whole_since;  // bases, by where they begin
+    int64_t trimmed_to = kNoOffset;
+  };
   struct Job {
     Instant begun;
     std::thread thread;
@@ -59,16 +66,18 @@ class StateStreams {
     std::atomic<bool> done{false};
     Status result;  // before done
   };
-  StateStreams(Options options, std::unique_ptr<StateProducer> producer, const StoreResources& resources,
-               const Clock& clock);
+  StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
+               const StoreResources& resources, const Clock& clock);
   void Run();
   void Step() REQUIRES(mutex_);
-  void Look(int32_t partition);
+  bool Look(int32_t partition);
   void Leave(int32_t partition);
+  void Trim();
   Status RestoreOnce(const StoreIdentity& identity);
   Status RunRestore(const StoreIdentity& identity, RestoreProgress& progress);
 
   const Options options_;
+  const Admin& admin_;
   const StoreResources& resources_;
   const Clock& clock_;
   std::atomic<bool> stop_{false};
@@ -76,7 +85,14 @@ class StateStreams {
   std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
   std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
   Instant hurries_until_ GUARDED_BY(mutex_){};  // leaving doesn't wait
+  std::map<int32_t, Trimming> trimmings_;       // the thread's own
+  Instant trimmed_at_{};                        // likewise
+  Instant look_at_{};                           // likewise
+  std::chrono::milliseconds look_wait_{250};    // likewise
+  LogBudget unread_budget_;                     // likewise
+  LogBudget trim_budget_;                       // likewise
   mutable Mutex shown_mutex_;
+  std::string problem_ GUARDED_BY(shown_mutex_);
   std::map<int32_t, StateStreamFigures> shown_ GUARDED_BY(shown_mutex_);
   mutable Mutex jobs_mutex_;
   std::map<int32_t, std::unique_ptr<Job>> jobs_ GUARDED_BY(jobs_mutex_);

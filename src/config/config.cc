@@ -109,7 +109,8 @@ Config ToConfig(const ConfigJson& json) {
   const ConfigJson& state = json.at("state");
   if (!state.at("topic").is_null()) {
     config.state = StateConfig{state.at("topic").get<std::string>(),
-                               std::chrono::seconds(state.at("run_every_s").get<int64_t>())};
+                               std::chrono::seconds(state.at("run_every_s").get<int64_t>()),
+                               std::chrono::seconds(state.at("trim_after_s").get<int64_t>())};
   }
 
   const ConfigJson& store = json.at("store");

@@ -94,6 +94,7 @@ struct WatermarksConfig {
 struct StateConfig {
   std::string topic;
   std::chrono::milliseconds run_every{60'000};
+  std::chrono::milliseconds trim_after{3'600'000};
 };
 
 struct StoreConfig {

@@ -209,12 +209,12 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "{}",
      .meaning = "Where state travels, so that a lost disk isn't lost state."},
     {.path = "state.topic",
-     .default_json = "null",
+     .default_json = R"("seen-state")",
      .nullable = true,
      .rule = &kTopicName,
      .meaning = "Topic that partitions' state goes to, and that it is restored from where store.directory "
-                "has none. It is made where it is missing, kept for ever. null: state is on this machine "
-                "alone."},
+                "has none, or older state. One consumer group a topic. It is made where it is missing. "
+                "null: state is on this machine alone."},
     {.path = "state.run_every_s",
      .type = kInteger,
      .unit = "seconds",
@@ -222,6 +222,13 @@ constexpr ConfigKey kKeys[] = {
      .minimum = 1,
      .maximum = 3600,
      .meaning = "How often what has changed goes to the topic."},
+    {.path = "state.trim_after_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "3600",
+     .minimum = 1,
+     .maximum = 2'592'000,
+     .meaning = "How long records stay that a newer base has made superfluous. Then they are deleted."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",

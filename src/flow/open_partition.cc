@@ -43,6 +43,7 @@ std::vector<PartitionPointer> OpenPartitions::All() const {
 void OpenPartitions::Add(PartitionPointer open) {
   const MutexLock lock(mutex_);
   open->ticket_tag = ++opened_count_ * 2 * kUnexposedTag;
+  awaited_.erase(open->partition);
   open_[open->partition] = std::move(open);
 }
 
@@ -55,6 +56,21 @@ void OpenPartitions::Refuse(int32_t partition, const std::string& reason) {
   }
 }
 
+void OpenPartitions::Await(int32_t partition, const std::string& reason) {
+  const MutexLock lock(mutex_);
+  if (reason.empty()) {
+    awaited_.erase(partition);
+  } else {
+    awaited_[partition] = reason;
+  }
+}
+
+std::string OpenPartitions::AwaitedFor(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const auto found = awaited_.find(partition);
+  return found == awaited_.end() ? std::string() : found->second;
+}
+
 std::string OpenPartitions::RefusalOf(int32_t partition) const {
   const MutexLock lock(mutex_);
   const auto found = refusals_.find(partition);
@@ -63,6 +79,7 @@ std::string OpenPartitions::RefusalOf(int32_t partition) const {
 
 PartitionPointer OpenPartitions::Take(int32_t partition) {
   const MutexLock lock(mutex_);
+  awaited_.erase(partition);
   const auto found = open_.find(partition);
   if (found == open_.end()) return nullptr;
   PartitionPointer open = std::move(found->second);

@@ -70,6 +70,10 @@ class OpenPartitions {
   void Add(PartitionPointer open);
   /// Why it isn't open here though it is this daemon's; empty: no reason any more.
   void Refuse(int32_t partition, const std::string& reason);
+  /// Why it isn't open here yet. Add, Take and an empty reason end it.
+  void Await(int32_t partition, const std::string& reason);
+  /// Empty: nobody is opening it.
+  std::string AwaitedFor(int32_t partition) const;
   /// Empty: it wasn't refused.
   std::string RefusalOf(int32_t partition) const;
   /// Removes it. nullptr: not open here.
@@ -79,6 +83,7 @@ class OpenPartitions {
   mutable Mutex mutex_;
   std::map<int32_t, PartitionPointer> open_ GUARDED_BY(mutex_);
   std::map<int32_t, std::string> refusals_ GUARDED_BY(mutex_);
+  std::map<int32_t, std::string> awaited_ GUARDED_BY(mutex_);
   uint64_t opened_count_ GUARDED_BY(mutex_) = 0;  // ever
 };
 

@@ -52,6 +52,9 @@ Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono:
   return Fail(code, what + ": " + text);
 }
 
+using DeleteRecordsHandle =
+    std::unique_ptr<rd_kafka_DeleteRecords_t, kafka::Destroyer<rd_kafka_DeleteRecords_destroy>>;
+
 }  // namespace
 
 struct Admin::Impl {
@@ -107,6 +110,34 @@ Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::millis
 Result<std::optional<std::string>> Admin::TopicConfig(const std::string& topic, const std::string& name,
                                                       std::chrono::milliseconds timeout) const {
   return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout);
+}
+
+Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
+                            std::chrono::milliseconds timeout) const {
+  const std::string what = "delete records of \"" + topic + "\"";
+  const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(before.size())));
+  for (const auto& [partition, offset] : before) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
+  }
+  rd_kafka_t* const client = impl_->client.get();
+  const DeleteRecordsHandle asked(rd_kafka_DeleteRecords_new(list.get()));
+  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DELETERECORDS));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
+  rd_kafka_AdminOptions_set_operation_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
+  const kafka::QueueHandle queue(rd_kafka_queue_new(client));
+  rd_kafka_DeleteRecords_t* all[] = {asked.get()};
+  rd_kafka_DeleteRecords(client, all, 1, options.get(), queue.get());
+  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
+  if (!event) return Fail(Code::kUnavailable, what + ": no answer");
+  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return kafka::FailWith(error, what);
+  const auto* const deleted =
+      rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
+  for (int i = 0; i < deleted->cnt; ++i) {
+    if (deleted->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return kafka::FailWith(deleted->elems[i].err, what);
+  }
+  return {};
 }
 
 Status Admin::Ping(std::chrono::milliseconds timeout) const {

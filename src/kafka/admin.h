@@ -47,6 +47,10 @@ class Admin {
   Result<std::optional<std::string>> TopicConfig(const std::string& topic, const std::string& name,
                                                  std::chrono::milliseconds timeout) const;
 
+  /// Deletes what stands before these offsets, by partition. kRefused: the broker won't; kUnavailable.
+  Status DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
+                       std::chrono::milliseconds timeout) const;
+
   /// kUnavailable until some broker answers. For "brokers away" at start.
   Status Ping(std::chrono::milliseconds timeout) const;
 

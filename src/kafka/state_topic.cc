@@ -1,5 +1,7 @@
 #include "kafka/state_topic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -90,9 +92,10 @@ Result<std::unique_ptr<StateProducer>> StateProducer::Open(const StateTopicOptio
 bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t ticket) {
   if (!impl_->producer.client) return false;
   // RD_KAFKA_MSG_F_COPY: the bytes aren't changed.
+  const std::string& group = impl_->options.group;
   const int result = rd_kafka_produce(impl_->producer.topic.get(), partition, RD_KAFKA_MSG_F_COPY,
-                                      const_cast<char*>(record.data()), record.size(), nullptr, 0,
-                                      reinterpret_cast<void*>(ticket));
+                                      const_cast<char*>(record.data()), record.size(), group.data(),
+                                      group.size(), reinterpret_cast<void*>(ticket));
   if (result == 0) return true;
   const rd_kafka_resp_err_t error = rd_kafka_last_error();
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
@@ -144,6 +147,12 @@ Status StateTopicReader::Read(int32_t partition, int64_t from, int64_t to, const
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
+      if (record.key != options_.group) {
+        return Fail(Code::kRefused,
+                    fmt::format("topic \"{}\" has the state of group \"{}\", and this daemon is of group "
+                                "\"{}\". Set state.topic to a topic of this group's own",
+                                options_.topic, record.key, options_.group));
+      }
       next = record.offset + 1;
       if (goes_on) goes_on = visit(record.offset, record.value);
     }

@@ -15,6 +15,7 @@ struct StateTopicOptions {
   std::string brokers;
   ClientSettings client;
   std::string topic;
+  std::string group;  // whose state it is: the key of each record
   uint64_t queue_bytes_max = 16 << 20;
   size_t record_bytes_max = 1'000'000;  // the topic's max.message.bytes
 };
@@ -44,6 +45,7 @@ class StateTopicReader final : public StateLog {
 
   /// The offset behind the partition's last record. kUnavailable; kNotFound: no such topic or partition.
   Result<int64_t> End(int32_t partition) const;
+  /// kRefused: a record is another group's.
   Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) override;
 
  private:

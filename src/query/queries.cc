@@ -43,6 +43,8 @@ Result<Queries::Place> Queries::Find(std::string_view filter, std::string_view u
   if (!place.open) {
     if (const std::string refusal = partitions->RefusalOf(partition); !refusal.empty())
       return Fail(Code::kUnavailable, name + " is refused: " + refusal);
+    if (const std::string reason = partitions->AwaitedFor(partition); !reason.empty())
+      return Fail(Code::kUnavailable, name + " is being opened: " + reason);
     return Fail(Code::kUnavailable, name + " isn't open here: not assigned to this instance (yet)");
   }
   if (place.open->stopped.load(std::memory_order_acquire)) {

@@ -139,6 +139,7 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
   if (Status released = CloseUnassigned(assignment.partition); !released)
     return Fail(std::move(released.error()));
   auto open = OpenStore(assignment, log);
+  open_.Await(assignment.partition, open ? "" : open.error().message);
   if (!open) return Fail(std::move(open.error()));
   {
     const MutexLock lock(mutex_);
@@ -248,6 +249,7 @@ bool ExposuresTaker::AwaitReaders(int32_t partition) {
 
 void ExposuresTaker::Refused(int32_t partition, const std::string& reason) {
   open_.Refuse(partition, reason);
+  if (reason.empty()) open_.Await(partition, "");
 }
 
 bool ExposuresTaker::Checkpoint() {

@@ -64,6 +64,10 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
       AddUnread(status.items->rekeying->source_topic, status.items->rekeying->unread, readiness.troubles);
     }
   }
+  if (status.state_topic && !status.state_topic->problem.empty()) {
+    readiness.troubles.push_back("the state topic isn't written, and state is on this machine alone: " +
+                                 status.state_topic->problem);
+  }
   if (without_end > 0 && any_serves) {
     readiness.troubles.push_back(fmt::format(
         "the log's end of {} partitions isn't known: brokers don't answer. Their answers come from what is "

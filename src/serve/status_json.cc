@@ -119,7 +119,7 @@ Json PartitionJson(const PartitionStatus& partition) {
 
 Json StateTopicJson(const StateTopicStatus& status) {
   const auto known = [](int64_t offset) { return offset < 0 ? Json() : Json(offset); };
-  Json json = {{"topic", status.topic}};
+  Json json = {{"topic", status.topic}, {"problem", status.problem}};
   json["streams"] = Json::array();
   for (const auto& [partition, figures] : status.streams) {
     json["streams"].push_back({{"partition", partition},

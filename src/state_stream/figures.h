@@ -29,6 +29,7 @@ struct StateRestoreFigures {
 
 struct StateTopicStatus {
   std::string topic;
+  std::string problem;                              // why it isn't written; empty: it is
   std::map<int32_t, StateStreamFigures> streams;    // by partition
   std::map<int32_t, StateRestoreFigures> restores;  // likewise
 };

@@ -68,8 +68,8 @@ Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
 // Whether the runs since this base go on from what is held.
 Result<bool> StateRestore::LeadsOn(int64_t base_at) {
   bool leads = false;
-  const Status read =
-      log_.Read(options_.identity.partition, base_at, base_at + 1, [&](int64_t offset, std::string_view record) {
+  const Status read = log_.Read(
+      options_.identity.partition, base_at, base_at + 1, [&](int64_t offset, std::string_view record) {
         const auto decoded = DecodeStateRecord(record);
         const auto* const part = decoded ? std::get_if<ReadStatePart>(&*decoded) : nullptr;
         if (part == nullptr || part->head.kind != StreamKind::kBase || part->head.part != 0) return false;

@@ -50,9 +50,9 @@ class StateRestore {
   StateRestore(Options options, StateLog& log, RestoreTarget& target, RestoreProgress& progress,
                const std::atomic<bool>& stop);
 
-  /// nullopt: there is no whole base or none is wanted, and the target is of no use. kUnavailable: it may be tried again, from
-  /// the start; also where `stop` was set. kRefused: the state is another topic's or partition's. Others: the
-  /// target's.
+  /// nullopt: there is no whole base or none is wanted, and the target is of no use. kUnavailable: it may be
+  /// tried again, from the start; also where `stop` was set. kRefused: the state is another topic's or
+  /// partition's. Others: the target's.
   Result<std::optional<RestoredState>> Run();
 
  private:

@@ -71,7 +71,8 @@ Status RocksRestore::Continue() {
   rocksdb::Options options = options_;
   options.create_if_missing = false;
   std::vector<std::string> names;
-  if (Status listed = ToResult(rocksdb::DB::ListColumnFamilies(options, place_, &names)); !listed) return listed;
+  if (Status listed = ToResult(rocksdb::DB::ListColumnFamilies(options, place_, &names)); !listed)
+    return listed;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (std::string& name : names) families.emplace_back(std::move(name), options);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -161,7 +162,8 @@ Status RocksRestore::Finish() {
   Close();
   if (continues_) return {};
   // What was there goes with the folder of what is incoming.
-  const std::string replaced = fmt::format("{}/replaced-{}", StoreDirectory::IncomingPath(directory_), partition_);
+  const std::string replaced =
+      fmt::format("{}/replaced-{}", StoreDirectory::IncomingPath(directory_), partition_);
   std::error_code code;
   if (fs::exists(place_, code)) fs::rename(place_, replaced, code);
   if (!code) fs::rename(folder_, place_, code);

@@ -60,7 +60,10 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
   const auto state = admin.EnsureTopic(spec, kAsk);
   if (!state) return Fail(state.error());
   Log(spec, *state);
-  InputTopics topics{state->partitions, state->partitions, source_partitions, kMessageBytesDefault};
+  InputTopics topics;
+  topics.partitions = topics.user_partitions = state->partitions;
+  topics.source_partitions = source_partitions;
+  topics.message_bytes_max = kMessageBytesDefault;
   if (state->created) {  // not known to all brokers yet
     const auto bytes = spec.config.find("max.message.bytes");
     if (bytes != spec.config.end())
@@ -86,6 +89,19 @@ Result<int32_t> CountUserPartitions(const Config& config, const Admin& admin, In
   }
   return UserPartitions(config.input.topic, input, snapshots);
 }
+
+/// Nothing waits for it: without it state is on this machine alone.
+std::string StateTopicProblem(const TopicSpec& topic, const Result<TopicState>& state) {
+  constexpr std::string_view kRemedy = ", or set state.topic to another topic, or to null";
+  if (!state) {
+    return state.error().message + ". Let this daemon create it, or create it with " +
+           std::to_string(topic.partitions) + " partitions" + std::string(kRemedy);
+  }
+  if (state->partitions >= topic.partitions) return {};
+  return "topic \"" + topic.name + "\" has " + std::to_string(state->partitions) +
+         " partitions, and users map to " + std::to_string(topic.partitions) + ". Add partitions to it" +
+         std::string(kRemedy);
+}
 }  // namespace
 
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
@@ -93,7 +109,9 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   const std::string& input = config.input.source_topic.value_or(config.input.topic);
   const auto partitions = RetryKafka([&] { return admin.PartitionCount(input, kAsk); }, wait);
   if (!partitions) return wait.stops() ? Result<InputTopics>() : Fail(partitions.error());
-  InputTopics input_topics{*partitions, *partitions, *partitions, kMessageBytesDefault};
+  InputTopics input_topics;
+  input_topics.partitions = input_topics.source_partitions = *partitions;
+  input_topics.message_bytes_max = kMessageBytesDefault;
   if (config.input.source_topic && !embedded_kafka) {
     const auto keyed = RetryKafka([&] { return EnsureKeyedTopic(config, admin, *partitions); }, wait);
     if (!keyed) return wait.stops() ? Result<InputTopics>() : Fail(keyed.error());
@@ -137,14 +155,17 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   }
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
+    const bool is_state = config.state && topic.name == config.state->topic;
     const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, wait);
+    if (is_state) input_topics.state_problem = StateTopicProblem(topic, state);
+    if (!state && is_state && !wait.stops()) continue;
     if (!state) return wait.stops() ? Result<InputTopics>() : Fail(state.error());
     Log(topic, *state);
     const auto bytes = RetryKafka([&] { return MessageBytesMax(admin, topic); }, wait);
     if (!bytes) return wait.stops() ? Result<InputTopics>() : Fail(bytes.error());
-    size_t& least = topic.name == config.input.dead_letter_topic        ? input_topics.dead_letter_bytes_max
-                    : config.state && topic.name == config.state->topic ? input_topics.state_bytes_max
-                                                                        : input_topics.snapshot_bytes_max;
+    size_t& least = topic.name == config.input.dead_letter_topic ? input_topics.dead_letter_bytes_max
+                    : is_state                                   ? input_topics.state_bytes_max
+                                                                 : input_topics.snapshot_bytes_max;
     least = std::min(least, *bytes);
   }
   wait.on_problem({});

@@ -16,6 +16,7 @@ struct InputTopics {
   size_t snapshot_bytes_max = 1'000'000;
   size_t dead_letter_bytes_max = 1'000'000;
   size_t state_bytes_max = 1'000'000;  // the state topic's, where there is one
+  std::string state_problem;           // why the state topic can't be used; empty: it can, or isn't wanted
 };
 
 /// What the store's directory says.
@@ -26,7 +27,8 @@ struct KnownState {
 
 /// Waits, with back-off and saying so, until brokers answer and the input topic exists; makes the topic that
 /// input is re-keyed into, the snapshot topics (compacted) and the dead-letter topic where they are missing.
-/// kRefused: the broker won't create a topic, or a snapshot topic has another number of partitions.
+/// Without a state topic the daemon goes on. kRefused: the broker won't create another topic, or a snapshot
+/// topic has another number of partitions.
 Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool embedded_kafka,
                                   KnownState known, const BrokerWait& wait);
 

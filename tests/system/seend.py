@@ -34,6 +34,7 @@ class Seend:
             "store": {"directory": str(self.directory / f"{name}-store"), "memory_mib": 256,
                       "checkpoint_interval_s": 1},
             "watermarks": {"topic": None},
+            "state": {"topic": None},
             "http": {"listen": self.address},
         }, config or {})
         self.source = None  # what it re-keys into `topic`

@@ -87,3 +87,87 @@ def test_a_kill_leaves_state_where_it_is_and_the_stream_goes_on(topics, streamin
     assert len(restored(streaming)) == PARTITIONS
     check(streaming, "old")
     check(streaming, "newer")
+
+
+def test_an_older_copy_is_brought_up_to_date(kafka, topics, streaming, topic_name):
+    streaming.stop()
+    copy = streaming.store.with_name("copy")
+    shutil.copytree(streaming.store, copy)
+    streaming.start()
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
+    streaming.wait_at_rest()
+    streaming.stop()
+    shutil.rmtree(streaming.store)
+    copy.rename(streaming.store)
+    kafka.delete_records(topic_name, ends(topics, topic_name))
+    streaming.start()
+    streaming.wait_at_rest()
+    assert streaming.log().count("state brought up to date from the state topic") == PARTITIONS
+    assert not restored(streaming), "what the copy had didn't come again"
+    check(streaming, "old")
+    check(streaming, "newer")
+    for partition in streaming.partition_status().values():
+        assert partition["lost_ranges"] == []
+
+
+def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1, "trim_after_s": 2}})
+    seend.start()
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS]))
+    seend.wait_at_rest()
+    wait_until(lambda: all(s["base_at"] for s in seend.status()["state_topic"]["streams"]), "bases")
+    seend.stop()
+    seend.config["state"]["topic"] = None
+    seend.start()
+    topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
+    seend.wait_at_rest()
+    seend.stop()
+    seend.config["state"]["topic"] = f"{topic_name}-state"
+    seend.start()  # the topic lacks what has come meanwhile: a base follows
+
+    def trimmed():
+        begins = topics.ends(f"{topic_name}-state")
+        streams = seend.status()["state_topic"]["streams"]
+        return [s for s in streams if s["bases"] and begins[s["partition"]][0] == s["base_at"] > 1]
+
+    wait_until(lambda: len(trimmed()) == PARTITIONS, "each partition begins with its newest base")
+    seend.stop()
+    shutil.rmtree(seend.store)
+    seend.start()
+    seend.wait_at_rest()
+    assert len(restored(seend)) == PARTITIONS
+    check(seend, "old")
+    check(seend, "newer")
+
+
+def test_another_groups_state_is_neither_taken_nor_mixed_with_ones_own(topics, streaming, daemon, topic_name):
+    wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
+    other = daemon(topic_name, {**streaming.config, "kafka": {"brokers": topics.bootstrap, "group_id": "other"},
+                                "store": {"directory": str(streaming.store.with_name("other"))},
+                                "http": {"listen": "127.0.0.1:0"}}, name="other")
+    other.start(ready=False)
+    wait_until(lambda: "Set state.topic to a topic of this group's own" in other.log(), "it names the remedy")
+    assert not [line for line in other.log().splitlines() if "state restored" in line]
+    assert all(s["foreign_records"] == 0 for s in streaming.status()["state_topic"]["streams"])
+
+
+def test_without_a_usable_topic_the_daemon_goes_on_and_says_so(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    topics.create(f"{topic_name}-state", partitions=1)
+    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state"}}).start()
+    topics.produce(topic_name, one_by_one(Oracle(), [("u0", "old-u0")]))
+    seend.wait_at_rest()
+    assert seend.unseen("u0", ["old-u0", "never"]) == ["never"]
+    assert "has 1 partitions, and users map to 3" in seend.status()["state_topic"]["problem"]
+    assert any("state is on this machine alone" in trouble for trouble in seend.status()["troubles"])
+
+
+def test_state_is_streamed_unless_it_is_said_otherwise(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=1)
+    seend = daemon(topic_name)
+    del seend.config["state"]
+    seend.start()
+    assert seend.status()["state_topic"]["topic"] == "seen-state"
+    assert seend.status()["state_topic"]["problem"] == ""
+    assert len(topics.ends("seen-state")) == 1

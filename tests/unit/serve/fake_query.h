@@ -141,7 +141,7 @@ inline DaemonStatus BusyStatus() {
   status.instance_id = "host-1";
   status.topic = "exposures";
   status.state_topic = StateTopicStatus{
-      "seen-state", {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6}}}, {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};
+      "seen-state", "why", {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6}}}, {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};
   status.partitions_total = 2;
   status.input_retention_ms = 604'800'000;
   status.window_days_max = 30;

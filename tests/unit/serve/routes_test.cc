@@ -421,7 +421,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
     "topic": "exposures", "partitions_total": 2,
     "partitions_refused": [{"partition": 4, "reason": "no state", "since_ms": 1763700000000}],
     "partitions_unowned": [5, 6],
-    "state_topic": {"topic": "seen-state",
+    "state_topic": {"topic": "seen-state", "problem": "why",
       "streams": [{"partition": 4, "epoch": 7, "base_at": null, "sent_to": 90, "runs": 3, "bases": 1,
                    "bytes": 1234, "dropped_changes": 2, "undelivered_runs": 5, "foreign_records": 6}],
       "restores": [{"partition": 5, "share": 0.25, "bytes": 99, "seconds": 3.0, "seconds_left": 9.0},
