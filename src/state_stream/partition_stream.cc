@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kNumberBits = 30;
 constexpr int kRunsABase = 10;       // at least the time of so many lies between two
+constexpr std::chrono::hours kBaseEvery{24};
+constexpr std::chrono::hours kFirstBaseWithin{12};  // when the last one began isn't known
 constexpr size_t kRecordsAhead = 4;  // of a base, made before there is room for them
 
 // A ticket: lane, number of the run or base, part.
@@ -30,7 +32,8 @@ PartitionStream::PartitionStream(Options options, RowSource& rows, StateSink& si
       changes_from_(std::max<int64_t>(0, options_.opening.position)),
       changes_to_(changes_from_),
       run_at_(clock.Now() + options_.run_every),
-      base_from_(run_at_) {}
+      base_from_(run_at_),
+      base_by_(clock.Now() + kFirstBaseWithin) {}
 
 void PartitionStream::Begin(int64_t base_at, int64_t reaches, int64_t end) {
   known_end_ = end;
@@ -119,6 +122,7 @@ void PartitionStream::BeginRun(bool last) {
     to = changes_to_;
   }
   run_at_ = clock_.Now() + options_.run_every;
+  changed_ = true;
   run_.emplace();
   run_->number = next_number_++;
   run_->to = to;
@@ -135,7 +139,7 @@ void PartitionStream::BeginRun(bool last) {
 
 bool PartitionStream::NeedsBase() const {
   const MutexLock lock(mutex_);
-  return base_at_ == kNoOffset || broken_ ||
+  return base_at_ == kNoOffset || broken_ || (changed_ && clock_.Now() >= base_by_) ||
          bytes_since_base_ > std::max(options_.base_after_bytes_min, base_bytes_ / 2);
 }
 
@@ -160,6 +164,8 @@ void PartitionStream::BeginBase() {
   }
   bytes_since_base_ = 0;
   base_from_ = clock_.Now() + kRunsABase * options_.run_every;
+  base_by_ = clock_.Now() + kBaseEvery;
+  changed_ = false;
   base_.emplace();
   base_->number = next_number_++;
   base_->to = position->next_offset;

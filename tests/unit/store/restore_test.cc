@@ -170,6 +170,24 @@ TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
       0);
 }
 
+TEST_F(RestoreTest, WhatWasErasedLeavesTheTopicWithinADay) {
+  auto store = Open(Options());
+  PartitionStream stream(StreamOptions(*store), *store, queue_, clock_);
+  stream.Begin(kNoOffset, kNoOffset, 0);
+  Checkpoint(*store, stream, 10);
+  Settle(stream);
+  const auto first = stream.figures();
+  clock_.Advance(25 * 3'600'000);
+  Settle(stream);
+  EXPECT_EQ(stream.figures().bases, first.bases) << "nothing has changed";
+  Checkpoint(*store, stream, 20);
+  Settle(stream);
+  clock_.Advance(25 * 3'600'000);
+  Settle(stream);
+  EXPECT_EQ(stream.figures().bases, first.bases + 1);
+  EXPECT_GT(stream.figures().base_at, first.base_at);
+}
+
 TEST_F(RestoreTest, AnOlderCopyIsBroughtUpToDate) {
   Own(0, 100);
   PutAside();
