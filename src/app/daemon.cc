@@ -16,6 +16,7 @@
 #include "app/stop_signal.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "config/peer_rules.h"
 #include "flow/lease.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
@@ -23,6 +24,7 @@
 #include "kafka/snapshot_producer.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
+#include "serve/forwarder.h"
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
@@ -31,6 +33,7 @@
 #include "topics/daemon_topics.h"
 #include "topics/group_reader.h"
 #include "topics/other_group.h"
+#include "topics/peer_routes.h"
 #include "topics/retention_watch.h"
 
 namespace seen {
@@ -62,10 +65,13 @@ class Daemon {
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
                    const Items* const items = shown_items_.load();
-                   return status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
-                                       items ? std::optional(items->GetStatus()) : std::nullopt,
-                                       groups ? std::optional(groups->GetStatus()) : std::nullopt,
-                                       shown_state_.load());
+                   DaemonStatus status =
+                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
+                                    items ? std::optional(items->GetStatus()) : std::nullopt,
+                                    groups ? std::optional(groups->GetStatus()) : std::nullopt,
+                                    shown_state_.load());
+                   if (forwarder_) status.forwarded = forwarder_->figures();
+                   return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
         routes_(
@@ -137,6 +143,8 @@ class Daemon {
   Queries queries_;
   Changes changes_;
   Routes routes_;
+  PeerRoutes peer_routes_{config_, clock_};
+  std::unique_ptr<Forwarder> forwarder_;  // with config_.cluster.peers
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Rekeying> rekeying_;
 };
@@ -180,6 +188,16 @@ Status Daemon::StartLocally() {
 }
 
 Status Daemon::StartHttp() {
+  if (!config_.cluster.peers.empty()) {
+    auto peers = PeerRules::Parse(config_.cluster.peers);
+    if (!peers) return Fail(Code::kInvalidArgument, "cluster.peers: " + peers.error().message);
+    Forwarder::Options forwarding;
+    forwarding.allows = [peers = std::move(*peers)](std::string_view address) { return peers.Allows(address); };
+    forwarding.instance = status_.instance_id();
+    forwarding.token = config_.cluster.token;
+    forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
+  }
+  routes_.SetCluster({status_.instance_id(), config_.cluster.token, &peer_routes_, forwarder_.get()});
   HttpOptions http;
   http.listen = config_.http.listen;
   http.threads = config_.http.threads;
@@ -261,7 +279,11 @@ Status Daemon::Connect() {
   exposures.partitions_of_users = topics->user_partitions;
   exposures.snapshots = snapshots_.get();
   exposures.state = state_streams_.get();
-  if (WritesWatermarks(config_)) exposures.watermarks_group = config_.kafka.group_id;
+  if (WritesWatermarks(config_)) {
+    exposures.watermarks = BeatSender{config_.kafka.group_id, status_.instance_id(),
+                                      ReachedAt(config_, http_->port())};
+    if (!options_.embedded_kafka) peer_routes_.Start(status_.instance_id(), topics->user_partitions);
+  }
   Consumer::Options& consumer = exposures.consumer;
   consumer.brokers = config_.kafka.brokers;
   consumer.client = config_.kafka.client;
@@ -444,6 +466,8 @@ void Daemon::ShutDown() {
   queries_.SetPartitions(nullptr, 0);
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();
+  forwarder_.reset();  // answers who still waits; the server is there to be told
+  peer_routes_.Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});
 }
 

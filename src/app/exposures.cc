@@ -64,7 +64,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
       published_topics_(*options.config) {
   if (options.snapshots == nullptr) return;
   Publisher::Options publisher;
-  publisher.watermarks_group = options.watermarks_group;
+  publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
   publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
   last_published_.emplace(published_topics_, taker_.open(), reporter, clock);

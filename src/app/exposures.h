@@ -32,7 +32,7 @@ class Exposures {
     int32_t partitions_of_users = 0;              // what users are mapped to
     SnapshotSink* snapshots = nullptr;            // nullptr: no filter publishes
     bool publish_incomplete = false;              // see flow/last_published.h
-    std::optional<std::string> watermarks_group;  // nullopt: none are written
+    std::optional<BeatSender> watermarks;         // nullopt: none are written
     StateStreams* state = nullptr;                // the state topic; nullptr: off
     const PublishLease* lease = nullptr;          // says when a partition may be published
   };

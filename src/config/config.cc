@@ -17,6 +17,7 @@
 #include "config/config_kinds.h"
 #include "config/config_override.h"
 #include "config/config_text.h"
+#include "config/peer_rules.h"
 #include "kafka/client_settings.h"
 #include "model/fingerprint.h"
 
@@ -121,6 +122,10 @@ Config ToConfig(const ConfigJson& json) {
   config.store.explain_bytes = store.at("explain_mib").get<uint64_t>() * 1024 * 1024;
 
   const ConfigJson& http = json.at("http");
+  const ConfigJson& cluster = json.at("cluster");
+  if (!cluster.at("address").is_null()) config.cluster.address = cluster.at("address").get<std::string>();
+  config.cluster.peers = cluster.at("peers").get<std::string>();
+  if (!cluster.at("token").is_null()) config.cluster.token = cluster.at("token").get<std::string>();
   config.http.listen = http.at("listen").get<std::string>();
   config.http.threads = http.at("threads").get<unsigned>();
   config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
@@ -175,6 +180,17 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
           {path, fmt::format("{}: longer than {} characters; name it", ShowValue(topic), kTopicBytesMax)});
     }
   };
+  const std::string peers = TextAt(json, "/cluster/peers");
+  if (const auto rules = PeerRules::Parse(peers); !rules)
+    errors.push_back({"cluster.peers", rules.error().message});
+  if (!peers.empty() && TextAt(json, "/cluster/token").empty()) {
+    const ConfigJson::json_pointer token("/cluster/token");
+    if (!json.contains(token) || json.at(token).is_null()) {
+      errors.push_back({"cluster.token",
+                        "missing; cluster.peers needs it. Give all daemons of the group the same, best as "
+                        "{\"env\": \"NAME\"} or {\"file\": \"PATH\"}"});
+    }
+  }
   const bool has_items = json.contains("items") && json["items"].is_object();
   if (has_items) {
     claim_topic(TextAt(json, "/items/topic"), "items.topic", "items need a topic of their own");
@@ -306,10 +322,23 @@ std::string RekeyingGroup(const Config& config) { return config.kafka.group_id +
 std::string ItemsGroup(const Config& config) { return config.kafka.group_id + "-items"; }
 std::string ItemsRekeyingGroup(const Config& config) { return config.kafka.group_id + "-items-rekey"; }
 
-std::string DefaultInstanceId(std::string_view store_directory) {
+namespace {
+std::string HostName() {
   std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
-  std::string name = host.data();
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') return "localhost";
+  return host.data();
+}
+}  // namespace
+
+std::string ReachedAt(const Config& config, uint16_t port) {
+  if (config.cluster.address) return *config.cluster.address;
+  const std::string host = config.http.listen.substr(0, config.http.listen.rfind(':'));
+  const bool is_any = host == "0.0.0.0" || host == "[::]";
+  return (is_any ? HostName() : host) + ":" + std::to_string(port);
+}
+
+std::string DefaultInstanceId(std::string_view store_directory) {
+  std::string name = HostName();
   for (char& c : name) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';

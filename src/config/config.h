@@ -111,6 +111,12 @@ struct HttpConfig {
   uint64_t ready_lag_messages = 0;
 };
 
+struct ClusterConfig {
+  std::optional<std::string> address;  // HOST:PORT; nullopt: from http.listen
+  std::string peers;                   // as PeerRules has it
+  std::string token;
+};
+
 struct LogConfig {
   log::Level level = log::Level::kInfo;
   log::Format format = log::Format::kText;
@@ -127,6 +133,7 @@ struct Config {
   std::optional<StateConfig> state;            // nullopt: state is on this machine alone
   StoreConfig store;
   HttpConfig http;
+  ClusterConfig cluster;
   LogConfig log;
   std::string effective_json;  // what --print-config shows: defaults filled in, secrets by reference only
 };
@@ -159,6 +166,8 @@ std::string ItemsGroup(const Config& config);
 /// The consumer group over an items.topic of several partitions.
 std::string ItemsRekeyingGroup(const Config& config);
 
+/// HOST:PORT where others reach this daemon's HTTP. `port`: that it listens on.
+std::string ReachedAt(const Config& config, uint16_t port);
 /// "seend-<host>-<hash of the absolute directory>": the same after a restart, another for another state.
 std::string DefaultInstanceId(std::string_view store_directory);
 

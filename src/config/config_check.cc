@@ -123,7 +123,8 @@ class Checker {
     if (is_text && IsSecretReference(given)) return Secret(key, given, path);
     if (key.nullable && given.is_null()) return {given, given};
     if (!IsAllowed(key, given)) {
-      errors.push_back({path, fmt::format("{}: must be {}", ShowValue(given), DescribeRange(key))});
+      errors.push_back({path, fmt::format("{}: must be {}", key.is_secret ? "its value" : ShowValue(given),
+                                          DescribeRange(key))});
       return {given, given};
     }
     switch (key.type) {
@@ -139,7 +140,7 @@ class Checker {
         return {whole, whole};
       }
       default:
-        return {given, given};
+        return {key.is_secret ? SecretPlaceholder(key.path) : given, given};
     }
   }
 

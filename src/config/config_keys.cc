@@ -24,6 +24,12 @@ constexpr TextRule kListenAddress = {
     ":(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})",
     64};
 
+constexpr TextRule kHostPort = {"HOST:PORT with a port from 1 to 65535", "[^\\s,/]+:[0-9]{1,5}", 260};
+constexpr TextRule kPeerList = {"HOST, HOST:PORT or ADDRESS/PREFIX, several separated by commas without spaces",
+                                "([^\\s,]+(,[^\\s,]+)*)?", 4096};
+constexpr TextRule kToken = {"8 to 256 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
+                             "[a-zA-Z0-9._-]{8,256}", 256};
+
 constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
@@ -286,6 +292,28 @@ constexpr ConfigKey kKeys[] = {
      .maximum = 1'000'000'000'000,
      .meaning =
          "A partition with more unread messages isn't ready: its users get 503 until it has caught up."},
+
+    {.path = "cluster",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "The group's other daemons, and how they reach this one: docs/SCALE-OUT.md."},
+    {.path = "cluster.address",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kHostPort,
+     .meaning = "Where other daemons and clients reach http.listen. null: as http.listen says; where that is "
+                "0.0.0.0 or [::], the host's name."},
+    {.path = "cluster.peers",
+     .default_json = R"("")",
+     .rule = &kPeerList,
+     .meaning = "Daemons that requests may be passed on to, by their cluster.address: for users of "
+                "partitions that they own. Empty: none is passed on."},
+    {.path = "cluster.token",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kToken,
+     .is_secret = true,
+     .meaning = "What daemons know each other by, the same for all of a group. Needed with cluster.peers."},
 
     {.path = "log", .type = kSection, .default_json = "{}", .meaning = "Log lines on standard error."},
     {.path = "log.level",

@@ -43,6 +43,7 @@ struct ConfigKey {
   double maximum = 0;
   std::span<const std::string_view> choices{};  // kChoice
   const TextRule* rule = nullptr;               // kText
+  bool is_secret = false;                       // kText: never shown
   const ValueShape* shape = nullptr;            // kShape
   std::string_view meaning{};
 };

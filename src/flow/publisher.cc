@@ -47,7 +47,7 @@ class LeasedSink final : public SnapshotSink {
 Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
                      const Clock& clock, const Options& options)
     : partitions_(partitions), sink_(sink), reporter_(reporter), clock_(clock), options_(options) {
-  if (options.watermarks_group) watermarks_.emplace(*options.watermarks_group);
+  if (options.watermarks) watermarks_.emplace(*options.watermarks);
 }
 
 milliseconds Publisher::Step() {

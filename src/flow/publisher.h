@@ -28,7 +28,7 @@ namespace seen {
 class Publisher {
  public:
   struct Options {
-    std::optional<std::string> watermarks_group;  // whose watermarks these are; nullopt: none are written
+    std::optional<BeatSender> watermarks;  // who writes them; nullopt: none are written
     // Says when a partition may be published; outlives the publisher. nullptr: always, nobody else does.
     const PublishLease* lease = nullptr;
     // Of one partition in one step, so that none keeps the others waiting.

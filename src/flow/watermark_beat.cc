@@ -12,13 +12,20 @@ namespace {
 constexpr std::chrono::seconds kEvery{1};
 }  // namespace
 
-std::string WatermarkText(const PartitionStatus& status, std::string_view group, TimeMs now) {
-  std::string quoted_group;
-  AppendJsonString(group, quoted_group);
+std::string WatermarkText(const PartitionStatus& status, const BeatSender& sender, TimeMs now) {
+  std::string who = R"("group":)";
+  AppendJsonString(sender.group, who);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    who += name;
+    AppendJsonString(value, who);
+  };
+  add(R"(,"instance":)", sender.instance);
+  add(R"(,"address":)", sender.address);
   return fmt::format(
-      R"({{"version":1,"group":{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
+      R"({{"version":1,{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
       R"("unpublished_users":{},"heartbeat_ms":{}{}}})",
-      quoted_group, status.partition, status.partition_time.value, status.next_offset,
+      who, status.partition, status.partition_time.value, status.next_offset,
       // Readers that don't know `lag_known` take a lag of 0 for "all is read", which isn't known here.
       status.lag_is_known ? status.lag_messages : std::max<int64_t>(1, status.lag_messages),
       status.marks_outstanding, now.value, status.lag_is_known ? "" : R"(,"lag_known":false)");
@@ -41,7 +48,7 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     status.partition_time = flow.state.partition_time();
     status.marks_outstanding = flow.publish.Outstanding();
     const std::string key = std::to_string(open->partition);
-    const std::string value = WatermarkText(status, group_, clock.WallNow());
+    const std::string value = WatermarkText(status, sender_, clock.WallNow());
     OutgoingSnapshot record{Output::kWatermarks, {}, key, value, kTicket};
     sink.TrySend({&record, 1});
     if (record.queued) ++outstanding_;

@@ -14,8 +14,15 @@
 
 namespace seen {
 
-/// A partition's record. `group`: the consumer group that publishes.
-std::string WatermarkText(const PartitionStatus& status, std::string_view group, TimeMs now);
+/// Who publishes.
+struct BeatSender {
+  std::string group;     // the consumer group
+  std::string instance;  // of that group
+  std::string address;   // HOST:PORT where it answers over HTTP; empty: it isn't known
+};
+
+/// A partition's record.
+std::string WatermarkText(const PartitionStatus& status, const BeatSender& sender, TimeMs now);
 
 /// The publisher's thread. A beat that can't be sent is left out, and so is one while an earlier one isn't
 /// acknowledged, so that brokers that are away don't find an hour's of them in the queue: the next one says
@@ -23,8 +30,7 @@ std::string WatermarkText(const PartitionStatus& status, std::string_view group,
 class WatermarkBeat {
  public:
   /// Its acknowledgements come with `kTicket`.
-  /// `group`: the consumer group that publishes.
-  explicit WatermarkBeat(std::string group) : group_(std::move(group)) {}
+  explicit WatermarkBeat(BeatSender sender) : sender_(std::move(sender)) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
 
   /// Queues a record for each partition that is open and not stopped, if it is time again.
@@ -33,7 +39,7 @@ class WatermarkBeat {
   void Acknowledged() { --outstanding_; }
 
  private:
-  const std::string group_;
+  const BeatSender sender_;
   size_t outstanding_ = 0;
   Instant last_{};
 };

@@ -8,6 +8,7 @@
 
 #include "flow/status.h"
 #include "run/status.h"
+#include "serve/peer_port.h"
 #include "state_stream/figures.h"
 
 namespace seen {
@@ -36,6 +37,7 @@ struct DaemonStatus {
   std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user
   std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
   std::optional<ItemGroupsStatus> item_groups;  // likewise
+  std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
 };
 

@@ -197,10 +197,7 @@ void HttpSession::CheckBody(bool client_waits) {
   const auto& request = parser_->get();
   body_rule_.bytes_max = shared_.options.body_bytes_max;
   if (shared_.rules) {
-    body_rule_ = shared_.rules({View(request.method_string()),
-                                View(request.target()),
-                                {},
-                                View(request[http::field::content_type])});
+    body_rule_ = shared_.rules(RequestOf({}));
   }
   if (body_rule_.refusal) return RefuseBody(std::move(*body_rule_.refusal), client_waits);
   const size_t fits = shared_.bodies.total() / body_rule_.bytes_a_byte;
@@ -256,11 +253,20 @@ std::string HttpSession::TooLong() const {
          " for each of its own. Send less, or raise store.memory_mib";
 }
 
+HttpRequest HttpSession::RequestOf(std::string_view body) const {
+  const auto& message = parser_->get();
+  return {View(message.method_string()),
+          View(message.target()),
+          body,
+          View(message[http::field::content_type]),
+          View(message["Seen-Hop"]),
+          View(message["Seen-Token"]),
+          View(message["Seen-Deadline-Ms"])};
+}
+
 void HttpSession::Answer() {
   const auto started = std::chrono::steady_clock::now();
-  const auto& message = parser_->get();
-  const HttpRequest request{View(message.method_string()), View(message.target()), message.body().bytes,
-                            View(message[http::field::content_type])};
+  const HttpRequest request = RequestOf(parser_->get().body().bytes);
   HttpResponse response;
   try {
     response = body_rule_.refusal ? std::move(*body_rule_.refusal) : shared_.handler(request);

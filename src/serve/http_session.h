@@ -73,6 +73,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void RefuseBody(HttpResponse refusal, bool client_waits);
   HttpResponse NoRoomNow() const;
   std::string TooLong() const;
+  HttpRequest RequestOf(std::string_view body) const;
   void Answer();
   void Await(const HttpResponse& response, TimePoint since);
   void GiveAwaited();

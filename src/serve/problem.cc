@@ -32,6 +32,8 @@ std::string_view ReasonPhrase(unsigned status) {
       return "Accepted";
     case 400:
       return "Bad Request";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:

@@ -1,6 +1,9 @@
 #include "serve/routes.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +32,12 @@ constexpr size_t kSimilarBytesMax = 16 << 20;
 constexpr size_t kSimilarBytesAByte = 3;
 constexpr size_t kIgnoredBytesMax = 64 << 10;  // of pages that look at none
 
+constexpr unsigned kUnavailable = 503;
+// Of requests that are passed on, unless they say how long they wait.
+constexpr int64_t kDeadlineMs = 1'000;
+constexpr int64_t kDeadlineMsMin = 1;
+constexpr int64_t kDeadlineMsMax = 10'000;
+
 enum class Page {
   kRoot,
   kHealth,
@@ -46,6 +55,7 @@ enum class Page {
   kRemoved,
   kGroup,
   kSimilar,
+  kRoutes,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -56,7 +66,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 16> kRoutes = {{
+constexpr std::array<Route, 17> kPages = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -73,6 +83,7 @@ constexpr std::array<Route, 16> kRoutes = {{
     {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost},
     {Page::kGroup, "/v1/groups/{item}", Method::kGet},
     {Page::kSimilar, "/v1/similar", Method::kPost},
+    {Page::kRoutes, "/v1/routes", Method::kGet},
 }};
 
 constexpr std::string_view kRootText =
@@ -88,6 +99,7 @@ constexpr std::string_view kRootText =
     "GET    /v1/groups/{item}                           what an item is like: ?after=\n"
     "POST   /v1/similar                                {\"title\",\"text\",\"lang\"}: stored items like a "
     "text\n"
+    "GET    /v1/routes                                  which daemon answers for which partition\n"
     "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
     "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
     "POST   /v1/publish                                 make all snapshots anew\n"
@@ -140,6 +152,24 @@ HttpResponse SimilarItems(const QueryPort& queries, const HttpRequest& request) 
   return answer ? Answer(kJson, WriteSimilarAnswer(*answer)) : Problem(answer.error(), request.target);
 }
 
+std::string WriteRoutes(const RoutesAnswer& answer) {
+  nlohmann::ordered_json json = {{"topic", answer.topic},
+                                 {"partitioner", answer.partitioner},
+                                 {"partitions", answer.partitions},
+                                 {"routes", nlohmann::ordered_json::array()}};
+  for (const PartitionRoute& route : answer.routes) {
+    nlohmann::ordered_json one = {{"partition", route.partition},
+                                  {"instance", route.instance},
+                                  {"address", nullptr},
+                                  {"lag_messages", route.lag_messages},
+                                  {"heard_ms_ago", route.heard_ago.count()},
+                                  {"here", route.here}};
+    if (!route.address.empty()) one["address"] = route.address;
+    json["routes"].push_back(std::move(one));
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
   const auto partitions = queries.PublishAll();
   if (!partitions) return Problem(partitions.error(), request.target);
@@ -179,6 +209,11 @@ HttpResponse NotAllowed(const Route& route, const HttpRequest& request) {
   return response;
 }
 
+bool IsAboutUser(Page page) {
+  return page == Page::kSnapshot || page == Page::kUnseen || page == Page::kSegments ||
+         page == Page::kExposures || page == Page::kWhy;
+}
+
 BodyRule RuleOf(const QueryPort& queries, const Route& route, std::span<const std::string_view> segments,
                 const HttpRequest& head) {
   BodyRule rule{route.pattern, kIgnoredBytesMax};
@@ -210,10 +245,14 @@ Routes::Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page
 
 BodyRule Routes::RuleFor(const HttpRequest& head) const {
   const std::string_view path = PathOf(head.target);
-  for (const Route& route : kRoutes) {
+  for (const Route& route : kPages) {
     const auto segments = Match(route.pattern, path);
     if (!segments) continue;
     BodyRule rule = Allows(route.method, head.method) ? RuleOf(queries_, route, *segments, head) : BodyRule();
+    if (rule.refusal && rule.refusal->status == kUnavailable && IsAboutUser(route.page)) {
+      const auto user = DecodeUserPath(*segments);
+      if (user && !PeerFor(head, user->user_id).empty()) rule.refusal.reset();
+    }
     if (rule.bytes_max == 0 && !rule.refusal) rule.refusal = NotAllowed(route, head);
     rule.route = route.pattern;
     if (rule.refusal) rule.refusal->route = route.pattern;
@@ -222,7 +261,40 @@ BodyRule Routes::RuleFor(const HttpRequest& head) const {
   return {kRouteNone, 0, 1, Problem(404, kNoSuchPage, head.target)};
 }
 
+// What another daemon can answer now, and this one can't. A request takes one hop.
+std::string Routes::PeerFor(const HttpRequest& request, std::string_view user_id) const {
+  if (cluster_.forwarder == nullptr || cluster_.routes == nullptr || !request.hop.empty()) return {};
+  std::string address = cluster_.routes->AddressFor(user_id);
+  return !address.empty() && cluster_.forwarder->Allows(address) ? address : std::string();
+}
+
+HttpResponse Routes::Forward(std::string address, const HttpRequest& request) const {
+  int64_t deadline_ms = kDeadlineMs;
+  std::from_chars(request.deadline_ms.data(), request.deadline_ms.data() + request.deadline_ms.size(),
+                  deadline_ms);
+  ForwardedRequest forwarded{std::move(address),
+                             std::string(request.method),
+                             std::string(request.target),
+                             std::string(request.body),
+                             std::string(request.content_type),
+                             std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
+  HttpResponse response;
+  response.later = [this, forwarded = std::move(forwarded)](std::function<void(HttpResponse)> give) {
+    cluster_.forwarder->Forward(forwarded, std::move(give));
+  };
+  return response;
+}
+
+// Whoever passes requests on says so: else a request could go round.
+std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
+  if (request.hop.empty() || cluster_.token.empty() || request.token == cluster_.token) return std::nullopt;
+  return Problem(403,
+                 "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
+                 request.target);
+}
+
 HttpResponse Routes::Handle(const HttpRequest& request) const {
+  if (auto refusal = RefuseHop(request)) return std::move(*refusal);
   const std::string_view path = PathOf(request.target);
   const auto user_page = [&](std::span<const std::string_view> segments, auto answer) {
     const auto user_path = DecodeUserPath(segments);
@@ -268,14 +340,23 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return AnswerGroup(queries_, segments[0], request);
       case Page::kSimilar:
         return SimilarItems(queries_, request);
+      case Page::kRoutes:
+        return Answer(kJson, WriteRoutes(cluster_.routes != nullptr ? cluster_.routes->Routes()
+                                                                    : RoutesAnswer()));
     }
     return Problem(404, "no such page", request.target);
   };
-  for (const Route& route : kRoutes) {
+  for (const Route& route : kPages) {
     const auto segments = Match(route.pattern, path);
     if (!segments) continue;
     const bool allowed = Allows(route.method, request.method);
     HttpResponse response = allowed ? answer(route.page, *segments) : NotAllowed(route, request);
+    if (!cluster_.instance.empty()) response.headers.emplace_back("Seen-Answered-By", cluster_.instance);
+    if (response.status == kUnavailable && allowed && IsAboutUser(route.page)) {
+      const auto user = DecodeUserPath(*segments);
+      if (std::string peer = user ? PeerFor(request, user->user_id) : std::string(); !peer.empty())
+        response = Forward(std::move(peer), request);
+    }
     response.route = route.pattern;
     return response;
   }

@@ -3,11 +3,13 @@
 // and errors: docs/HTTP.md.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "flow/change_port.h"
 #include "serve/http_message.h"
+#include "serve/peer_port.h"
 #include "serve/query_port.h"
 #include "serve/readiness.h"
 
@@ -22,15 +24,29 @@ class Routes {
   /// `queries` and `changes` must outlive this, and what is answered later.
   Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check);
 
+  /// The other daemons, and this one among them. What it points to outlives this.
+  struct Cluster {
+    std::string instance;                // of this daemon: Seen-Answered-By
+    std::string token;                   // asked of daemons that pass requests on; empty: of none
+    const RoutePort* routes = nullptr;   // nullptr: nobody is known
+    ForwardPort* forwarder = nullptr;    // nullptr: nothing is passed on
+  };
+  /// Before the first request.
+  void SetCluster(Cluster cluster) { cluster_ = std::move(cluster); }
+
   /// What the server asks before it reads a body: a request that is refused anyway costs none.
   BodyRule RuleFor(const HttpRequest& head) const;
   HttpResponse Handle(const HttpRequest& request) const;
 
  private:
+  std::string PeerFor(const HttpRequest& request, std::string_view user_id) const;
+  HttpResponse Forward(std::string address, const HttpRequest& request) const;
+  std::optional<HttpResponse> RefuseHop(const HttpRequest& request) const;
   QueryPort& queries_;
   ChangePort& changes_;
   MetricsPage metrics_page_;
   ReadyCheck ready_check_;
+  Cluster cluster_;
 };
 
 }  // namespace seen

@@ -129,6 +129,23 @@ MetricFamily BuildInfo(const DaemonStatus& status) {
   return family;
 }
 
+MetricFamily Forwarded(const DaemonStatus& status) {
+  MetricFamily family{"seen_forwarded_requests_total",
+                      "Requests that were passed on to other daemons.",
+                      MetricType::Counter,
+                      {}};
+  if (!status.forwarded) return family;
+  const std::pair<const char*, uint64_t> results[] = {{"answered", status.forwarded->answered},
+                                                      {"failed", status.forwarded->failed},
+                                                      {"refused", status.forwarded->refused}};
+  for (const auto& [result, count] : results) {
+    ClientMetric metric = Sample(MetricType::Counter, static_cast<double>(count));
+    metric.label.push_back({"result", result});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 }  // namespace
 
 std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
@@ -160,6 +177,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
              [](const UnreadPartitions& unread) { return unread.refused.size(); }),
       Unread(status, "seen_partitions_unowned", "Partitions that no member of the group owns.",
              [](const UnreadPartitions& unread) { return unread.unowned.size(); }),
+      Forwarded(status),
       RestoredShare(status),
       OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has whole.",
                 MetricType::Counter, [](S s) { return static_cast<double>(s.runs); }),

@@ -28,7 +28,7 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
   snapshots_.before_call = [this] { fate_.MayCutPower(); };
   publishing_.snapshots_a_step = 1 + random_() % 30;
   publishing_.marks_a_step = 1 + random_() % 5;
-  publishing_.watermarks_group = "group";
+  publishing_.watermarks = BeatSender{"group", "instance", ""};
   for (const auto& lane : lanes_) Open(*lane);
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
 }

@@ -232,6 +232,9 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
        {"127.0.0.1:8080", "0.0.0.0:0", "[::]:65535", "[::1]:1"},
        {"", "8080", ":8080", "localhost:8080", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80",
         "[::1]", "127.0.0.1:80 "}},
+      {"cluster.address", {"seend-1:8080", "10.0.0.1:1", "[::1]:80"}, {"", "seend-1", "a b:1", "http://a:1"}},
+      {"cluster.peers", {""}, {"a b", ",", "a,"}},
+      {"cluster.token", {"12345678", std::string(256, 't')}, {"", "1234567", "12345678\n"}},
       {"log.level", {"debug", "info", "warning", "error"}, {"", "warn", "Info"}},
       {"log.format", {"text", "json"}, {"", "JSON"}},
   };

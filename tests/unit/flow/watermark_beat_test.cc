@@ -14,9 +14,11 @@ TEST(WatermarkBeat, SaysWhatSchemasSnapshotSays) {
   status.next_offset = 4'711;
   status.lag_messages = 17;
   status.marks_outstanding = 2;
-  const auto json = nlohmann::json::parse(WatermarkText(status, "the \"group\"", {1'763'700'001'000}));
+  const auto json = nlohmann::json::parse(WatermarkText(status, {"the \"group\"", "seend-1", "host:8080"}, {1'763'700'001'000}));
   EXPECT_EQ(json, nlohmann::json({{"version", 1},
                                   {"group", "the \"group\""},
+                                  {"instance", "seend-1"},
+                                  {"address", "host:8080"},
                                   {"partition", 3},
                                   {"partition_time_ms", 1'763'700'000'123},
                                   {"next_offset", 4'711},
@@ -30,7 +32,7 @@ TEST(WatermarkBeat, NeverSaysThatAllIsReadWhileTheLogsEndIsUnknown) {
     PartitionStatus status;
     status.lag_messages = lag;
     status.lag_is_known = false;
-    const auto json = nlohmann::json::parse(WatermarkText(status, "group", {1}));
+    const auto json = nlohmann::json::parse(WatermarkText(status, {"group", "", ""}, {1}));
     EXPECT_EQ(json["lag_known"], false);
     EXPECT_EQ(json["lag_messages"], std::max<int64_t>(1, lag)) << "readers take 0 for: as fresh as the beat";
   }

@@ -140,6 +140,7 @@ inline DaemonStatus BusyStatus() {
   status.brokers_reachable = true;
   status.instance_id = "host-1";
   status.topic = "exposures";
+  status.forwarded = ForwardFigures{5, 2, 1};
   status.state_topic = StateTopicStatus{
       "seen-state", "why", {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6}}}, {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};
   status.partitions_total = 2;

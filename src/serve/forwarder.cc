@@ -1,0 +1,277 @@
+#if defined(__SANITIZE_THREAD__)
+#pragma GCC diagnostic ignored "-Wtsan"  // of its fences; what they order is also ordered by its mutexes
+#endif
+
+#include "serve/forwarder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "base/host_port.h"
+#include "base/threads.h"
+#include "serve/problem.h"
+
+namespace seen {
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr size_t kIdleMax = 16;  // connections kept for each daemon
+constexpr unsigned kRetryAfterMaxS = 3;
+// What an answer says of itself. The server writes the others.
+constexpr std::string_view kPassedOn[] = {"Seen-As-Of", "Seen-Complete-Since", "Seen-Answered-By",
+                                          "Retry-After", "Allow"};
+
+HttpResponse Unanswered(std::string_view detail, std::string_view target) {
+  HttpResponse response = Problem(503, detail, target);
+  // They must not all come back at once.
+  thread_local std::minstd_rand random{std::random_device{}()};
+  response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
+  return response;
+}
+
+}  // namespace
+
+struct Forwarder::Impl {
+  using Give = std::function<void(HttpResponse)>;
+  struct Connection {
+    explicit Connection(asio::io_context& io) : stream(io) {}
+    beast::tcp_stream stream;
+    beast::flat_buffer buffer;
+  };
+  /// A request on its way, with all that reading its answer takes.
+  struct Hop {
+    ForwardedRequest request;
+    Give give;
+    steady_clock::time_point until;
+    size_t bytes = 0;
+    http::request<http::string_body> sent;
+    std::optional<http::response_parser<http::string_body>> parser;
+    std::unique_ptr<Connection> connection;
+    bool is_fresh = false;                   // the connection
+    std::optional<asio::steady_timer> timer;  // names take as long as they take
+  };
+  using HopPointer = std::shared_ptr<Hop>;
+  struct Peer {
+    size_t under_way = 0;
+    std::vector<std::unique_ptr<Connection>> idle;
+  };
+
+  explicit Impl(Options given)
+      : options(std::move(given)), work(asio::make_work_guard(io)), resolver(io) {}
+
+  void Begin(HopPointer hop);
+  void Send(const HopPointer& hop);
+  void Connect(const HopPointer& hop);
+  void Write(const HopPointer& hop);
+  void Read(const HopPointer& hop);
+  void Answered(const HopPointer& hop);
+  void Failed(const HopPointer& hop, const error_code& error);
+  void End(const HopPointer& hop, HttpResponse response);
+
+  const Options options;
+  std::atomic<uint64_t> answered{0};
+  std::atomic<uint64_t> failed{0};
+  std::atomic<uint64_t> refused{0};
+  std::atomic<size_t> bytes{0};
+
+  asio::io_context io{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work;
+  tcp::resolver resolver;
+  std::map<std::string, Peer> peers;  // by address
+  std::map<const Hop*, HopPointer> under_way;
+  std::thread thread;
+};
+
+Forwarder::Forwarder(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  impl_->thread = std::thread([impl = impl_.get()] {
+    NameThread("forwarder");
+    impl->io.run();
+  });
+}
+
+Forwarder::~Forwarder() {
+  asio::post(impl_->io, [impl = impl_.get()] {
+    const auto left = std::exchange(impl->under_way, {});
+    for (const auto& [raw, hop] : left) {
+      if (hop->connection) hop->connection->stream.close();
+      if (hop->give) std::exchange(hop->give, nullptr)(Unanswered("the daemon stops", hop->request.target));
+    }
+    impl->work.reset();
+    impl->io.stop();
+  });
+  impl_->thread.join();
+}
+
+bool Forwarder::Allows(const std::string& address) const { return impl_->options.allows(address); }
+
+ForwardFigures Forwarder::figures() const {
+  return {impl_->answered.load(), impl_->failed.load(), impl_->refused.load()};
+}
+
+void Forwarder::Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) {
+  auto hop = std::make_shared<Impl::Hop>();
+  hop->until = steady_clock::now() + request.deadline;
+  hop->bytes = request.body.size() + request.target.size();
+  hop->request = std::move(request);
+  hop->give = std::move(give);
+  asio::post(impl_->io, [impl = impl_.get(), hop = std::move(hop)]() mutable { impl->Begin(std::move(hop)); });
+}
+
+void Forwarder::Impl::Begin(HopPointer hop) {
+  Peer& peer = peers[hop->request.address];
+  if (peer.under_way >= options.under_way_max || bytes + hop->bytes > options.bytes_max) {
+    refused.fetch_add(1, std::memory_order_relaxed);
+    return hop->give(Unanswered(fmt::format("too many requests are under way to {}: {}", hop->request.address,
+                                            peer.under_way),
+                                hop->request.target));
+  }
+  ++peer.under_way;
+  bytes += hop->bytes;
+  under_way.emplace(hop.get(), hop);
+  const auto method = http::string_to_verb(hop->request.method);
+  hop->sent = {method, hop->request.target, 11, std::move(hop->request.body)};
+  hop->sent.set(http::field::host, hop->request.address);
+  if (!hop->request.content_type.empty())
+    hop->sent.set(http::field::content_type, hop->request.content_type);
+  hop->sent.set("Seen-Hop", options.instance);
+  hop->sent.set("Seen-Token", options.token);
+  hop->sent.prepare_payload();
+  Send(hop);
+}
+
+void Forwarder::Impl::Send(const HopPointer& hop) {
+  Peer& peer = peers[hop->request.address];
+  hop->parser.emplace();
+  hop->parser->body_limit(options.answer_bytes_max);
+  hop->parser->skip(hop->request.method == "HEAD");
+  hop->is_fresh = peer.idle.empty();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(hop->until - steady_clock::now());
+  hop->sent.set("Seen-Deadline-Ms", std::to_string(std::max<int64_t>(1, left.count())));
+  if (!hop->is_fresh) {
+    hop->connection = std::move(peer.idle.back());
+    peer.idle.pop_back();
+    hop->connection->stream.expires_at(hop->until);
+    return Write(hop);
+  }
+  hop->connection = std::make_unique<Connection>(io);
+  hop->connection->stream.expires_at(hop->until);
+  Connect(hop);
+}
+
+void Forwarder::Impl::Connect(const HopPointer& hop) {
+  const auto [host, port] = SplitHostPort(hop->request.address);
+  error_code not_numeric;
+  const auto address = asio::ip::make_address(host, not_numeric);
+  const auto connected = [this, hop](const error_code& error) {
+    if (!under_way.contains(hop.get())) return;
+    if (error) return Failed(hop, error);
+    error_code ignored;
+    hop->connection->stream.socket().set_option(tcp::no_delay(true), ignored);
+    Write(hop);
+  };
+  if (!not_numeric) {
+    uint16_t number = 0;
+    std::from_chars(port.data(), port.data() + port.size(), number);
+    return hop->connection->stream.async_connect(tcp::endpoint(address, number), connected);
+  }
+  hop->timer.emplace(io, hop->until);
+  hop->timer->async_wait([this, hop](const error_code& cancelled) {
+    if (!cancelled) Failed(hop, beast::error::timeout);
+  });
+  const auto resolved = [hop, connected](const error_code& error, const tcp::resolver::results_type& found) {
+    if (error || !hop->connection) return connected(error);
+    hop->connection->stream.async_connect(
+        found, [connected](const error_code& result, const tcp::endpoint&) { connected(result); });
+  };
+  resolver.async_resolve(host, port, resolved);
+}
+
+void Forwarder::Impl::Write(const HopPointer& hop) {
+  http::async_write(hop->connection->stream, hop->sent, [this, hop](const error_code& error, size_t) {
+    if (error) return Failed(hop, error);
+    Read(hop);
+  });
+}
+
+void Forwarder::Impl::Read(const HopPointer& hop) {
+  http::async_read(hop->connection->stream, hop->connection->buffer, *hop->parser,
+                   [this, hop](const error_code& error, size_t) {
+                     if (error) return Failed(hop, error);
+                     Answered(hop);
+                   });
+}
+
+void Forwarder::Impl::Answered(const HopPointer& hop) {
+  auto& message = hop->parser->get();
+  HttpResponse response;
+  response.status = message.result_int();
+  const auto type = message[http::field::content_type];
+  response.content_type.assign(type.data(), type.size());
+  for (const std::string_view name : kPassedOn) {
+    const auto value = message[beast::string_view(name.data(), name.size())];
+    if (!value.empty()) response.headers.emplace_back(name, std::string(value.data(), value.size()));
+  }
+  response.body = std::move(message.body());
+  Peer& peer = peers[hop->request.address];
+  if (message.keep_alive() && peer.idle.size() < kIdleMax && hop->connection->buffer.size() == 0) {
+    hop->connection->stream.expires_never();
+    peer.idle.push_back(std::move(hop->connection));
+  }
+  answered.fetch_add(1, std::memory_order_relaxed);
+  End(hop, std::move(response));
+}
+
+void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
+  if (!under_way.contains(hop.get())) return;
+  // A connection that was kept may have been closed meanwhile. The questions change nothing: ask again.
+  const bool nothing_came = hop->parser && !hop->parser->got_some();
+  if (!hop->is_fresh && nothing_came && error != beast::error::timeout && steady_clock::now() < hop->until) {
+    peers[hop->request.address].idle.clear();
+    return Send(hop);
+  }
+  failed.fetch_add(1, std::memory_order_relaxed);
+  const std::string reason = error == beast::error::timeout
+                                 ? fmt::format("no answer within {} ms", hop->request.deadline.count())
+                                 : error.message();
+  End(hop, Unanswered(fmt::format("the daemon at {} answers for this user, and can't be asked: {}",
+                                  hop->request.address, reason),
+                      hop->request.target));
+}
+
+void Forwarder::Impl::End(const HopPointer& hop, HttpResponse response) {
+  if (under_way.erase(hop.get()) == 0) return;  // the forwarder stops, and has said so
+  --peers[hop->request.address].under_way;
+  bytes -= hop->bytes;
+  hop->connection.reset();
+  hop->timer.reset();
+  std::exchange(hop->give, nullptr)(std::move(response));
+}
+
+}  // namespace seen

@@ -1,0 +1,42 @@
+#pragma once
+// Passes requests on to other daemons over HTTP/1.1, on connections that it keeps.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "serve/peer_port.h"
+
+namespace seen {
+
+/// It has one thread, which waits for nothing but its sockets. So a daemon that hangs costs the others
+/// nothing.
+class Forwarder final : public ForwardPort {
+ public:
+  struct Options {
+    std::function<bool(std::string_view address)> allows;
+    std::string instance;            // of this daemon, for the others' logs
+    std::string token;               // they ask for it
+    size_t under_way_max = 64;       // of each daemon; 503 beyond
+    size_t bytes_max = 16 << 20;     // of requests under way; 503 beyond
+    size_t answer_bytes_max = 8 << 20;
+  };
+  explicit Forwarder(Options options);
+  /// Requests under way get 503.
+  ~Forwarder() override;
+  Forwarder(const Forwarder&) = delete;
+  Forwarder& operator=(const Forwarder&) = delete;
+
+  bool Allows(const std::string& address) const override;
+  void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override;
+
+  ForwardFigures figures() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace seen

@@ -1,0 +1,234 @@
+// Requests that another daemon answers, over real sockets.
+#include "serve/forwarder.h"
+
+#include <future>
+
+#include "serve/problem.h"
+#include "serve/routes.h"
+#include "unit/serve/fake_change.h"
+#include "unit/serve/fake_query.h"
+#include "unit/serve/http_server_fixture.h"
+
+namespace seen {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ForwarderTest : public HttpServerTest {
+ protected:
+  static Forwarder::Options Options() {
+    Forwarder::Options options;
+    options.allows = [](std::string_view) { return true; };
+    options.instance = "seend-1";
+    options.token = "12345678";
+    return options;
+  }
+  std::string Address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+  ForwardedRequest Request(milliseconds deadline = milliseconds(5'000)) const {
+    return {Address(), "POST", "/a?b=c", "body", "application/json", deadline};
+  }
+  static std::future<HttpResponse> Ask(Forwarder& forwarder, ForwardedRequest request) {
+    auto promise = std::make_shared<std::promise<HttpResponse>>();
+    forwarder.Forward(std::move(request),
+                      [promise](HttpResponse response) { promise->set_value(std::move(response)); });
+    return promise->get_future();
+  }
+  static std::string Header(const HttpResponse& response, std::string_view name) {
+    for (const auto& [n, value] : response.headers) {
+      if (n == name) return value;
+    }
+    return "(none)";
+  }
+
+  // Holds requests until it is let go.
+  std::promise<void> go_;
+  std::shared_future<void> gone_{go_.get_future()};
+};
+
+TEST_F(ForwarderTest, PassesOnWhatWasAskedAndWhatIsAnswered) {
+  Start({}, [](const HttpRequest& request) {
+    HttpResponse response = Echo(request);
+    response.status = 404;
+    response.body += " " + std::string(request.content_type) + " " + std::string(request.hop) + " " +
+                     std::string(request.token);
+    response.headers = {{"Seen-As-Of", "5; lag=0; age_ms=1"}, {"Seen-Answered-By", "seend-2"}, {"X", "y"}};
+    return response;
+  });
+  Forwarder forwarder(Options());
+  for (int i = 0; i < 3; ++i) {
+    const HttpResponse response = Ask(forwarder, Request()).get();
+    EXPECT_EQ(response.status, 404u);
+    EXPECT_EQ(response.body, "POST /a?b=c body application/json seend-1 12345678");
+    EXPECT_EQ(response.content_type, "text/plain");
+    EXPECT_EQ(Header(response, "Seen-As-Of"), "5; lag=0; age_ms=1");
+    EXPECT_EQ(Header(response, "Seen-Answered-By"), "seend-2");
+    EXPECT_EQ(Header(response, "X"), "(none)");
+  }
+  EXPECT_EQ(forwarder.figures().answered, 3u);
+}
+
+TEST_F(ForwarderTest, AsksAgainWhereAKeptConnectionWasClosed) {
+  HttpOptions options;
+  options.idle_timeout = milliseconds(50);
+  Start(options);
+  Forwarder forwarder(Options());
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Ask(forwarder, Request()).get().status, 200u);
+    std::this_thread::sleep_for(milliseconds(120));
+  }
+  EXPECT_EQ(forwarder.figures().failed, 0u);
+}
+
+TEST_F(ForwarderTest, SaysThatNobodyListens) {
+  Start();
+  const ForwardedRequest request = Request();
+  server_.reset();
+  Forwarder forwarder(Options());
+  const HttpResponse response = Ask(forwarder, request).get();
+  EXPECT_EQ(response.status, 503u);
+  EXPECT_NE(response.body.find(request.address), std::string::npos) << response.body;
+  EXPECT_NE(Header(response, "Retry-After"), "(none)");
+  EXPECT_EQ(forwarder.figures().failed, 1u);
+  ForwardedRequest named = request;
+  named.address = "no-such-host.invalid:80";
+  EXPECT_EQ(Ask(forwarder, named).get().status, 503u);
+}
+
+TEST_F(ForwarderTest, WaitsNoLongerThanItsDeadline) {
+  Start({}, [this](const HttpRequest& request) {
+    gone_.wait();
+    return Echo(request);
+  });
+  {
+    Forwarder forwarder(Options());
+    const HttpResponse response = Ask(forwarder, Request(milliseconds(50))).get();
+    EXPECT_EQ(response.status, 503u);
+    EXPECT_NE(response.body.find("no answer within 50 ms"), std::string::npos) << response.body;
+  }
+  go_.set_value();
+}
+
+TEST_F(ForwarderTest, SendsNoMoreThanSoManyAtATime) {
+  HttpOptions server;
+  server.threads = 4;
+  Start(server, [this](const HttpRequest& request) {
+    gone_.wait();
+    return Echo(request);
+  });
+  Forwarder::Options options = Options();
+  options.under_way_max = 2;
+  Forwarder forwarder(options);
+  std::vector<std::future<HttpResponse>> asked;
+  for (int i = 0; i < 2; ++i) asked.push_back(Ask(forwarder, Request()));
+  EXPECT_EQ(Ask(forwarder, Request()).get().status, 503u);
+  EXPECT_EQ(forwarder.figures().refused, 1u);
+  go_.set_value();
+  for (auto& one : asked) EXPECT_EQ(one.get().status, 200u);
+  EXPECT_EQ(Ask(forwarder, Request()).get().status, 200u) << "there is room again";
+
+  options = Options();
+  options.bytes_max = 3;
+  Forwarder small(options);
+  EXPECT_EQ(Ask(small, Request()).get().status, 503u);
+}
+
+TEST_F(ForwarderTest, AnswersWhoWaitsWhenItStops) {
+  Start({}, [this](const HttpRequest& request) {
+    gone_.wait();
+    return Echo(request);
+  });
+  auto forwarder = std::make_unique<Forwarder>(Options());
+  auto asked = Ask(*forwarder, Request());
+  forwarder.reset();
+  EXPECT_EQ(asked.get().status, 503u);
+  go_.set_value();
+}
+
+class FakeRoutes final : public RoutePort {
+ public:
+  RoutesAnswer Routes() const override {
+    return {"exposures", "murmur2", 2, {{1, "seend-2", "host:80", 3, milliseconds(40), false}}};
+  }
+  std::string AddressFor(std::string_view user_id) const override { return user_id == "u1" ? "host:80" : ""; }
+};
+
+class FakeForward final : public ForwardPort {
+ public:
+  bool Allows(const std::string& address) const override { return allows && address == "host:80"; }
+  void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override {
+    forwarded.push_back(std::move(request));
+    give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs", .route = {}});
+  }
+  bool allows = true;
+  std::vector<ForwardedRequest> forwarded;
+};
+
+class ForwardedRoutesTest : public testing::Test {
+ protected:
+  ForwardedRoutesTest() {
+    routes_.SetCluster({"seend-1", "12345678", &peers_, &forward_});
+    query_.error = Error{Code::kUnavailable, "partition 1 isn't open here"};
+  }
+  HttpResponse Ask(HttpRequest request) {
+    HttpResponse response = routes_.Handle(request);
+    if (const auto later = response.later) later([&](HttpResponse answer) { response = std::move(answer); });
+    return response;
+  }
+  FakeQuery query_;
+  FakeChange change_;
+  FakeRoutes peers_;
+  FakeForward forward_;
+  Routes routes_{query_, change_, [] { return std::string(); }, [] { return Readiness{}; }};
+};
+
+TEST_F(ForwardedRoutesTest, WhatThisDaemonCanNotAnswerAnotherOneDoes) {
+  const std::string target = "/v1/filters/default/users/u1/unseen?max_age_ms=5";
+  EXPECT_FALSE(routes_.RuleFor({"POST", target}).refusal) << "its body is wanted";
+  const HttpResponse response = Ask({"POST", target, "[\"a\"]", "application/json"});
+  EXPECT_EQ(response.body, "theirs");
+  ASSERT_EQ(forward_.forwarded.size(), 1u);
+  EXPECT_EQ(forward_.forwarded[0].target, target);
+  EXPECT_EQ(forward_.forwarded[0].body, "[\"a\"]");
+  EXPECT_EQ(forward_.forwarded[0].deadline, milliseconds(1'000));
+  Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .deadline_ms = "250"});
+  EXPECT_EQ(forward_.forwarded[1].deadline, milliseconds(250));
+  Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .deadline_ms = "99999999999"});
+  EXPECT_EQ(forward_.forwarded[2].deadline, milliseconds(10'000));
+}
+
+TEST_F(ForwardedRoutesTest, OneHopAndNoMore) {
+  const HttpResponse response =
+      Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .hop = "seend-3", .token = "12345678"});
+  EXPECT_EQ(response.status, 503u);
+  EXPECT_TRUE(forward_.forwarded.empty());
+}
+
+TEST_F(ForwardedRoutesTest, NobodyPassesOnWithoutTheToken) {
+  query_.error.reset();
+  const std::string target = "/v1/filters/default/users/u1";
+  EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x", .token = "wrong"}).status, 403u);
+  EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x"}).status, 403u);
+  EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x", .token = "12345678"}).status, 200u);
+  EXPECT_EQ(Ask({.method = "GET", .target = target}).status, 200u) << "clients need none";
+}
+
+TEST_F(ForwardedRoutesTest, WithoutAPeerTheReasonIsSaid) {
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/default/users/u2"}).status, 503u);
+  forward_.allows = false;
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/default/users/u1"}).status, 503u);
+  EXPECT_TRUE(routes_.RuleFor({"POST", "/v1/filters/default/users/u1/unseen"}).refusal);
+  EXPECT_TRUE(forward_.forwarded.empty());
+}
+
+TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
+  query_.error.reset();
+  const HttpResponse response = Ask({.method = "GET", .target = "/v1/filters/default/users/u1"});
+  EXPECT_EQ(response.headers.back(), std::make_pair(std::string("Seen-Answered-By"), std::string("seend-1")));
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/routes"}).body,
+            "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
+            "\"instance\":\"seend-2\",\"address\":\"host:80\",\"lag_messages\":3,\"heard_ms_ago\":40,"
+            "\"here\":false}]}\n");
+}
+
+}  // namespace
+}  // namespace seen
