@@ -95,8 +95,8 @@ TEST_F(ForwarderTest, SaysThatNobodyListens) {
 }
 
 TEST_F(ForwarderTest, WaitsNoLongerThanItsDeadline) {
-  Start({}, [this](const HttpRequest& request) {
-    gone_.wait();
+  Start({}, [gone = gone_](const HttpRequest& request) {
+    gone.wait();
     return Echo(request);
   });
   {
@@ -111,8 +111,8 @@ TEST_F(ForwarderTest, WaitsNoLongerThanItsDeadline) {
 TEST_F(ForwarderTest, SendsNoMoreThanSoManyAtATime) {
   HttpOptions server;
   server.threads = 4;
-  Start(server, [this](const HttpRequest& request) {
-    gone_.wait();
+  Start(server, [gone = gone_](const HttpRequest& request) {
+    gone.wait();
     return Echo(request);
   });
   Forwarder::Options options = Options();
@@ -133,8 +133,8 @@ TEST_F(ForwarderTest, SendsNoMoreThanSoManyAtATime) {
 }
 
 TEST_F(ForwarderTest, AnswersWhoWaitsWhenItStops) {
-  Start({}, [this](const HttpRequest& request) {
-    gone_.wait();
+  Start({}, [gone = gone_](const HttpRequest& request) {
+    gone.wait();
     return Echo(request);
   });
   auto forwarder = std::make_unique<Forwarder>(Options());
@@ -182,30 +182,30 @@ class ForwardedRoutesTest : public testing::Test {
 };
 
 TEST_F(ForwardedRoutesTest, WhatThisDaemonCanNotAnswerAnotherOneDoes) {
-  const std::string target = "/v1/filters/default/users/u1/unseen?max_age_ms=5";
+  const std::string target = "/v1/filters/home/users/u1/unseen?max_age_ms=5";
   EXPECT_FALSE(routes_.RuleFor({"POST", target}).refusal) << "its body is wanted";
-  const HttpResponse response = Ask({"POST", target, "[\"a\"]", "application/json"});
+  const HttpResponse response = Ask({"POST", target, "{\"items\":[\"a\"]}", "application/json"});
   EXPECT_EQ(response.body, "theirs");
   ASSERT_EQ(forward_.forwarded.size(), 1u);
   EXPECT_EQ(forward_.forwarded[0].target, target);
-  EXPECT_EQ(forward_.forwarded[0].body, "[\"a\"]");
+  EXPECT_EQ(forward_.forwarded[0].body, "{\"items\":[\"a\"]}");
   EXPECT_EQ(forward_.forwarded[0].deadline, milliseconds(1'000));
-  Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .deadline_ms = "250"});
+  Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .deadline_ms = "250"});
   EXPECT_EQ(forward_.forwarded[1].deadline, milliseconds(250));
-  Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .deadline_ms = "99999999999"});
+  Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .deadline_ms = "99999999999"});
   EXPECT_EQ(forward_.forwarded[2].deadline, milliseconds(10'000));
 }
 
 TEST_F(ForwardedRoutesTest, OneHopAndNoMore) {
   const HttpResponse response =
-      Ask({.method = "GET", .target = "/v1/filters/default/users/u1", .hop = "seend-3", .token = "12345678"});
+      Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .hop = "seend-3", .token = "12345678"});
   EXPECT_EQ(response.status, 503u);
   EXPECT_TRUE(forward_.forwarded.empty());
 }
 
 TEST_F(ForwardedRoutesTest, NobodyPassesOnWithoutTheToken) {
   query_.error.reset();
-  const std::string target = "/v1/filters/default/users/u1";
+  const std::string target = "/v1/filters/home/users/u1";
   EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x", .token = "wrong"}).status, 403u);
   EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x"}).status, 403u);
   EXPECT_EQ(Ask({.method = "GET", .target = target, .hop = "x", .token = "12345678"}).status, 200u);
@@ -213,16 +213,16 @@ TEST_F(ForwardedRoutesTest, NobodyPassesOnWithoutTheToken) {
 }
 
 TEST_F(ForwardedRoutesTest, WithoutAPeerTheReasonIsSaid) {
-  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/default/users/u2"}).status, 503u);
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u2"}).status, 503u);
   forward_.allows = false;
-  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/default/users/u1"}).status, 503u);
-  EXPECT_TRUE(routes_.RuleFor({"POST", "/v1/filters/default/users/u1/unseen"}).refusal);
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u1"}).status, 503u);
+  EXPECT_TRUE(routes_.RuleFor({"POST", "/v1/filters/home/users/u1/unseen"}).refusal);
   EXPECT_TRUE(forward_.forwarded.empty());
 }
 
 TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
   query_.error.reset();
-  const HttpResponse response = Ask({.method = "GET", .target = "/v1/filters/default/users/u1"});
+  const HttpResponse response = Ask({.method = "GET", .target = "/v1/filters/home/users/u1"});
   EXPECT_EQ(response.headers.back(), std::make_pair(std::string("Seen-Answered-By"), std::string("seend-1")));
   EXPECT_EQ(Ask({.method = "GET", .target = "/v1/routes"}).body,
             "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"

@@ -1,0 +1,107 @@
+"""Several daemons of one group as one service: any of them answers for any user, and what one loses the others take."""
+
+import shutil
+
+import pytest
+from http_json import user_path
+from load import Load
+from places import wait_until
+
+PARTITIONS = 6
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
+
+
+@pytest.fixture
+def member(daemon, topic_name):
+    """member(number) -> Seend of one group, not started; state, routes and forwarding are on."""
+    def make(number, **cluster):
+        return daemon(topic_name, {
+            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+            "watermarks": {"topic": f"{topic_name}-beats"},
+            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs", **cluster},
+        }, name=f"member-{number}")
+    return make
+
+
+def owned(seend):
+    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
+
+
+def routes(seend):
+    return {r["partition"]: r for r in seend.http.get("/v1/routes").json()["routes"]}
+
+
+def wait_routed(members, timeout_s=60):
+    """Every partition is owned once, and every member knows by whom."""
+    def done():
+        owners = {p: m.config["kafka"]["instance_id"] for m in members for p in owned(m)}
+        return len(owners) == PARTITIONS == sum(len(owned(m)) for m in members) and all(
+            {p: r["instance"] for p, r in routes(m).items()} == owners for m in members) and owners
+    return wait_until(done, "each member knows every partition's owner", timeout_s)
+
+
+def test_any_daemon_answers_for_any_user(topics, member, topic_name, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member(number).start(ready=False) for number in range(3)]
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 2_000)
+    owners = wait_routed(members)
+    assert len(set(owners.values())) == 3
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+               "all is read")
+    answered_by = set()
+    for m in members:
+        for user in load.oracle.users():
+            answer = m.http.get(user_path(user))
+            assert answer.status == 200, answer.text
+            answered_by.add((m.name, answer.headers["Seen-Answered-By"]))
+        load.oracle.check_http(m, users=load.oracle.users())
+    assert len(answered_by) == 9, "each passes on to each other, and answers for itself"
+    assert sum(m.metric_sum("seen_forwarded_requests_total") for m in members) > 0
+    for partition, route in routes(members[0]).items():
+        direct = next(m for m in members if m.address == route["address"])
+        assert partition in owned(direct), "a client that asks there saves the hop"
+
+
+def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    strict = member(0, peers="10.0.0.0/8")
+    other = member(1, token="another-token")
+    members = [m.start(ready=False) for m in (strict, other)]
+    load = Load(chance, users=30)
+    load.send(topics, topic_name, 300)
+    wait_routed(members)
+    theirs = [u for u in load.oracle.users() if strict.http.get(user_path(u)).status == 503]
+    assert theirs, "the other daemon isn't among its peers"
+    assert strict.metric_sum("seen_forwarded_requests_total") == 0
+    ours = [u for u in load.oracle.users() if u not in theirs]
+    answer = other.http.get(user_path(ours[0]))
+    assert answer.status == 403 and "cluster.token" in answer.text, "it has another token"
+
+
+def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topic_name, chance):
+    """Its disk is gone, and the input has nothing any more of what it was made of."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member(number).start(ready=False) for number in range(3)]
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 3_000)
+    wait_routed(members)
+    group = members[0].group
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+               "all is read")
+    wait_until(lambda: {s["partition"]: s["sent_to"] for m in members for s in m.status()["state_topic"]["streams"]}
+               == ends, "all state is in the state topic")
+    wait_until(lambda: topics.committed(group, topic_name) == ends, "all is committed")
+    kafka.delete_records(topic_name, ends)
+    members[2].kill9()
+    shutil.rmtree(members[2].store)
+    left = members[:2]
+    wait_routed(left)
+    for m in left:
+        load.oracle.check_http(m, users=load.oracle.users())
+        for status in m.partition_status().values():
+            assert status["lost_ranges"] == [], status
+    assert any("state restored from the state topic" in m.log() for m in left)
