@@ -282,7 +282,12 @@ Status Daemon::Connect() {
   if (WritesWatermarks(config_)) {
     exposures.watermarks = BeatSender{config_.kafka.group_id, status_.instance_id(),
                                       ReachedAt(config_, http_->port())};
-    if (!options_.embedded_kafka) peer_routes_.Start(status_.instance_id(), topics->user_partitions);
+    if (!options_.embedded_kafka) {
+      peer_routes_.Start(status_.instance_id(), topics->user_partitions);
+      exposures.ready_elsewhere = [this](int32_t partition, Instant since) {
+        return peer_routes_.IsReadyElsewhere(partition, since);
+      };
+    }
   }
   Consumer::Options& consumer = exposures.consumer;
   consumer.brokers = config_.kafka.brokers;

@@ -11,14 +11,15 @@ constexpr milliseconds kCheckpointRetry{20};
 constexpr milliseconds kCheckpointerIdle{50};
 constexpr milliseconds kDrainSlice{20};
 
-ExposuresTaker::Options TakerOptions(const Config& config, const StoreDirectory& directory,
-                                     int32_t partitions_of_users, bool rebuild,
+ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const StoreDirectory& directory,
                                      std::function<void()> on_taken, std::function<void()> on_frozen) {
+  const Config& config = *given.config;
   ExposuresTaker::Options options;
+  options.ready_elsewhere = given.ready_elsewhere;
   options.directory = directory.path();
   options.window_days_max = LongestWindowDays(config);
-  options.partitions_of_users = partitions_of_users;
-  options.rebuild = rebuild;
+  options.partitions_of_users = given.partitions_of_users;
+  options.rebuild = given.rebuild;
   options.awaits_rekeying = config.input.source_topic.has_value();
   options.on_taken = std::move(on_taken);
   options.on_frozen = std::move(on_frozen);
@@ -57,8 +58,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
       stores_(*options.config, options.plan, options.groups, directory, resources, budget,
               options.publish_incomplete, options.state),
       taker_(TakerOptions(
-                 *options.config, directory, options.partitions_of_users, options.rebuild,
-                 [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
+                 options, directory, [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
              stores_, dead_letters, reporter, clock),
       runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock),
       published_topics_(*options.config) {

@@ -35,6 +35,8 @@ class Exposures {
     std::optional<BeatSender> watermarks;         // nullopt: none are written
     StateStreams* state = nullptr;                // the state topic; nullptr: off
     const PublishLease* lease = nullptr;          // says when a partition may be published
+    /// As ExposuresTaker::Options has it.
+    std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
   };
   /// All references outlive this.
   static Result<std::unique_ptr<Exposures>> Start(const Options& options, const StoreDirectory& directory,

@@ -35,18 +35,27 @@ std::string Name(int32_t partition) { return "partition " + std::to_string(parti
 /// A flow's end of a stream.
 class StateStreams::Recorder final : public CheckpointRecorder {
  public:
-  Recorder(StateStreams& streams, int32_t partition, PartitionStream& stream)
-      : streams_(streams), partition_(partition), stream_(stream) {}
-  ~Recorder() override { streams_.Leave(partition_); }
+  Recorder(StateStreams& streams, int32_t partition, RocksPartitionStore& store)
+      : streams_(streams), partition_(partition), store_(store) {
+    Resume();
+  }
+  ~Recorder() override { Pause(); }
   std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
                                            const Position& position) override {
-    return stream_.Record(std::move(writer), position);
+    return stream_ != nullptr ? stream_->Record(std::move(writer), position) : std::move(writer);
+  }
+  void Pause() override {
+    if (std::exchange(stream_, nullptr) != nullptr) streams_.Leave(partition_);
+  }
+  void Resume() override {
+    if (stream_ == nullptr) stream_ = &streams_.Enter(partition_, store_);
   }
 
  private:
   StateStreams& streams_;
   const int32_t partition_;
-  PartitionStream& stream_;
+  RocksPartitionStore& store_;
+  PartitionStream* stream_ = nullptr;  // while the partition is this process's
 };
 
 StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
@@ -170,6 +179,10 @@ void StateStreams::Trim() {
 }
 
 std::unique_ptr<CheckpointRecorder> StateStreams::Follow(int32_t partition, RocksPartitionStore& store) {
+  return std::make_unique<Recorder>(*this, partition, store);
+}
+
+PartitionStream& StateStreams::Enter(int32_t partition, RocksPartitionStore& store) {
   PartitionStream::Options options;
   options.partition = partition;
   const auto position = store.ReadPosition();
@@ -187,7 +200,7 @@ std::unique_ptr<CheckpointRecorder> StateStreams::Follow(int32_t partition, Rock
   const MutexLock lock(mutex_);
   auto& stream = streams_[partition];
   stream = std::make_unique<PartitionStream>(std::move(options), store, *producer_, clock_);
-  return std::make_unique<Recorder>(*this, partition, *stream);
+  return *stream;
 }
 
 void StateStreams::Leave(int32_t partition) {

@@ -71,6 +71,7 @@ class StateStreams {
   void Run();
   void Step() REQUIRES(mutex_);
   bool Look(int32_t partition);
+  PartitionStream& Enter(int32_t partition, RocksPartitionStore& store);
   void Leave(int32_t partition);
   void Trim();
   Status RestoreOnce(const StoreIdentity& identity);

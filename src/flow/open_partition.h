@@ -44,6 +44,7 @@ struct OpenPartition {
   // By the group, to this daemon. One that isn't assigned answers from what is known here; nothing of it is
   // read, published or committed.
   std::atomic<bool> assigned{true};
+  Instant unassigned_at{};  // control thread
   std::atomic<bool> disk_full{false};
   std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
   std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken

@@ -1,6 +1,7 @@
 #include "flow/publisher.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -23,11 +24,11 @@ constexpr uint64_t kFewASecond = 100'000;
 /// too late stays due.
 class LeasedSink final : public SnapshotSink {
  public:
-  LeasedSink(SnapshotSink& sink, const PublishLease* lease, int32_t partition, const Clock& clock)
-      : sink_(sink), lease_(lease), partition_(partition), clock_(clock) {}
+  LeasedSink(SnapshotSink& sink, std::function<bool()> holds_lease)
+      : sink_(sink), holds_lease_(std::move(holds_lease)) {}
 
   void TrySend(std::span<OutgoingSnapshot> snapshots) override {
-    if (lease_ == nullptr || lease_->MayPublish(partition_, clock_.Now())) return sink_.TrySend(snapshots);
+    if (holds_lease_()) return sink_.TrySend(snapshots);
     for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
   }
   void PollAcknowledgements(const Acknowledge& acknowledge) override {
@@ -38,9 +39,7 @@ class LeasedSink final : public SnapshotSink {
 
  private:
   SnapshotSink& sink_;
-  const PublishLease* const lease_;
-  const int32_t partition_;
-  const Clock& clock_;
+  const std::function<bool()> holds_lease_;
 };
 }  // namespace
 
@@ -93,6 +92,7 @@ void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
 }
 
 bool Publisher::HoldsLease(const OpenPartition& open) const {
+  if (!open.assigned.load(std::memory_order_acquire)) return false;  // it only answers
   return options_.lease == nullptr || options_.lease->MayPublish(open.partition, clock_.Now());
 }
 
@@ -112,7 +112,7 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   PartitionFlow& flow = *open.flow;
   PublishFlow& publish = flow.publish;
-  LeasedSink sink(sink_, options_.lease, open.partition, clock_);
+  LeasedSink sink(sink_, [&] { return HoldsLease(open); });
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
     Try(PublishStep::kRepublish, open, lane,

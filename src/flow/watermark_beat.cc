@@ -22,6 +22,7 @@ std::string WatermarkText(const PartitionStatus& status, const BeatSender& sende
   };
   add(R"(,"instance":)", sender.instance);
   add(R"(,"address":)", sender.address);
+  add(R"(,"state":)", status.state);
   return fmt::format(
       R"({{"version":1,{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
       R"("unpublished_users":{},"heartbeat_ms":{}{}}})",
@@ -43,6 +44,7 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     // The lag first: a record that comes in between may be counted as read, not as never there.
     status.lag_messages = flow.state.LagMessages();
     if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
+    status.state = open->CaughtUp() ? "ready" : "catching_up";
     status.lag_is_known = flow.state.GetAsOf(now).lag_messages.has_value();
     status.next_offset = flow.state.next_offset();
     status.partition_time = flow.state.partition_time();

@@ -149,10 +149,13 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
   if (revoked.empty()) return;
   log::Info("partitions revoked",
             {{"partitions", revoked.size()}, {"lost", lost}, {"group", options.group_id}});
-  if (options.lease != nullptr) {
+  const auto end_leases = [&] {
+    if (options.lease == nullptr) return;
     for (const int32_t partition : revoked) options.lease->Ended(partition, SystemClock().Now());
-  }
+  };
+  end_leases();
   rebalance.OnRevoked(revoked, lost);
+  end_leases();  // the last commit, sent meanwhile, renews none
 }
 
 void Consumer::Impl::RevokeAll() {

@@ -18,6 +18,8 @@ constexpr milliseconds kReadersAwaited{2000};
 constexpr milliseconds kReadersSlice{10};
 // While brokers answer, and the group assigns nothing: another daemon may be ahead of what is known here.
 constexpr std::chrono::seconds kUnassignedAnswers{30};
+// While nobody else answers.
+constexpr std::chrono::minutes kAnswersForOthers{10};
 
 std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 }  // namespace
@@ -25,7 +27,9 @@ std::string Name(int32_t partition) { return "partition " + std::to_string(parti
 /// The worker's side of an open partition.
 class ExposuresTaker::Taken final : public PartitionTaker {
  public:
-  Taken(ExposuresTaker& taker, PartitionPointer open) : taker_(taker), open_(std::move(open)) {}
+  /// `goes_on`: it was open before, and answers.
+  Taken(ExposuresTaker& taker, PartitionPointer open, bool goes_on)
+      : taker_(taker), open_(std::move(open)), goes_on_(goes_on) {}
 
   Result<size_t> Take(std::span<const Record> records) override {
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
@@ -45,8 +49,8 @@ class ExposuresTaker::Taken final : public PartitionTaker {
 
   int64_t Begin(int64_t low) override {
     const int64_t from = open_->flow->intake.ReadFrom(low);
-    taker_.open_.Add(open_);
-    log::Info("partition opened", {{"partition", open_->partition}, {"next_offset", next_offset()}});
+    if (!goes_on_) taker_.open_.Add(open_);
+    log::Info(goes_on_ ? "partition goes on" : "partition opened", {{"partition", open_->partition}, {"next_offset", next_offset()}});
     return from;
   }
 
@@ -82,8 +86,10 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   int64_t CommitOffset() const override { return open_->commit_offset.load(std::memory_order_relaxed); }
 
   void Close(const Closing& closing) override {
-    if (closing.lost && closing.checkpoint) {
-      // Brokers were away for too long, perhaps: its users get answers from what is known here.
+    if (closing.checkpoint) {
+      // It may come back at once, or another daemon needs a while: its users get answers from what is known
+      // here.
+      open_->unassigned_at = taker_.clock_.Now();
       open_->assigned.store(false, std::memory_order_release);
     } else {
       taker_.open_.Take(open_->partition);
@@ -106,6 +112,10 @@ class ExposuresTaker::Taken final : public PartitionTaker {
       if (!open_->flow->intake.HasChanges()) break;
     }
     taker_.dead_letters_.Forget(open_->partition);
+    if (const auto& recorder = open_->flow->state.options().recorder) {
+      const MutexLock checkpoint(open_->checkpoint_mutex);
+      recorder->Pause();
+    }
     log::Info(open_->assigned.load() ? "partition closed" : "partition isn't assigned, and still answers",
               {{"partition", open_->partition}, {"next_offset", next_offset()}});
   }
@@ -113,6 +123,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
  private:
   ExposuresTaker& taker_;
   const PartitionPointer open_;
+  const bool goes_on_;
 };
 
 ExposuresTaker::ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters,
@@ -136,6 +147,17 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
                     "--rebuild; until then let producers use the first " +
                     std::to_string(mapped) + " partitions");
   }
+  if (PartitionPointer open = open_.Find(assignment.partition); open && GoesOn(*open, assignment)) {
+    if (const auto& recorder = open->flow->state.options().recorder) {
+      const MutexLock checkpoint(open->checkpoint_mutex);
+      recorder->Resume();
+    }
+    // All of it is in the store: nothing waits for room.
+    open->disk_full.store(false, std::memory_order_release);
+    open->held_since_ms.store(0, std::memory_order_relaxed);
+    open->assigned.store(true, std::memory_order_release);
+    return std::make_shared<Taken>(*this, std::move(open), true);
+  }
   if (Status released = CloseUnassigned(assignment.partition); !released)
     return Fail(std::move(released.error()));
   auto open = OpenStore(assignment, log);
@@ -145,7 +167,16 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
     const MutexLock lock(mutex_);
     last_[assignment.partition] = *open;
   }
-  return std::make_shared<Taken>(*this, std::move(*open));
+  return std::make_shared<Taken>(*this, std::move(*open), false);
+}
+
+// Whether a partition that was revoked can be read on as it is: it is all in the store, and no other member
+// of the group came further.
+bool ExposuresTaker::GoesOn(const OpenPartition& open, const Assignment& assignment) const {
+  if (open.assigned.load() || open.stopped.load() || open.flow->state.HasFrozen()) return false;
+  const int64_t next_offset = open.flow->state.next_offset();
+  return open.commit_offset.load() == next_offset && assignment.committed_offset.value_or(next_offset + 1) <= next_offset &&
+         next_offset >= assignment.watermarks.low && next_offset <= assignment.watermarks.high;
 }
 
 Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment, const GroupLog& log) {
@@ -203,21 +234,32 @@ void ExposuresTaker::WarnOfMissingState(const Assignment& assignment, bool holds
 }
 
 void ExposuresTaker::Step(GroupLog& log) {
-  std::vector<int32_t> unassigned;
+  std::vector<PartitionPointer> unassigned;
   bool some_assigned = false;
-  for (const PartitionPointer& open : open_.All()) {
+  for (PartitionPointer& open : open_.All()) {
     if (open->assigned.load()) {
       some_assigned = true;
     } else {
-      unassigned.push_back(open->partition);
+      unassigned.push_back(std::move(open));
     }
   }
   const Instant now = clock_.Now();
   if (unassigned.empty() || !log.brokers_reachable()) unassigned_since_ = now;
   // The group has decided without this daemon: it gave these partitions to others.
-  const bool decided = some_assigned && !log.opening();
-  if (!decided && now - unassigned_since_ < kUnassignedAnswers) return;
-  for (const int32_t partition : unassigned) (void)CloseUnassigned(partition);
+  const bool decided = (some_assigned && !log.opening()) || now - unassigned_since_ >= kUnassignedAnswers;
+  std::erase_if(unassigned, [&](const PartitionPointer& open) { return !IsClosedNow(*open, decided); });
+  for (PartitionPointer& open : unassigned) {
+    const int32_t partition = open->partition;
+    open.reset();  // else it would be waited for
+    (void)CloseUnassigned(partition);
+  }
+}
+
+// The new owner may have to restore the state first, and to read what is new.
+bool ExposuresTaker::IsClosedNow(const OpenPartition& open, bool decided) const {
+  if (!options_.ready_elsewhere || !decided) return decided;
+  return options_.ready_elsewhere(open.partition, open.unassigned_at) ||
+         clock_.Now() - open.unassigned_at >= kAnswersForOthers;
 }
 
 Status ExposuresTaker::CloseUnassigned(int32_t partition) {

@@ -38,6 +38,8 @@ class ExposuresTaker final : public TopicTaker {
     int32_t partitions_of_users = 0;          // what users are mapped to; 0: the topic's number of partitions
     bool rebuild = false;                     // state that was there is dropped where it doesn't fit
     bool awaits_rekeying = false;             // partitions don't answer before re-keying has caught up
+    /// Whether another daemon answers for the partition, and said so after `since`. Empty: nobody can tell.
+    std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
     std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
     std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
   };
@@ -47,7 +49,7 @@ class ExposuresTaker final : public TopicTaker {
   Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
   Status Drop(int32_t partition) override;
   void Refused(int32_t partition, const std::string& reason) override;
-  /// Closes partitions that were lost and went to others. Until then they answer from what is known here.
+  /// Closes partitions that went to others, once those answer. Until then they answer from what is known here.
   void Step(GroupLog& log) override;
 
   /// Checkpoint thread: writes every frozen tail for which it is time. True: some still wait.
@@ -58,6 +60,8 @@ class ExposuresTaker final : public TopicTaker {
 
  private:
   class Taken;
+  bool GoesOn(const OpenPartition& open, const Assignment& assignment) const;
+  bool IsClosedNow(const OpenPartition& open, bool decided) const;
   Result<PartitionPointer> OpenStore(const Assignment& assignment, const GroupLog& log);
   Result<bool> HoldsWindow(const Assignment& assignment, const GroupLog& log) const;
   void WarnOfMissingState(const Assignment& assignment, bool holds_window) const;

@@ -18,6 +18,7 @@ struct PartitionRoute {
   int32_t partition = 0;
   std::string instance;
   std::string address;  // HOST:PORT; empty: the daemon says none
+  std::string state;    // "ready": it answers
   int64_t lag_messages = 0;
   std::chrono::milliseconds heard_ago{0};
   bool here = false;  // this daemon

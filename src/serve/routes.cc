@@ -161,6 +161,7 @@ std::string WriteRoutes(const RoutesAnswer& answer) {
     nlohmann::ordered_json one = {{"partition", route.partition},
                                   {"instance", route.instance},
                                   {"address", nullptr},
+                                  {"state", route.state},
                                   {"lag_messages", route.lag_messages},
                                   {"heard_ms_ago", route.heard_ago.count()},
                                   {"here", route.here}};

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "flow/checkpoint_recorder.h"
 #include "rows/row_fold.h"
 #include "rows/stored_limits.h"
 #include "state_stream/figures.h"
@@ -24,7 +23,7 @@
 namespace seen {
 
 /// Record: the checkpoint thread. Step, OnDelivery: the state thread. figures: any.
-class PartitionStream final : public CheckpointRecorder {
+class PartitionStream {
  public:
   struct Options {
     int32_t partition = 0;
@@ -40,10 +39,11 @@ class PartitionStream final : public CheckpointRecorder {
   };
   /// All references outlive this.
   PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock);
-  ~PartitionStream() override;
+  ~PartitionStream();
 
+  /// `writer` with ears: what it is given is recorded once it has committed. Checkpoint thread.
   std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
-                                           const Position& position) override;
+                                           const Position& position);
 
   /// What the topic holds below `end`, before anything is sent. `reaches`: the position to which the stream
   /// leads whoever reads it; a store that stands anywhere else begins with a base, and so does one whose

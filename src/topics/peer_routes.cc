@@ -33,7 +33,8 @@ std::optional<RouteBeat> ParseRouteBeat(std::string_view text, std::string_view 
   if (!json.is_object() || TextOf(json, "group") != group) return std::nullopt;
   const auto partition = json.find("partition");
   if (partition == json.end() || !partition->is_number_unsigned()) return std::nullopt;
-  RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"), 0};
+  RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"), TextOf(json, "state"),
+                 0};
   if (beat.instance.empty()) return std::nullopt;
   const auto lag = json.find("lag_messages");
   if (lag != json.end() && lag->is_number_integer()) beat.lag_messages = lag->get<int64_t>();
@@ -98,7 +99,8 @@ RoutesAnswer PeerRoutes::Routes() const {
   for (const auto& [partition, heard] : heard_) {
     const auto ago = std::chrono::duration_cast<milliseconds>(now - heard.at);
     if (ago > kSilentMax) continue;
-    answer.routes.push_back({partition, heard.beat.instance, heard.beat.address, heard.beat.lag_messages, ago,
+    answer.routes.push_back({partition, heard.beat.instance, heard.beat.address, heard.beat.state,
+                             heard.beat.lag_messages, ago,
                              heard.beat.instance == instance_});
   }
   return answer;
@@ -112,6 +114,13 @@ std::string PeerRoutes::AddressFor(std::string_view user_id) const {
       clock_.Now() - heard->second.at > kSilentMax)
     return {};
   return heard->second.beat.address;
+}
+
+bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
+  const MutexLock lock(mutex_);
+  const auto heard = heard_.find(partition);
+  return heard != heard_.end() && heard->second.beat.instance != instance_ && heard->second.at > since &&
+         heard->second.beat.state == "ready";
 }
 
 }  // namespace seen

@@ -18,6 +18,7 @@ struct RouteBeat {
   int32_t partition = 0;
   std::string instance;
   std::string address;
+  std::string state;
   int64_t lag_messages = 0;
 };
 std::optional<RouteBeat> ParseRouteBeat(std::string_view text, std::string_view group);
@@ -34,6 +35,8 @@ class PeerRoutes final : public RoutePort {
 
   RoutesAnswer Routes() const override;
   std::string AddressFor(std::string_view user_id) const override;
+  /// Whether another daemon answers for the partition, and said so after `since`.
+  bool IsReadyElsewhere(int32_t partition, Instant since) const;
 
  private:
   struct Heard {

@@ -1,9 +1,11 @@
 """Several daemons of one group as one service: any of them answers for any user, and what one loses the others take."""
 
 import shutil
+import threading
+import time
 
 import pytest
-from http_json import user_path
+from http_json import Http, user_path
 from load import Load
 from places import wait_until
 
@@ -105,3 +107,61 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
         for status in m.partition_status().values():
             assert status["lost_ranges"] == [], status
     assert any("state restored from the state topic" in m.log() for m in left)
+
+
+class Asker:
+    """Asks one daemon about every user in turn, for as long as it is told, and notes how long each went unanswered."""
+
+    def __init__(self, seend, users):
+        self.seend, self.users = seend, users
+        self.longest, self.failures = {}, {}
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        asked = Http(self.seend.address)
+        answered = dict.fromkeys(self.users, time.monotonic())
+        while not self.stop.is_set():
+            for user in self.users:
+                try:
+                    answer = asked.get(user_path(user))
+                    status, text = answer.status, answer.text if answer.status != 200 else ""
+                except OSError as error:
+                    status, text = 0, repr(error)
+                now = time.monotonic()
+                if status == 200:
+                    gap = now - answered[user]
+                    self.longest[user] = max(self.longest.get(user, 0), gap)
+                    answered[user] = now
+                else:
+                    self.failures[text] = self.failures.get(text, 0) + 1
+            time.sleep(0.005)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+
+
+def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, topic_name, chance):
+    """What moves is answered where it was until the new owner answers."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member(number).start(ready=False) for number in range(2)]
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 2_000)
+    wait_routed(members)
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
+               "all is read")
+    with Asker(members[0], load.oracle.users()) as asker:
+        third = member(2).start(ready=False)
+        wait_routed([*members, third])
+        time.sleep(2)
+    # Not a time limit of the daemon's: any request that found nobody to answer is a failure.
+    assert not asker.failures, asker.failures
+    assert "partition goes on" in members[0].log(), "what stayed wasn't opened again"
+    for m in (*members, third):
+        load.oracle.check_http(m, users=load.oracle.users())

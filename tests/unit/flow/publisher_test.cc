@@ -123,6 +123,30 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
   EXPECT_FALSE(Published(0, "late")) << "the group has given it to another";
 }
 
+TEST_F(PublisherTest, APartitionThatOnlyAnswersIsNotPublished) {
+  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
+  Publisher::Options options;
+  options.lease = &lease;
+  options.watermarks = BeatSender{"group", "instance", ""};
+  Publisher leased(opened, topic, reporter, clock, options);
+  lease.Committed(0, clock.Now());
+  const PartitionPointer open = opened.Find(0);
+  open->assigned.store(false);
+  Expose(0, "a");
+  for (int i = 0; i < 5; ++i) {
+    leased.Step();
+    clock.Advance(500);
+  }
+  EXPECT_EQ(topic.sent_total, 0u) << "another daemon owns it: no snapshot, no beat";
+  open->assigned.store(true);
+  for (int i = 0; i < 5; ++i) {
+    leased.Step();
+    clock.Advance(500);
+  }
+  EXPECT_TRUE(Published(0, "a"));
+  EXPECT_GT(topic.sent_total, 1u) << "and beats";
+}
+
 TEST_F(PublisherTest, AnErrorOfOnePartitionDelaysNoOther) {
   ReadsFail(0, true);
   Expose(0, "a");

@@ -26,6 +26,7 @@ class ExposuresTakerTest : public testing::Test {
     options.window_days_max = 30;
     options.partitions_of_users = partitions_of_users;
     options.rebuild = rebuild;
+    options.ready_elsewhere = ready_elsewhere_;
     taker_ = std::make_unique<ExposuresTaker>(options, stores_, letters_, reporter_, clock_);
     TopicRunner::Options run;
     run.topic = "t";
@@ -59,6 +60,7 @@ class ExposuresTakerTest : public testing::Test {
     return open ? open->flow->state.next_offset() : -1;
   }
 
+  std::function<bool(int32_t, Instant)> ready_elsewhere_;
   std::mt19937_64 random_{1};
   sim::VirtualClock clock_;
   NoWait wait_;
@@ -180,6 +182,66 @@ TEST_F(ExposuresTakerTest, APartitionThatIsRevokedInOrderIsClosed) {
   log_->Revoke({0}, false);
   Steps();
   EXPECT_EQ(Next(0), -1);
+}
+
+TEST_F(ExposuresTakerTest, ARebalanceClosesNoPartitionThatComesBack) {
+  Fill(0, 10);
+  Start();
+  const PartitionPointer before = taker_->open().Find(0);
+  const uint64_t tag = before->ticket_tag;
+  log_->Revoke({0, 1}, false);
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  EXPECT_FALSE(before->assigned.load());
+  EXPECT_EQ(taker_->open().Find(0), before) << "it answers meanwhile";
+  Fill(0, 5);
+  log_->Assign({0});
+  Steps();
+  EXPECT_EQ(taker_->open().Find(0), before);
+  EXPECT_EQ(before->ticket_tag, tag) << "what is on its way is acknowledged";
+  EXPECT_TRUE(before->assigned.load());
+  EXPECT_EQ(Next(0), 15);
+  EXPECT_EQ(topic_.committed(0), 15);
+}
+
+TEST_F(ExposuresTakerTest, APartitionThatAnotherMemberReadFurtherIsOpenedAnew) {
+  Fill(0, 10);
+  Start();
+  const std::weak_ptr<OpenPartition> before = taker_->open().Find(0);
+  log_->Revoke({0, 1}, false);
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  Fill(0, 5);
+  topic_.SetCommitted(0, 13);
+  log_->Assign({0});
+  Steps();
+  EXPECT_TRUE(before.expired());
+  EXPECT_EQ(Next(0), 15);
+}
+
+TEST_F(ExposuresTakerTest, APartitionThatMovesAnswersUntilItsNewOwnerDoes) {
+  bool is_ready = false;
+  Instant asked_since;
+  ready_elsewhere_ = [&](int32_t partition, Instant since) {
+    asked_since = since;
+    return partition == 0 && is_ready;
+  };
+  Fill(0, 10);
+  Start();
+  const Instant revoked_at = clock_.Now();
+  log_->Revoke({0, 1}, false);
+  log_->Assign({1});
+  Steps();
+  EXPECT_EQ(Next(0), 10) << "nobody else answers yet";
+  EXPECT_GE(asked_since, revoked_at);
+  is_ready = true;
+  Steps();
+  EXPECT_EQ(Next(0), -1);
+  is_ready = false;
+  log_->Revoke({1}, false);
+  Steps();
+  EXPECT_EQ(Next(1), 0);
+  clock_.Advance(11 * 60'000);
+  Steps();
+  EXPECT_EQ(Next(1), -1) << "not for ever";
 }
 
 TEST_F(ExposuresTakerTest, ACorruptStoreStopsItsPartitionAndRebuildDropsIt) {

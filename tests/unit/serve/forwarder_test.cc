@@ -147,7 +147,7 @@ TEST_F(ForwarderTest, AnswersWhoWaitsWhenItStops) {
 class FakeRoutes final : public RoutePort {
  public:
   RoutesAnswer Routes() const override {
-    return {"exposures", "murmur2", 2, {{1, "seend-2", "host:80", 3, milliseconds(40), false}}};
+    return {"exposures", "murmur2", 2, {{1, "seend-2", "host:80", "ready", 3, milliseconds(40), false}}};
   }
   std::string AddressFor(std::string_view user_id) const override { return user_id == "u1" ? "host:80" : ""; }
 };
@@ -226,7 +226,7 @@ TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
   EXPECT_EQ(response.headers.back(), std::make_pair(std::string("Seen-Answered-By"), std::string("seend-1")));
   EXPECT_EQ(Ask({.method = "GET", .target = "/v1/routes"}).body,
             "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
-            "\"instance\":\"seend-2\",\"address\":\"host:80\",\"lag_messages\":3,\"heard_ms_ago\":40,"
+            "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"lag_messages\":3,\"heard_ms_ago\":40,"
             "\"here\":false}]}\n");
 }
 
