@@ -65,11 +65,10 @@ class Daemon {
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
                    const Items* const items = shown_items_.load();
-                   DaemonStatus status =
-                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
-                                    items ? std::optional(items->GetStatus()) : std::nullopt,
-                                    groups ? std::optional(groups->GetStatus()) : std::nullopt,
-                                    shown_state_.load());
+                   DaemonStatus status = status_.Make(
+                       shown_exposures_.load(), shown_rekeying_.load(),
+                       items ? std::optional(items->GetStatus()) : std::nullopt,
+                       groups ? std::optional(groups->GetStatus()) : std::nullopt, shown_state_.load());
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    return status;
                  }),
@@ -192,7 +191,9 @@ Status Daemon::StartHttp() {
     auto peers = PeerRules::Parse(config_.cluster.peers);
     if (!peers) return Fail(Code::kInvalidArgument, "cluster.peers: " + peers.error().message);
     Forwarder::Options forwarding;
-    forwarding.allows = [peers = std::move(*peers)](std::string_view address) { return peers.Allows(address); };
+    forwarding.allows = [peers = std::move(*peers)](std::string_view address) {
+      return peers.Allows(address);
+    };
     forwarding.instance = status_.instance_id();
     forwarding.token = config_.cluster.token;
     forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
@@ -280,8 +281,8 @@ Status Daemon::Connect() {
   exposures.snapshots = snapshots_.get();
   exposures.state = state_streams_.get();
   if (WritesWatermarks(config_)) {
-    exposures.watermarks = BeatSender{config_.kafka.group_id, status_.instance_id(),
-                                      ReachedAt(config_, http_->port())};
+    exposures.watermarks =
+        BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, http_->port())};
     if (!options_.embedded_kafka) {
       peer_routes_.Start(status_.instance_id(), topics->user_partitions);
       exposures.ready_elsewhere = [this](int32_t partition, Instant since) {

@@ -29,12 +29,12 @@ class Exposures {
     const ItemGroups* groups = nullptr;  // which items are alike; nullptr: off
     Consumer::Options consumer;
     bool rebuild = false;
-    int32_t partitions_of_users = 0;              // what users are mapped to
-    SnapshotSink* snapshots = nullptr;            // nullptr: no filter publishes
-    bool publish_incomplete = false;              // see flow/last_published.h
-    std::optional<BeatSender> watermarks;         // nullopt: none are written
-    StateStreams* state = nullptr;                // the state topic; nullptr: off
-    const PublishLease* lease = nullptr;          // says when a partition may be published
+    int32_t partitions_of_users = 0;       // what users are mapped to
+    SnapshotSink* snapshots = nullptr;     // nullptr: no filter publishes
+    bool publish_incomplete = false;       // see flow/last_published.h
+    std::optional<BeatSender> watermarks;  // nullopt: none are written
+    StateStreams* state = nullptr;         // the state topic; nullptr: off
+    const PublishLease* lease = nullptr;   // says when a partition may be published
     /// As ExposuresTaker::Options has it.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
   };

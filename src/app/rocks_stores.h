@@ -26,6 +26,9 @@ class RocksStores final : public PartitionStores {
 
   Result<Opened> Open(int32_t partition, int32_t partition_count) override;
   Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
+  void Abandon(int32_t partition) override {
+    if (state_ != nullptr) state_->Abandon(partition);
+  }
 
  private:
   PartitionOptions FlowOptions(int32_t partition, int32_t partition_count,

@@ -21,15 +21,10 @@ constexpr milliseconds kStep{100};
 constexpr milliseconds kLastRuns{2'000};
 constexpr milliseconds kLastRunsSlice{5};
 constexpr milliseconds kHurry{10'000};
-constexpr milliseconds kRestoreSoon{250};  // there is often nothing to restore
-constexpr milliseconds kRestoreSlice{5};
-constexpr ptrdiff_t kRestoresMax = 2;
 constexpr milliseconds kLookFirst{250};
 constexpr milliseconds kLookMax{30'000};
 constexpr milliseconds kTrimEvery{60'000};
 constexpr milliseconds kTrimAnswered{5'000};
-
-std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
 }  // namespace
 
 /// A flow's end of a stream.
@@ -64,7 +59,16 @@ StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> produ
       admin_(admin),
       resources_(resources),
       clock_(clock),
-      producer_(std::move(producer)) {}
+      producer_(std::move(producer)),
+      restores_(
+          {},
+          [this] {
+            auto reader = std::make_shared<StateTopicReader>(options_.topic, stop_);
+            return [this, reader](const StoreIdentity& identity, RestoreProgress& progress) {
+              return RunRestore(*reader, identity, progress);
+            };
+          },
+          clock) {}
 
 Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const Admin& admin,
                                                           const StoreResources& resources,
@@ -84,7 +88,6 @@ Result<std::unique_ptr<StateStreams>> StateStreams::Start(Options options, const
 StateStreams::~StateStreams() {
   stop_.store(true);
   if (thread_.joinable()) thread_.join();
-  for (const auto& [partition, job] : jobs_) job->thread.join();
 }
 
 void StateStreams::Run() {
@@ -98,7 +101,9 @@ void StateStreams::Run() {
       }
     }
     if (clock_.Now() >= look_at_) {
-      const bool known = std::all_of(unknown.begin(), unknown.end(), [&](int32_t p) { return Look(p); });
+      StateTopicReader reader(options_.topic, stop_);
+      const bool known =
+          std::all_of(unknown.begin(), unknown.end(), [&](int32_t p) { return Look(reader, p); });
       look_wait_ = known ? kLookFirst : std::min(kLookMax, 2 * look_wait_);
       look_at_ = known ? Instant{} : clock_.Now() + look_wait_;
     }
@@ -120,8 +125,7 @@ void StateStreams::Step() {
 }
 
 // Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
-bool StateStreams::Look(int32_t partition) {
-  StateTopicReader reader(options_.topic, stop_);
+bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   const auto end = reader.End(partition);
   const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
   if (!known) {
@@ -225,7 +229,8 @@ void StateStreams::Leave(int32_t partition) {
   }
 }
 
-Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& progress) {
+Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& identity,
+                                RestoreProgress& progress) {
   auto resting = ReadRestingState(options_.directory, identity.partition);
   if (!resting) return {};  // opening it says why
   StateRestore::Options options{.identity = identity};
@@ -238,7 +243,6 @@ Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& 
                  {{"partition", identity.partition}, {"reason", error.message}});
     return {};
   };
-  StateTopicReader reader(options_.topic, stop_);
   const auto end = reader.End(identity.partition);
   if (!end) return failed(end.error());
   options.before = *end;
@@ -265,47 +269,7 @@ Status StateStreams::RunRestore(const StoreIdentity& identity, RestoreProgress& 
 }
 
 Status StateStreams::Restore(const StoreIdentity& identity) {
-  if (!options_.restores) return {};
-  const Instant until = clock_.Now() + kRestoreSoon;
-  Status result = RestoreOnce(identity);
-  while (!result && result.error().code == Code::kUnavailable && clock_.Now() < until) {
-    std::this_thread::sleep_for(kRestoreSlice);
-    result = RestoreOnce(identity);
-  }
-  return result;
-}
-
-Status StateStreams::RestoreOnce(const StoreIdentity& identity) {
-  const MutexLock lock(jobs_mutex_);
-  const auto found = jobs_.find(identity.partition);
-  if (found != jobs_.end()) {
-    Job& job = *found->second;
-    if (job.done.load()) {
-      job.thread.join();
-      Status result = std::move(job.result);
-      jobs_.erase(found);
-      return result;
-    }
-    const int64_t all = job.progress.records_in_all.load();
-    return Fail(Code::kUnavailable,
-                fmt::format("{}: its state is being restored from the state topic: {}% ({} bytes)",
-                            Name(identity.partition), all > 0 ? 100 * job.progress.records.load() / all : 0,
-                            job.progress.bytes.load()));
-  }
-  const auto running =
-      std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job.second->done.load(); });
-  const Error waits{Code::kUnavailable,
-                    Name(identity.partition) + ": its state waits to be restored from the state topic"};
-  if (running >= kRestoresMax) return Fail(waits);
-  auto& job = jobs_[identity.partition];
-  job = std::make_unique<Job>();
-  job->begun = clock_.Now();
-  job->thread = std::thread([this, identity, raw = job.get()] {
-    NameThread("restore");
-    raw->result = RunRestore(identity, raw->progress);
-    raw->done.store(true);
-  });
-  return Fail(waits);
+  return options_.restores ? restores_.Restore(identity) : Status();
 }
 
 StateTopicStatus StateStreams::GetStatus() const {
@@ -316,14 +280,7 @@ StateTopicStatus StateStreams::GetStatus() const {
     status.problem = problem_;
     status.streams = shown_;
   }
-  const MutexLock lock(jobs_mutex_);
-  for (const auto& [partition, job] : jobs_) {
-    if (job->done.load()) continue;
-    const auto all = static_cast<double>(std::max<int64_t>(1, job->progress.records_in_all.load()));
-    status.restores[partition] = {static_cast<double>(job->progress.records.load()) / all,
-                                  job->progress.bytes.load(),
-                                  std::chrono::duration<double>(clock_.Now() - job->begun).count()};
-  }
+  status.restores = restores_.GetFigures();
   return status;
 }
 

@@ -17,7 +17,7 @@
 #include "kafka/state_topic.h"
 #include "rocks/resources.h"
 #include "state_stream/partition_stream.h"
-#include "state_stream/restore.h"
+#include "state_stream/restore_jobs.h"
 #include "store/rocks_partition_store.h"
 
 namespace seen {
@@ -48,6 +48,8 @@ class StateStreams {
   /// Puts state into the partition's place where the state topic holds later state than is there. It isn't
   /// open. kUnavailable, saying how far it is: ask again. OK: it is there, or there is none to be had.
   Status Restore(const StoreIdentity& identity);
+  /// What Restore has begun is of no use any more.
+  void Abandon(int32_t partition) { restores_.Abandon(partition); }
 
   /// As of the last step; waits for nothing.
   StateTopicStatus GetStatus() const;
@@ -59,23 +61,15 @@ class StateStreams {
     std::map<int64_t, Instant> whole_since;  // bases, by where they begin
     int64_t trimmed_to = kNoOffset;
   };
-  struct Job {
-    Instant begun;
-    std::thread thread;
-    RestoreProgress progress;
-    std::atomic<bool> done{false};
-    Status result;  // before done
-  };
   StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
                const StoreResources& resources, const Clock& clock);
   void Run();
   void Step() REQUIRES(mutex_);
-  bool Look(int32_t partition);
+  bool Look(StateTopicReader& reader, int32_t partition);
   PartitionStream& Enter(int32_t partition, RocksPartitionStore& store);
   void Leave(int32_t partition);
   void Trim();
-  Status RestoreOnce(const StoreIdentity& identity);
-  Status RunRestore(const StoreIdentity& identity, RestoreProgress& progress);
+  Status RunRestore(StateTopicReader& reader, const StoreIdentity& identity, RestoreProgress& progress);
 
   const Options options_;
   const Admin& admin_;
@@ -95,8 +89,7 @@ class StateStreams {
   mutable Mutex shown_mutex_;
   std::string problem_ GUARDED_BY(shown_mutex_);
   std::map<int32_t, StateStreamFigures> shown_ GUARDED_BY(shown_mutex_);
-  mutable Mutex jobs_mutex_;
-  std::map<int32_t, std::unique_ptr<Job>> jobs_ GUARDED_BY(jobs_mutex_);
+  RestoreJobs restores_;
   std::thread thread_;
 };
 

@@ -25,8 +25,9 @@ constexpr TextRule kListenAddress = {
     64};
 
 constexpr TextRule kHostPort = {"HOST:PORT with a port from 1 to 65535", "[^\\s,/]+:[0-9]{1,5}", 260};
-constexpr TextRule kPeerList = {"HOST, HOST:PORT or ADDRESS/PREFIX, several separated by commas without spaces",
-                                "([^\\s,]+(,[^\\s,]+)*)?", 4096};
+constexpr TextRule kPeerList = {
+    "HOST, HOST:PORT or ADDRESS/PREFIX, several separated by commas without spaces",
+    "([^\\s,]+(,[^\\s,]+)*)?", 4096};
 constexpr TextRule kToken = {"8 to 256 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                              "[a-zA-Z0-9._-]{8,256}", 256};
 

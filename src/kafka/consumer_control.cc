@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kSlice{50};       // how late a Seek or a retry may be noticed
 constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
-constexpr milliseconds kPendingWaitMax{5000};
+constexpr milliseconds kPendingWaitMax{1000};
 constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kProbe{200};
 constexpr int kProbesFailedMax = 2;        // one after the other, while connections fail

@@ -1,5 +1,7 @@
 #include "kafka/read_loop.h"
 
+#include <string>
+
 #include "kafka/message_record.h"
 
 namespace seen::kafka {
@@ -37,6 +39,22 @@ Result<std::vector<ReadLoop::Ends>> ReadLoop::QueryEnds(std::chrono::millisecond
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, "watermarks of " + options_.topic);
   }
   return ends;
+}
+
+Result<ReadLoop::Ends> ReadLoop::QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const {
+  Ends ends;
+  const auto error = rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), partition,
+                                                      &ends.low, &ends.high, ToTimeout(timeout));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FailWith(error, "watermarks of " + options_.topic + "/" + std::to_string(partition));
+  return ends;
+}
+
+Status ReadLoop::Unassign() {
+  if (!queue_) return {};
+  const auto error = rd_kafka_assign(client_.get(), nullptr);
+  queue_.reset();
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? Status() : FailWith(error, "read " + options_.topic);
 }
 
 Status ReadLoop::Assign(std::span<const int64_t> from) {

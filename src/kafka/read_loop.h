@@ -34,8 +34,12 @@ class ReadLoop {
 
   /// By partition, as they are now. kNotFound: no such topic; kUnavailable: brokers away.
   Result<std::vector<Ends>> QueryEnds(std::chrono::milliseconds timeout) const;
-  /// Once: where reading begins, by partition; below 0: the partition isn't read.
+  /// As QueryEnds, of one partition. kNotFound: no such partition, too.
+  Result<Ends> QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const;
+  /// Once, or again after Unassign: where reading begins, by partition; below 0: the partition isn't read.
   Status Assign(std::span<const int64_t> from);
+  /// Nothing is read any more, and what waits to be polled is dropped.
+  Status Unassign();
 
   /// Looks at each message, errors included: true has its record delivered. A failure ends the poll.
   using Take = std::function<Result<bool>(const rd_kafka_message_t& message)>;

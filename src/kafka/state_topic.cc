@@ -19,24 +19,6 @@ constexpr milliseconds kSilence{30'000};  // a read gives up
 constexpr milliseconds kLinger{20};
 constexpr const char* kDeliveryMs = "60000";
 
-Result<std::unique_ptr<kafka::ReadLoop>> OpenLoop(const StateTopicOptions& options) {
-  return kafka::ReadLoop::Open({options.brokers,
-                                options.client,
-                                options.topic,
-                                {{"group.id", "seen-reader"},
-                                 {"enable.partition.eof", "true"},
-                                 {"queued.max.messages.kbytes", "16384"}}});
-}
-
-Result<kafka::ReadLoop::Ends> EndsOf(const kafka::ReadLoop& loop, const std::string& topic,
-                                     int32_t partition) {
-  const auto ends = loop.QueryEnds(kAsk);
-  if (!ends) return Fail(ends.error());
-  if (partition < 0 || static_cast<size_t>(partition) >= ends->size())
-    return Fail(Code::kNotFound, topic + " has no partition " + std::to_string(partition));
-  return (*ends)[static_cast<size_t>(partition)];
-}
-
 }  // namespace
 
 struct StateProducer::Impl {
@@ -115,24 +97,47 @@ void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
 
-Result<int64_t> StateTopicReader::End(int32_t partition) const {
-  const auto loop = OpenLoop(options_);
-  if (!loop) return Fail(loop.error());
-  const auto ends = EndsOf(**loop, options_.topic, partition);
-  if (!ends) return Fail(ends.error());
-  return ends->high;
+StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
+    : options_(std::move(options)), stop_(stop) {}
+StateTopicReader::~StateTopicReader() = default;
+
+Status StateTopicReader::Connect() {
+  if (loop_) return {};
+  auto loop = kafka::ReadLoop::Open({options_.brokers,
+                                     options_.client,
+                                     options_.topic,
+                                     {{"group.id", "seen-reader"},
+                                      {"enable.partition.eof", "true"},
+                                      {"queued.max.messages.kbytes", "16384"}}});
+  if (!loop) return Fail(std::move(loop.error()));
+  loop_ = std::move(*loop);
+  return {};
+}
+
+Result<int64_t> StateTopicReader::End(int32_t partition) {
+  if (Status connected = Connect(); !connected) return Fail(std::move(connected.error()));
+  const auto ends = loop_->QueryEnds(partition, kAsk);
+  if (ends) return ends->high;
+  loop_.reset();
+  return Fail(ends.error());
 }
 
 Status StateTopicReader::Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
-  const auto loop = OpenLoop(options_);
-  if (!loop) return Fail(loop.error());
-  const auto ends = EndsOf(**loop, options_.topic, partition);
+  Status read = Connect();
+  if (read) read = ReadOnce(partition, from, to, visit);
+  if (read) read = loop_->Unassign();
+  if (!read) loop_.reset();
+  return read;
+}
+
+Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, const Visit& visit) {
+  const auto ends = loop_->QueryEnds(partition, kAsk);
   if (!ends) return Fail(ends.error());
   int64_t next = std::max(from, ends->low);
   const int64_t end = std::min(to, ends->high);
   std::vector<int64_t> assigned(static_cast<size_t>(partition) + 1, -1);
   assigned.back() = next;
-  if (Status done = next < end ? (*loop)->Assign(assigned) : Status(); !done) return done;
+  if (Status done = next < end ? loop_->Assign(assigned) : Status(); !done) return done;
   auto heard = std::chrono::steady_clock::now();
   bool goes_on = true;
   const auto take = [&](const rd_kafka_message_t& message) -> Result<bool> {
@@ -161,7 +166,7 @@ Status StateTopicReader::Read(int32_t partition, int64_t from, int64_t to, const
   while (goes_on && next < end) {
     if (stop_.load() || std::chrono::steady_clock::now() - heard > kSilence)
       return Fail(Code::kUnavailable, "read " + options_.topic + ": no answer");
-    if (Status polled = (*loop)->Poll(kPoll, take, on_records); !polled) return polled;
+    if (Status polled = loop_->Poll(kPoll, take, on_records); !polled) return polled;
   }
   return {};
 }

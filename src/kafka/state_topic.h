@@ -11,6 +11,10 @@
 
 namespace seen {
 
+namespace kafka {
+class ReadLoop;
+}  // namespace kafka
+
 struct StateTopicOptions {
   std::string brokers;
   ClientSettings client;
@@ -40,17 +44,21 @@ class StateProducer final : public StateSink {
 class StateTopicReader final : public StateLog {
  public:
   /// `stop` ends a Read that waits for brokers. It outlives this.
-  StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
-      : options_(std::move(options)), stop_(stop) {}
+  StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop);
+  ~StateTopicReader() override;
 
   /// The offset behind the partition's last record. kUnavailable; kNotFound: no such topic or partition.
-  Result<int64_t> End(int32_t partition) const;
+  Result<int64_t> End(int32_t partition);
   /// kRefused: a record is another group's.
   Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) override;
 
  private:
+  Status ReadOnce(int32_t partition, int64_t from, int64_t to, const Visit& visit);
+  Status Connect();
+
   const StateTopicOptions options_;
   const std::atomic<bool>& stop_;
+  std::unique_ptr<kafka::ReadLoop> loop_;  // from the first question on, until one fails
 };
 
 }  // namespace seen

@@ -50,7 +50,8 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   int64_t Begin(int64_t low) override {
     const int64_t from = open_->flow->intake.ReadFrom(low);
     if (!goes_on_) taker_.open_.Add(open_);
-    log::Info(goes_on_ ? "partition goes on" : "partition opened", {{"partition", open_->partition}, {"next_offset", next_offset()}});
+    log::Info(goes_on_ ? "partition goes on" : "partition opened",
+              {{"partition", open_->partition}, {"next_offset", next_offset()}});
     return from;
   }
 
@@ -175,7 +176,8 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
 bool ExposuresTaker::GoesOn(const OpenPartition& open, const Assignment& assignment) const {
   if (open.assigned.load() || open.stopped.load() || open.flow->state.HasFrozen()) return false;
   const int64_t next_offset = open.flow->state.next_offset();
-  return open.commit_offset.load() == next_offset && assignment.committed_offset.value_or(next_offset + 1) <= next_offset &&
+  return open.commit_offset.load() == next_offset &&
+         assignment.committed_offset.value_or(next_offset + 1) <= next_offset &&
          next_offset >= assignment.watermarks.low && next_offset <= assignment.watermarks.high;
 }
 

@@ -28,16 +28,18 @@ class PartitionStores {
   virtual Result<Opened> Open(int32_t partition, int32_t partition_count) = 0;
   /// Removes what there is. It isn't open.
   virtual Status Remove(int32_t partition) = 0;
+  /// The partition was revoked before Open was done: what it has begun is of no use.
+  virtual void Abandon(int32_t /*partition*/) {}
 };
 
 class ExposuresTaker final : public TopicTaker {
  public:
   struct Options {
-    std::string directory;                    // of the stores; for people
-    int32_t window_days_max = 0;              // of all filters
-    int32_t partitions_of_users = 0;          // what users are mapped to; 0: the topic's number of partitions
-    bool rebuild = false;                     // state that was there is dropped where it doesn't fit
-    bool awaits_rekeying = false;             // partitions don't answer before re-keying has caught up
+    std::string directory;            // of the stores; for people
+    int32_t window_days_max = 0;      // of all filters
+    int32_t partitions_of_users = 0;  // what users are mapped to; 0: the topic's number of partitions
+    bool rebuild = false;             // state that was there is dropped where it doesn't fit
+    bool awaits_rekeying = false;     // partitions don't answer before re-keying has caught up
     /// Whether another daemon answers for the partition, and said so after `since`. Empty: nobody can tell.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
     std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
@@ -49,7 +51,9 @@ class ExposuresTaker final : public TopicTaker {
   Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
   Status Drop(int32_t partition) override;
   void Refused(int32_t partition, const std::string& reason) override;
-  /// Closes partitions that went to others, once those answer. Until then they answer from what is known here.
+  void Abandoned(int32_t partition) override { stores_.Abandon(partition); }
+  /// Closes partitions that went to others, once those answer. Until then they answer from what is known
+  /// here.
   void Step(GroupLog& log) override;
 
   /// Checkpoint thread: writes every frozen tail for which it is time. True: some still wait.

@@ -135,7 +135,10 @@ void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
       }
     }
     ClearProblem(partition);
-    if (!run) continue;
+    if (!run) {
+      taker_.Abandoned(partition);
+      continue;
+    }
     const MutexLock lock(run->mutex);
     run->closed = true;
     if (!run->taker) continue;

@@ -73,6 +73,8 @@ class TopicTaker {
   virtual Status Drop(int32_t partition) = 0;
   /// The worker, too. The partition isn't read any more, or again: why; empty: it is, or was revoked.
   virtual void Refused(int32_t /*partition*/, const std::string& /*reason*/) {}
+  /// It was revoked before it opened: what opening it has begun is of no use.
+  virtual void Abandoned(int32_t /*partition*/) {}
   /// Between polls of the log: what belongs to no one partition.
   virtual void Step(GroupLog& /*log*/) {}
   /// Before partitions are closed together.

@@ -74,7 +74,7 @@ struct Forwarder::Impl {
     http::request<http::string_body> sent;
     std::optional<http::response_parser<http::string_body>> parser;
     std::unique_ptr<Connection> connection;
-    bool is_fresh = false;                   // the connection
+    bool is_fresh = false;                    // the connection
     std::optional<asio::steady_timer> timer;  // names take as long as they take
   };
   using HopPointer = std::shared_ptr<Hop>;
@@ -83,8 +83,7 @@ struct Forwarder::Impl {
     std::vector<std::unique_ptr<Connection>> idle;
   };
 
-  explicit Impl(Options given)
-      : options(std::move(given)), work(asio::make_work_guard(io)), resolver(io) {}
+  explicit Impl(Options given) : options(std::move(given)), work(asio::make_work_guard(io)), resolver(io) {}
 
   void Begin(HopPointer hop);
   void Send(const HopPointer& hop);
@@ -141,16 +140,17 @@ void Forwarder::Forward(ForwardedRequest request, std::function<void(HttpRespons
   hop->bytes = request.body.size() + request.target.size();
   hop->request = std::move(request);
   hop->give = std::move(give);
-  asio::post(impl_->io, [impl = impl_.get(), hop = std::move(hop)]() mutable { impl->Begin(std::move(hop)); });
+  asio::post(impl_->io,
+             [impl = impl_.get(), hop = std::move(hop)]() mutable { impl->Begin(std::move(hop)); });
 }
 
 void Forwarder::Impl::Begin(HopPointer hop) {
   Peer& peer = peers[hop->request.address];
   if (peer.under_way >= options.under_way_max || bytes + hop->bytes > options.bytes_max) {
     refused.fetch_add(1, std::memory_order_relaxed);
-    return hop->give(Unanswered(fmt::format("too many requests are under way to {}: {}", hop->request.address,
-                                            peer.under_way),
-                                hop->request.target));
+    return hop->give(Unanswered(
+        fmt::format("too many requests are under way to {}: {}", hop->request.address, peer.under_way),
+        hop->request.target));
   }
   ++peer.under_way;
   bytes += hop->bytes;
@@ -158,8 +158,7 @@ void Forwarder::Impl::Begin(HopPointer hop) {
   const auto method = http::string_to_verb(hop->request.method);
   hop->sent = {method, hop->request.target, 11, std::move(hop->request.body)};
   hop->sent.set(http::field::host, hop->request.address);
-  if (!hop->request.content_type.empty())
-    hop->sent.set(http::field::content_type, hop->request.content_type);
+  if (!hop->request.content_type.empty()) hop->sent.set(http::field::content_type, hop->request.content_type);
   hop->sent.set("Seen-Hop", options.instance);
   hop->sent.set("Seen-Token", options.token);
   hop->sent.prepare_payload();

@@ -273,12 +273,13 @@ HttpResponse Routes::Forward(std::string address, const HttpRequest& request) co
   int64_t deadline_ms = kDeadlineMs;
   std::from_chars(request.deadline_ms.data(), request.deadline_ms.data() + request.deadline_ms.size(),
                   deadline_ms);
-  ForwardedRequest forwarded{std::move(address),
-                             std::string(request.method),
-                             std::string(request.target),
-                             std::string(request.body),
-                             std::string(request.content_type),
-                             std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
+  ForwardedRequest forwarded{
+      std::move(address),
+      std::string(request.method),
+      std::string(request.target),
+      std::string(request.body),
+      std::string(request.content_type),
+      std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
   HttpResponse response;
   response.later = [this, forwarded = std::move(forwarded)](std::function<void(HttpResponse)> give) {
     cluster_.forwarder->Forward(forwarded, std::move(give));
@@ -289,9 +290,9 @@ HttpResponse Routes::Forward(std::string address, const HttpRequest& request) co
 // Whoever passes requests on says so: else a request could go round.
 std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
   if (request.hop.empty() || cluster_.token.empty() || request.token == cluster_.token) return std::nullopt;
-  return Problem(403,
-                 "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
-                 request.target);
+  return Problem(
+      403, "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
+      request.target);
 }
 
 HttpResponse Routes::Handle(const HttpRequest& request) const {
@@ -342,8 +343,8 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
       case Page::kSimilar:
         return SimilarItems(queries_, request);
       case Page::kRoutes:
-        return Answer(kJson, WriteRoutes(cluster_.routes != nullptr ? cluster_.routes->Routes()
-                                                                    : RoutesAnswer()));
+        return Answer(kJson,
+                      WriteRoutes(cluster_.routes != nullptr ? cluster_.routes->Routes() : RoutesAnswer()));
     }
     return Problem(404, "no such page", request.target);
   };

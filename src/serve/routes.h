@@ -26,10 +26,10 @@ class Routes {
 
   /// The other daemons, and this one among them. What it points to outlives this.
   struct Cluster {
-    std::string instance;                // of this daemon: Seen-Answered-By
-    std::string token;                   // asked of daemons that pass requests on; empty: of none
-    const RoutePort* routes = nullptr;   // nullptr: nobody is known
-    ForwardPort* forwarder = nullptr;    // nullptr: nothing is passed on
+    std::string instance;               // of this daemon: Seen-Answered-By
+    std::string token;                  // asked of daemons that pass requests on; empty: of none
+    const RoutePort* routes = nullptr;  // nullptr: nobody is known
+    ForwardPort* forwarder = nullptr;   // nullptr: nothing is passed on
   };
   /// Before the first request.
   void SetCluster(Cluster cluster) { cluster_ = std::move(cluster); }

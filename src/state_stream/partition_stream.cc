@@ -11,10 +11,10 @@ namespace seen {
 namespace {
 
 constexpr uint64_t kNumberBits = 30;
-constexpr int kRunsABase = 10;       // at least the time of so many lies between two
+constexpr int kRunsABase = 10;  // at least the time of so many lies between two
 constexpr std::chrono::hours kBaseEvery{24};
 constexpr std::chrono::hours kFirstBaseWithin{12};  // when the last one began isn't known
-constexpr size_t kRecordsAhead = 4;  // of a base, made before there is room for them
+constexpr size_t kRecordsAhead = 4;                 // of a base, made before there is room for them
 
 // A ticket: lane, number of the run or base, part.
 uint64_t TicketOf(uint64_t lane, uint32_t number, uint32_t part) {

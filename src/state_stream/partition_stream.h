@@ -125,8 +125,8 @@ class PartitionStream {
   uint64_t base_bytes_ = 0;
   uint64_t bytes_since_base_ = 0;
   Instant run_at_;
-  Instant base_from_;  // no base begins before
-  Instant base_by_;    // one begins then if anything has changed: what was erased leaves the topic
+  Instant base_from_;    // no base begins before
+  Instant base_by_;      // one begins then if anything has changed: what was erased leaves the topic
   bool changed_ = true;  // since the last base; what former owners changed isn't known
   std::optional<Sending> run_;
   std::optional<Sending> base_;

@@ -33,8 +33,8 @@ std::optional<RouteBeat> ParseRouteBeat(std::string_view text, std::string_view 
   if (!json.is_object() || TextOf(json, "group") != group) return std::nullopt;
   const auto partition = json.find("partition");
   if (partition == json.end() || !partition->is_number_unsigned()) return std::nullopt;
-  RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"), TextOf(json, "state"),
-                 0};
+  RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"),
+                 TextOf(json, "state"), 0};
   if (beat.instance.empty()) return std::nullopt;
   const auto lag = json.find("lag_messages");
   if (lag != json.end() && lag->is_number_integer()) beat.lag_messages = lag->get<int64_t>();
@@ -93,15 +93,14 @@ Status PeerRoutes::Follow() {
 
 RoutesAnswer PeerRoutes::Routes() const {
   const MutexLock lock(mutex_);
-  RoutesAnswer answer{config_.input.topic, std::string(PartitionerName(config_.input.partitioner)),
-                      partitions_, {}};
+  RoutesAnswer answer{
+      config_.input.topic, std::string(PartitionerName(config_.input.partitioner)), partitions_, {}};
   const Instant now = clock_.Now();
   for (const auto& [partition, heard] : heard_) {
     const auto ago = std::chrono::duration_cast<milliseconds>(now - heard.at);
     if (ago > kSilentMax) continue;
     answer.routes.push_back({partition, heard.beat.instance, heard.beat.address, heard.beat.state,
-                             heard.beat.lag_messages, ago,
-                             heard.beat.instance == instance_});
+                             heard.beat.lag_messages, ago, heard.beat.instance == instance_});
   }
   return answer;
 }

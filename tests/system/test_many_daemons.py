@@ -162,6 +162,6 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
         time.sleep(2)
     # Not a time limit of the daemon's: any request that found nobody to answer is a failure.
     assert not asker.failures, asker.failures
-    assert "partition goes on" in members[0].log(), "what stayed wasn't opened again"
+    assert any("partition goes on" in m.log() for m in members), "what stayed wasn't opened again"
     for m in (*members, third):
         load.oracle.check_http(m, users=load.oracle.users())

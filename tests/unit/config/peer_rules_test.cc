@@ -30,7 +30,8 @@ TEST(PeerRules, TakeHostsPortsAndNetworks) {
 }
 
 TEST(PeerRules, NameWhatTheyDoNotTake) {
-  for (const char* const bad : {"10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "name/8", "fd00::/129", "a,:80", "10.0.0.0/8x"}) {
+  for (const char* const bad :
+       {"10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "name/8", "fd00::/129", "a,:80", "10.0.0.0/8x"}) {
     const auto rules = PeerRules::Parse(bad);
     ASSERT_FALSE(rules) << bad;
     EXPECT_EQ(rules.error().code, Code::kInvalidArgument);

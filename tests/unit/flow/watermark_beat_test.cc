@@ -14,7 +14,8 @@ TEST(WatermarkBeat, SaysWhatSchemasSnapshotSays) {
   status.next_offset = 4'711;
   status.lag_messages = 17;
   status.marks_outstanding = 2;
-  const auto json = nlohmann::json::parse(WatermarkText(status, {"the \"group\"", "seend-1", "host:8080"}, {1'763'700'001'000}));
+  const auto json = nlohmann::json::parse(
+      WatermarkText(status, {"the \"group\"", "seend-1", "host:8080"}, {1'763'700'001'000}));
   EXPECT_EQ(json, nlohmann::json({{"version", 1},
                                   {"group", "the \"group\""},
                                   {"instance", "seend-1"},

@@ -224,10 +224,12 @@ TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
   query_.error.reset();
   const HttpResponse response = Ask({.method = "GET", .target = "/v1/filters/home/users/u1"});
   EXPECT_EQ(response.headers.back(), std::make_pair(std::string("Seen-Answered-By"), std::string("seend-1")));
-  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/routes"}).body,
-            "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
-            "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"lag_messages\":3,\"heard_ms_ago\":40,"
-            "\"here\":false}]}\n");
+  EXPECT_EQ(
+      Ask({.method = "GET", .target = "/v1/routes"}).body,
+      "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
+      "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"lag_messages\":3,\"heard_ms_"
+      "ago\":40,"
+      "\"here\":false}]}\n");
 }
 
 }  // namespace
