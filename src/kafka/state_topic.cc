@@ -108,6 +108,9 @@ Status StateTopicReader::Connect() {
                                      options_.topic,
                                      {{"group.id", "seen-reader"},
                                       {"enable.partition.eof", "true"},
+                                      // The next read begins only when brokers have answered this one's last
+                                      // fetch.
+                                      {"fetch.wait.max.ms", "10"},
                                       {"queued.max.messages.kbytes", "16384"}}});
   if (!loop) return Fail(std::move(loop.error()));
   loop_ = std::move(*loop);

@@ -35,7 +35,6 @@ namespace seen {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
-using tcp = asio::ip::tcp;
 using boost::system::error_code;
 
 namespace {
@@ -102,7 +101,7 @@ struct Forwarder::Impl {
 
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work;
-  tcp::resolver resolver;
+  asio::ip::tcp::resolver resolver;
   std::map<std::string, Peer> peers;  // by address
   std::map<const Hop*, HopPointer> under_way;
   std::thread thread;
@@ -192,22 +191,22 @@ void Forwarder::Impl::Connect(const HopPointer& hop) {
     if (!under_way.contains(hop.get())) return;
     if (error) return Failed(hop, error);
     error_code ignored;
-    hop->connection->stream.socket().set_option(tcp::no_delay(true), ignored);
+    hop->connection->stream.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     Write(hop);
   };
   if (!not_numeric) {
     uint16_t number = 0;
     std::from_chars(port.data(), port.data() + port.size(), number);
-    return hop->connection->stream.async_connect(tcp::endpoint(address, number), connected);
+    return hop->connection->stream.async_connect(asio::ip::tcp::endpoint(address, number), connected);
   }
   hop->timer.emplace(io, hop->until);
   hop->timer->async_wait([this, hop](const error_code& cancelled) {
     if (!cancelled) Failed(hop, beast::error::timeout);
   });
-  const auto resolved = [hop, connected](const error_code& error, const tcp::resolver::results_type& found) {
+  const auto resolved = [hop, connected](const error_code& error, const asio::ip::tcp::resolver::results_type& found) {
     if (error || !hop->connection) return connected(error);
     hop->connection->stream.async_connect(
-        found, [connected](const error_code& result, const tcp::endpoint&) { connected(result); });
+        found, [connected](const error_code& result, const asio::ip::tcp::endpoint&) { connected(result); });
   };
   resolver.async_resolve(host, port, resolved);
 }

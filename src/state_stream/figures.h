@@ -11,7 +11,7 @@ namespace seen {
 struct StateStreamFigures {
   int64_t epoch = -1;    // offset of its opening; -1: not acknowledged yet
   int64_t base_at = -1;  // where the newest whole base begins; -1: none is known
-  int64_t sent_to = 0;   // position that acknowledged runs and bases reach
+  int64_t sent_to = 0;   // position that the topic leads a reader to; 0: not known, or a base is awaited
   uint64_t runs = 0;     // whole and acknowledged
   uint64_t bases = 0;
   uint64_t bytes = 0;             // of their records

@@ -41,10 +41,17 @@ void PartitionStream::Begin(int64_t base_at, int64_t reaches, int64_t end) {
   base_at_ = base_at;
   const MutexLock lock(mutex_);
   figures_.base_at = base_at;
-  broken_ = broken_ || options_.opening.position != reaches;
+  if (options_.opening.position != reaches) Break();
+  leads_here_ = !broken_ && base_at != kNoOffset;
+  if (leads_here_) figures_.sent_to = std::max<int64_t>(0, reaches);
 }
 
 PartitionStream::~PartitionStream() = default;
+
+void PartitionStream::Break() {
+  broken_ = true;
+  leads_here_ = false;
+}
 
 std::unique_ptr<CheckpointWriter> PartitionStream::Record(std::unique_ptr<CheckpointWriter> writer,
                                                           const Position& position) {
@@ -68,7 +75,7 @@ void PartitionStream::OnCommitted(RowBatch changes, int64_t to) {
   }
   changes_.Clear();
   changes_from_ = changes_to_;
-  broken_ = true;
+  Break();
   ++figures_.dropped_changes;
 }
 
@@ -163,6 +170,7 @@ void PartitionStream::BeginBase() {
     return;
   }
   bytes_since_base_ = 0;
+  runs_to_ = 0;
   base_from_ = clock_.Now() + kRunsABase * options_.run_every;
   base_by_ = clock_.Now() + kBaseEvery;
   changed_ = false;
@@ -242,7 +250,9 @@ void PartitionStream::Opened(int64_t offset) {
   next_offset_ = offset + 1;
   const MutexLock lock(mutex_);
   figures_.epoch = epoch_;
-  broken_ = broken_ || offset != known_end_;
+  if (offset == known_end_) return;
+  Break();
+  figures_.sent_to = 0;
 }
 
 // Somebody else wrote between this owner's records: perhaps an opening, behind which nothing of this epoch
@@ -253,7 +263,8 @@ void PartitionStream::OpenAgain() {
   if (run_) run_->failed = true;
   if (base_) base_->failed = true;
   const MutexLock lock(mutex_);
-  broken_ = true;
+  Break();
+  figures_.sent_to = 0;
 }
 
 void PartitionStream::OnDelivery(const StateDelivery& delivery) {
@@ -287,12 +298,13 @@ void PartitionStream::OnDelivery(const StateDelivery& delivery) {
 void PartitionStream::EndRun() {
   const MutexLock lock(mutex_);
   if (run_->failed) {
-    broken_ = true;
+    Break();
     ++figures_.undelivered_runs;
   } else {
     ++figures_.runs;
     figures_.bytes += run_->bytes;
-    figures_.sent_to = std::max(figures_.sent_to, run_->to);
+    runs_to_ = run_->to;
+    if (leads_here_) figures_.sent_to = runs_to_;
     bytes_since_base_ += run_->bytes;
   }
   run_.reset();
@@ -308,7 +320,8 @@ void PartitionStream::EndBase() {
     ++figures_.bases;
     figures_.bytes += base_->bytes;
     figures_.base_at = base_at_;
-    figures_.sent_to = std::max(figures_.sent_to, base_->to);
+    leads_here_ = !broken_;
+    if (leads_here_) figures_.sent_to = std::max(runs_to_, base_->to);
   }
   base_.reset();
 }

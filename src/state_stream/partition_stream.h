@@ -84,6 +84,7 @@ class PartitionStream {
     std::unique_ptr<PartWriter> writer;
   };
 
+  void Break() REQUIRES(mutex_);
   void OnCommitted(RowBatch changes, int64_t to);
   bool SendOpening();
   void BeginRun(bool last);
@@ -108,6 +109,7 @@ class PartitionStream {
   int64_t changes_from_ GUARDED_BY(mutex_);
   int64_t changes_to_ GUARDED_BY(mutex_);
   bool broken_ GUARDED_BY(mutex_) = false;  // changes are missing since the last base began
+  bool leads_here_ GUARDED_BY(mutex_) = false;  // there is a whole base, and none is missing since
   StateStreamFigures figures_ GUARDED_BY(mutex_);
 
   // Checkpoint thread: of the last checkpoint, and a little more.
@@ -124,6 +126,7 @@ class PartitionStream {
   int64_t base_at_ = kNoOffset;
   uint64_t base_bytes_ = 0;
   uint64_t bytes_since_base_ = 0;
+  int64_t runs_to_ = 0;  // that ended since the last base began
   Instant run_at_;
   Instant base_from_;    // no base begins before
   Instant base_by_;      // one begins then if anything has changed: what was erased leaves the topic

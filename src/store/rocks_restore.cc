@@ -74,6 +74,7 @@ Status RocksRestore::Continue() {
   if (Status listed = ToResult(rocksdb::DB::ListColumnFamilies(options, place_, &names)); !listed)
     return listed;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  families.reserve(names.size());
   for (std::string& name : names) families.emplace_back(std::move(name), options);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;

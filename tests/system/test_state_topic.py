@@ -11,19 +11,26 @@ USERS = [f"u{i}" for i in range(60)]
 PARTITIONS = 3
 
 
+def ends(topics, topic):
+    return {partition: end for partition, (_, end) in topics.ends(topic).items()}
+
+
+def wait_streamed(topics, seend, topic):
+    """The state topic has all of it."""
+    wait_until(lambda: {s["partition"]: s["sent_to"] for s in seend.status()["state_topic"]["streams"]}
+               == ends(topics, topic), "all state is in the state topic")
+
+
 @pytest.fixture
 def streaming(topics, daemon, topic_name):
-    """A daemon that has read each user's "old" item."""
+    """A daemon that has read each user's "old" item, and sent it to the state topic."""
     topics.create(topic_name, partitions=PARTITIONS)
     seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1}})
     seend.start()
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS]))
     seend.wait_at_rest()
+    wait_streamed(topics, seend, topic_name)
     return seend
-
-
-def ends(topics, topic):
-    return {partition: end for partition, (_, end) in topics.ends(topic).items()}
 
 
 def restored(seend):
@@ -61,7 +68,6 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
 
 
 def test_state_is_restored_after_kill_9(topics, streaming, topic_name):
-    wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
     streaming.wait_at_rest()
     streaming.kill9()
@@ -74,12 +80,12 @@ def test_state_is_restored_after_kill_9(topics, streaming, topic_name):
 
 
 def test_a_kill_leaves_state_where_it_is_and_the_stream_goes_on(topics, streaming, topic_name):
-    wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
     streaming.kill9()
     streaming.start()
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
     streaming.wait_at_rest()
     assert not restored(streaming), "state was there"
+    wait_streamed(topics, streaming, topic_name)
     streaming.stop()
     shutil.rmtree(streaming.store)
     streaming.start()

@@ -258,6 +258,7 @@ class Owners {
         owner.Step();
     }
     const Restored restored = RestoreFrom(topic_);
+    CheckWhatOwnersSay(restored.state ? restored.state->position : 0);
     if (!restored.state) return;
     ASSERT_EQ(OffsetsIn(restored.rows), OffsetsBelow(restored.state->position));
     ++restored_;
@@ -281,6 +282,7 @@ class Owners {
     expected[std::string(DescriptorKey())] = EncodeDescriptor(Descriptor());
     EXPECT_EQ(restored.state->position, owner.position()) << Describe();
     EXPECT_TRUE(restored.rows == expected) << Describe();
+    EXPECT_EQ(owner.stream->figures().sent_to, owner.position());
   }
 
   std::string Describe() const {
@@ -303,11 +305,27 @@ class Owners {
   }
 
   int restored() const { return restored_; }
+  int told() const { return told_; }
   int continued() const { return continued_; }
   uint64_t most_runs() const { return most_runs_; }
   size_t owners() const { return owners_.size(); }
 
  private:
+  // Of the one that opened the stream last: a former owner doesn't know better.
+  void CheckWhatOwnersSay(int64_t reached) {
+    int64_t epoch = kNoOffset;
+    for (size_t i = 0; i < topic_.records.size(); ++i) {
+      const auto decoded = DecodeStateRecord(topic_.records[i]);
+      if (std::holds_alternative<StateOpening>(*decoded)) epoch = static_cast<int64_t>(i);
+    }
+    for (const auto& owner : owners_) {
+      const StateStreamFigures figures = owner->stream->figures();
+      if (epoch == kNoOffset || figures.epoch != epoch) continue;
+      ASSERT_LE(figures.sent_to, reached) << Describe();
+      told_ += figures.sent_to > 0 ? 1 : 0;
+    }
+  }
+
   // A copy that an owner left some time.
   void BringUpToDate() {
     if (random_() % 4 != 0) return;
@@ -338,12 +356,14 @@ class Owners {
   uint32_t second_ = 1000;
   std::vector<Rows> copies_{1};
   int restored_ = 0;
+  int told_ = 0;
   int continued_ = 0;
   uint64_t most_runs_ = 0;
 };
 
 TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
   int restored = 0;
+  int told = 0;
   int continued = 0;
   uint64_t most_runs = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
@@ -355,10 +375,12 @@ TEST(Owners, WhatIsRestoredIsNeverMoreOrLessThanItsPositionSays) {
     owners.ToRest();
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
     restored += owners.restored();
+    told += owners.told();
     continued += owners.continued();
     most_runs = std::max(most_runs, owners.most_runs());
   }
   EXPECT_GT(restored, 1000);
+  EXPECT_GT(told, 1000);
   EXPECT_GT(continued, 100);
   EXPECT_GT(most_runs, 3u);
 }
