@@ -123,6 +123,7 @@ class Daemon {
   bool logged_ready_ = false;
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
+  OutputGuard guard_;
   Instant retention_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
@@ -246,6 +247,8 @@ Status Daemon::Connect() {
   snapshots.batch_bytes_max = topics->snapshot_bytes_max;
   snapshots.delivery_timeout = lease_times_.delivery;
   snapshots.reporter = &metrics_;
+  // Two groups that share their topics would repair each other's snapshots for ever.
+  snapshots.guard = options_.share_topics ? nullptr : &guard_;
   for (size_t i = 0; i < config_.filters.size(); ++i) {
     if (config_.filters[i].snapshot) snapshots.topics[FilterIndex(i)] = config_.filters[i].snapshot->topic;
   }
@@ -279,6 +282,8 @@ Status Daemon::Connect() {
   exposures.publish_incomplete = options_.publish_incomplete;
   exposures.partitions_of_users = topics->user_partitions;
   exposures.snapshots = snapshots_.get();
+  exposures.guard = options_.share_topics ? nullptr : &guard_;
+  exposures.admin = admin_.get();
   exposures.state = state_streams_.get();
   if (WritesWatermarks(config_)) {
     exposures.watermarks =

@@ -16,6 +16,7 @@ ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const Stor
   const Config& config = *given.config;
   ExposuresTaker::Options options;
   options.ready_elsewhere = given.ready_elsewhere;
+  options.guard = given.guard;
   options.directory = directory.path();
   options.window_days_max = LongestWindowDays(config);
   options.partitions_of_users = given.partitions_of_users;
@@ -61,13 +62,15 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
                  options, directory, [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
              stores_, dead_letters, reporter, clock),
       runner_(RunnerOptions(*options.config, options.rebuild), taker_, room_, clock),
-      published_topics_(*options.config) {
+      published_topics_(*options.config, *options.admin) {
   if (options.snapshots == nullptr) return;
   Publisher::Options publisher;
   publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
   publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
   last_published_.emplace(published_topics_, taker_.open(), reporter, clock);
+  if (options.guard != nullptr)
+    output_watch_.emplace(published_topics_, *options.guard, taker_.open(), reporter);
 }
 
 Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, const StoreDirectory& directory,
@@ -93,6 +96,7 @@ Result<std::unique_ptr<Exposures>> Exposures::Start(const Options& options, cons
       raw->RunPublisher();
     });
     made->last_published_->Start();
+    if (made->output_watch_) made->output_watch_->Start();
   }
   made->threads_ = std::make_unique<RunnerThreads>(made->runner_, "worker", options.consumer.workers,
                                                    std::move(on_failed));
@@ -108,6 +112,7 @@ void Exposures::StopWorkers() {
 void Exposures::Stop(milliseconds drain) {
   StopWorkers();
   if (last_published_) last_published_->Stop();
+  if (output_watch_) output_watch_->Stop();
   const Instant until = clock_.Now() + drain;
   while (publisher_ && clock_.Now() < until && publisher_->Outstanding() > 0) {
     std::this_thread::sleep_for(kDrainSlice);

@@ -12,8 +12,12 @@
 
 #include "app/rocks_stores.h"
 #include "base/mutex.h"
+#include "flow/output_guard.h"
 #include "flow/publisher.h"
+#include "kafka/admin.h"
 #include "kafka/consumer.h"
+#include "run/last_published_reader.h"
+#include "run/output_watch.h"
 #include "run/runner_threads.h"
 #include "topics/published_topics.h"
 
@@ -34,6 +38,8 @@ class Exposures {
     bool publish_incomplete = false;       // see flow/last_published.h
     std::optional<BeatSender> watermarks;  // nullopt: none are written
     StateStreams* state = nullptr;         // the state topic; nullptr: off
+    OutputGuard* guard = nullptr;          // of the snapshot topics; nullptr: off
+    const Admin* admin = nullptr;          // asks for their ends
     const PublishLease* lease = nullptr;   // says when a partition may be published
     /// As ExposuresTaker::Options has it.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
@@ -88,6 +94,7 @@ class Exposures {
   std::optional<Publisher> publisher_;
   PublishedTopics published_topics_;
   std::optional<LastPublishedReader> last_published_;
+  std::optional<OutputWatch> output_watch_;
   std::unique_ptr<RunnerThreads> threads_;
   std::thread checkpointer_;
   std::thread publisher_thread_;

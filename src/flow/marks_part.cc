@@ -49,7 +49,7 @@ Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
     } else {
       auto stored = StoredUserId(store_, *set);
       if (!stored) return Fail(stored.error());
-      mark.user_id = std::move(*stored);
+      mark.user_id = stored->empty() ? foreign_.IdOf(*set) : std::move(*stored);
     }
     if (Status marked = writer.SetMark(mark); !marked) return marked;
     ++set;

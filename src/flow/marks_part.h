@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flow/checkpoint_part.h"
+#include "flow/foreign_users.h"
 #include "flow/publish_flow.h"
 
 namespace seen {
@@ -13,8 +14,9 @@ namespace seen {
 class MarksPart final : public CheckpointPart {
  public:
   /// All references outlive this.
-  MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish)
-      : state_(state), store_(store), publish_(publish) {}
+  MarksPart(const PartitionState& state, const PartitionStore& store, PublishFlow& publish,
+            const ForeignUsers& foreign)
+      : state_(state), store_(store), publish_(publish), foreign_(foreign) {}
 
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint&) override { publish_.MarksCommitted(); }
@@ -26,6 +28,7 @@ class MarksPart final : public CheckpointPart {
   const PartitionState& state_;
   const PartitionStore& store_;
   PublishFlow& publish_;
+  const ForeignUsers& foreign_;
 };
 
 }  // namespace seen

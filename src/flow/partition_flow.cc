@@ -68,9 +68,9 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
       intake(state, {publish, republisher, last_published, unexposed.get(), journal.get()},
              position ? position->anchor : Anchor{}, store, dead_letters, reporter, clock),
       users_part(state),
-      marks_part(state, store, publish),
+      marks_part(state, store, publish, foreign_users),
       checkpoint(state, PartsOf(*this), store, dead_letters, reporter, clock),
-      reader(state, store, last_published, clock),
+      reader(state, store, last_published, foreign_users, clock),
       store_(store) {}
 
 PartitionStatus PartitionFlow::GetStatus() const {

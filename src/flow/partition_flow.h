@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "flow/foreign_users.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/marks_part.h"
@@ -37,6 +38,7 @@ struct PartitionFlow {
 
   PartitionState state;
   PublishFlow publish;
+  ForeignUsers foreign_users;
   Republisher republisher;
   LastPublishedSnapshots last_published;
   const std::unique_ptr<UnexposedFlow> unexposed;   // nullptr: unexposed items aren't published

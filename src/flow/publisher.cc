@@ -115,6 +115,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   LeasedSink sink(sink_, [&] { return HoldsLease(open); });
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
+    flow.foreign_users.Step(publish, clock_.Now());
     Try(PublishStep::kRepublish, open, lane,
         [&] { return flow.republisher.Step(clock_.Now(), clock_.WallNow(), flow.state.TailsSince()); });
   }

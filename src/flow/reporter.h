@@ -106,6 +106,11 @@ class Reporter : public RekeyReporter {
   /// The partition's lease ended while the partition is assigned to this process: nothing is published until
   /// an offset commit succeeds.
   virtual void LeaseLapsed(int32_t /*partition*/) {}
+  /// Somebody else has written so many snapshots into the partition of the filter's topic: their users' are
+  /// published again.
+  virtual void ForeignSnapshots(int32_t /*partition*/, std::string_view /*filter*/, uint64_t /*snapshots*/) {}
+  /// The partition of the filter's topic was made anew, or lost its end: all users are published again.
+  virtual void OutputCut(int32_t /*partition*/, std::string_view /*filter*/) {}
   /// A topic takes no snapshot so long: it was refused, or not tried. The producer logs it.
   virtual void SnapshotTooLarge(std::string_view /*topic*/) {}
   /// The store, or a part of it, can't be opened because its disk is full. It is tried again.

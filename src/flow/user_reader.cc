@@ -214,7 +214,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
       if (group[i].user_id.empty()) {  // the mark may have outlived what the state knew
         auto id = StoredUserId(store_, refs[i]);
         if (!id) return Fail(id.error());
-        group[i].user_id = std::move(*id);
+        group[i].user_id = id->empty() ? foreign_.IdOf(refs[i]) : std::move(*id);
       }
       continue;
     }

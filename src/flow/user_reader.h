@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "filter/snapshot.h"
 #include "flow/heavy_users.h"
+#include "flow/foreign_users.h"
 #include "flow/last_published.h"
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
@@ -24,8 +25,8 @@ class UserReader {
  public:
   /// All references outlive this.
   UserReader(const PartitionState& state, const PartitionStore& store, LastPublishedSnapshots& last_published,
-             const Clock& clock)
-      : state_(state), store_(store), last_published_(last_published), clock_(clock) {}
+             const ForeignUsers& foreign, const Clock& clock)
+      : state_(state), store_(store), last_published_(last_published), foreign_(foreign), clock_(clock) {}
 
   /// All that is known of the user.
   Result<Delta> ReadUser(FilterIndex filter_index, const UserKey& user) const;
@@ -67,6 +68,7 @@ class UserReader {
   const PartitionState& state_;
   const PartitionStore& store_;
   LastPublishedSnapshots& last_published_;
+  const ForeignUsers& foreign_;
   const Clock& clock_;
   mutable HeavyUsers heavy_users_;  // thread-safe: a by-product of reading
 };

@@ -140,6 +140,11 @@ Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, in
   return {};
 }
 
+Result<std::map<int32_t, int64_t>> Admin::Ends(const std::string& topic, std::span<const int32_t> partitions,
+                                               std::chrono::milliseconds timeout) const {
+  return kafka::LogEnds(impl_->client.get(), topic, partitions, timeout);
+}
+
 Status Admin::Ping(std::chrono::milliseconds timeout) const {
   const rd_kafka_metadata_t* raw = nullptr;
   // Of the topics known here, that is none: the smallest question.

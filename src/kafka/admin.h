@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -50,6 +51,10 @@ class Admin {
   /// Deletes what stands before these offsets, by partition. kRefused: the broker won't; kUnavailable.
   Status DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
                        std::chrono::milliseconds timeout) const;
+
+  /// The offset behind the last record of each of these partitions. kNotFound; kUnavailable.
+  Result<std::map<int32_t, int64_t>> Ends(const std::string& topic, std::span<const int32_t> partitions,
+                                          std::chrono::milliseconds timeout) const;
 
   /// kUnavailable until some broker answers. For "brokers away" at start.
   Status Ping(std::chrono::milliseconds timeout) const;

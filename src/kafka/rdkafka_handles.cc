@@ -139,4 +139,27 @@ bool MayLog(std::string_view key) {
   return true;
 }
 
+Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
+                                           std::span<const int32_t> partitions,
+                                           std::chrono::milliseconds timeout) {
+  constexpr int64_t kLatest = -1;  // as a timestamp: ListOffsets of the Kafka protocol
+  const PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const int32_t partition : partitions) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = kLatest;
+  }
+  if (const auto error = rd_kafka_offsets_for_times(client, list.get(), ToTimeout(timeout));
+      error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return FailWith(error, "ends of " + topic);
+  }
+  std::map<int32_t, int64_t> ends;
+  for (int i = 0; i < list->cnt; ++i) {
+    const auto& entry = list->elems[i];
+    const std::string what = "end of " + topic + "/" + std::to_string(entry.partition);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, what);
+    if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers don't say");
+    ends[entry.partition] = entry.offset;
+  }
+  return ends;
+}
+
 }  // namespace seen::kafka

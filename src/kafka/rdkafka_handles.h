@@ -4,7 +4,10 @@
 #include <librdkafka/rdkafka.h>
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,6 +56,11 @@ tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what)
 /// One topic's metadata with at least one partition, not created by asking. kNotFound, kUnavailable.
 Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
                                      std::chrono::milliseconds timeout);
+
+/// The offset behind the last record of each partition. kNotFound, kUnavailable.
+Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
+                                           std::span<const int32_t> partitions,
+                                           std::chrono::milliseconds timeout);
 
 inline int ToTimeout(std::chrono::milliseconds timeout) {
   return static_cast<int>(timeout.count() < 0               ? 0

@@ -45,6 +45,7 @@ struct SnapshotProducer::Impl {
   kafka::ClientHandle client;
   std::map<Destination, SinkTopic> topics;             // destroyed before the client
   std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
+  std::vector<OutputGuard::Delivered> delivered;       // by one poll
   std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
@@ -73,6 +74,18 @@ struct SnapshotProducer::Impl {
   void Finish(uint64_t ticket, Delivery delivery) {
     outstanding.fetch_sub(1);
     if (acknowledge != nullptr) (*acknowledge)(ticket, delivery);
+  }
+  void NoteOffset(const rd_kafka_message_t& message) {
+    // Of a record that was sent twice the broker doesn't say.
+    if (message.offset < 0) return;
+    for (const auto& [to, topic] : topics) {
+      if (topic.handle.get() == message.rkt && to.first == Output::kSnapshots)
+        delivered.push_back({{to.second, message.partition}, message.offset});
+    }
+  }
+  void TellGuard() {
+    if (!delivered.empty()) options.guard->OnDelivered(delivered);
+    delivered.clear();
   }
   SinkTopic* TopicOf(const rd_kafka_message_t& message) {
     for (auto& [filter, topic] : topics) {
@@ -129,6 +142,7 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
     if (IsTooLarge(message)) delivery = Delivery::kTooLarge;
   } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (options.guard != nullptr) NoteOffset(message);
     if (some_refused) {
       auto* const topic = TopicOf(message);
       if (topic != nullptr && message.len + message.key_len >= topic->refused_bytes) {
@@ -318,6 +332,7 @@ void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {
   impl_->refused.clear();
   for (const auto& [ticket, delivery] : refused) impl_->Finish(ticket, delivery);
   if (impl_->client) rd_kafka_poll(impl_->client.get(), 0);
+  impl_->TellGuard();
   if (!impl_->closing) {
     if (impl_->batch_too_large) {
       impl_->BeginClosing("a topic takes less than a batch: smaller ones from now on");
@@ -335,6 +350,7 @@ bool SnapshotProducer::Flush(milliseconds timeout, const Acknowledge& acknowledg
   PollAcknowledgements(acknowledge);
   impl_->acknowledge = &acknowledge;
   if (impl_->client) rd_kafka_flush(impl_->client.get(), kafka::ToTimeout(timeout));
+  impl_->TellGuard();
   impl_->acknowledge = nullptr;
   return impl_->outstanding == 0;
 }

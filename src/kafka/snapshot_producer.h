@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "flow/log_port.h"
+#include "flow/output_guard.h"
 #include "flow/reporter.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
@@ -36,6 +37,7 @@ class SnapshotProducer final : public SnapshotSink {
     std::chrono::milliseconds linger{20};  // but for SendNow
     std::chrono::milliseconds delivery_timeout{22'000};  // LeaseTimes::delivery; more than `linger`
     Reporter* reporter = nullptr;                        // outlives the producer; nullptr: nobody counts
+    OutputGuard* guard = nullptr;  // likewise; hears where snapshots stand; nullptr: nobody does
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<SnapshotProducer>> Open(const Options& options);

@@ -49,6 +49,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
 
   int64_t Begin(int64_t low) override {
     const int64_t from = open_->flow->intake.ReadFrom(low);
+    if (taker_.options_.guard != nullptr) taker_.options_.guard->Own(open_->partition);
     if (!goes_on_) taker_.open_.Add(open_);
     log::Info(goes_on_ ? "partition goes on" : "partition opened",
               {{"partition", open_->partition}, {"next_offset", next_offset()}});
@@ -87,6 +88,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   int64_t CommitOffset() const override { return open_->commit_offset.load(std::memory_order_relaxed); }
 
   void Close(const Closing& closing) override {
+    if (taker_.options_.guard != nullptr) taker_.options_.guard->Disown(open_->partition);
     if (closing.checkpoint) {
       // It may come back at once, or another daemon needs a while: its users get answers from what is known
       // here.

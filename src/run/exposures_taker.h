@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "flow/open_partition.h"
+#include "flow/output_guard.h"
 #include "flow/partition_options.h"
 #include "flow/reporter.h"
 #include "run/topic_taker.h"
@@ -42,6 +43,7 @@ class ExposuresTaker final : public TopicTaker {
     bool awaits_rekeying = false;     // partitions don't answer before re-keying has caught up
     /// Whether another daemon answers for the partition, and said so after `since`. Empty: nobody can tell.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
+    OutputGuard* guard = nullptr;             // is told which partitions are this process's; nullptr: off
     std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
     std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
   };

@@ -3,29 +3,17 @@
 // (flow/last_published.h): once, up to their ends. Until then their partitions publish nothing.
 
 #include <chrono>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/repeating_thread.h"
 #include "base/result.h"
-#include "flow/log_port.h"
 #include "flow/open_partition.h"
 #include "flow/reporter.h"
+#include "run/snapshot_topics.h"
 
 namespace seen {
-
-/// The topics that filters publish into.
-class SnapshotTopics {
- public:
-  virtual ~SnapshotTopics() = default;
-  /// Hands over the partition's records, in order, up to its end as it is now. Returns what `on_records`
-  /// fails with. kNotFound: there is no such topic; kUnavailable: brokers are away.
-  using OnRecords = std::function<Status(std::span<const Record> records)>;
-  virtual Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) = 0;
-};
 
 class LastPublishedReader {
  public:

@@ -179,6 +179,12 @@ struct Metrics::Counted {
   Counter& leases_lapsed =
       OneCounter("seen_publish_leases_lapsed_total",
                  "Times that an assigned partition's lease ended: nothing is published.");
+  Counter& foreign_snapshots =
+      OneCounter("seen_snapshots_foreign_total",
+                 "Records of the snapshot topics that another process wrote; their users are published again.");
+  Counter& outputs_cut =
+      OneCounter("seen_snapshot_partitions_cut_total",
+                 "Times that a partition of a snapshot topic was made anew or lost its end: all is published.");
   Counter& too_large = OneCounter("seen_snapshots_too_large_total",
                                   "Snapshots larger than their topic takes: refused, or not tried.");
   Counter& dead_letters_dropped = OneCounter(
@@ -213,6 +219,7 @@ struct Metrics::Counted {
   LogBudget snapshot_budget;
   LogBudget publish_budget;
   LogBudget lease_budget;
+  LogBudget foreign_budget;
   LogBudget collision_budget;
   LogBudget rekeying_budget;
 };
@@ -488,6 +495,23 @@ void Metrics::LeaseLapsed(int32_t partition) {
                {{"partition", partition},
                 {"remedy", "look at the brokers; a machine that stood still goes on by itself"},
                 {"lines_held_back", counted_->lease_budget.TakeHeldBack()}});
+}
+
+void Metrics::ForeignSnapshots(int32_t partition, std::string_view filter, uint64_t snapshots) {
+  counted_->foreign_snapshots.Increment(static_cast<double>(snapshots));
+  if (!counted_->foreign_budget.Allow()) return;
+  log::Warning("somebody else wrote into the snapshot topic: these users are published again",
+               {{"partition", partition},
+                {"filter", filter},
+                {"snapshots", snapshots},
+                {"remedy", "once after a machine stood still this is all; else look for another writer"},
+                {"lines_held_back", counted_->foreign_budget.TakeHeldBack()}});
+}
+
+void Metrics::OutputCut(int32_t partition, std::string_view filter) {
+  counted_->outputs_cut.Increment();
+  log::Error("the snapshot topic's partition lost its end or was made anew: all users are published again",
+             {{"partition", partition}, {"filter", filter}});
 }
 
 void Metrics::SnapshotTooLarge(std::string_view /*topic*/) { counted_->too_large.Increment(); }

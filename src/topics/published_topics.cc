@@ -1,5 +1,7 @@
 #include "topics/published_topics.h"
 
+#include <limits>
+
 #include "kafka/reader.h"
 
 namespace seen {
@@ -10,19 +12,27 @@ constexpr milliseconds kPoll{200};
 }  // namespace
 
 Status PublishedTopics::Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) {
+  return ReadRange(filter, partition, 0, std::numeric_limits<int64_t>::max(), on_records);
+}
+
+Status PublishedTopics::ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,
+                                  const OnRecords& on_records) {
   TopicReader::Options options;
   options.brokers = config_.kafka.brokers;
   options.client = config_.kafka.client;
-  options.topic = config_.filters[filter].snapshot->topic;
+  options.topic = TopicOf(filter);
   options.only_partition = partition;
+  if (from > 0) options.from_offsets[partition] = from;
   auto reader = TopicReader::Open(options, kQuestion);
   if (!reader) return Fail(std::move(reader.error()));
-  for (bool more = true; more;) {
+  int64_t read = from;
+  for (bool more = true; more && read < to;) {
     Status taken;
     bool some = false;
     const auto polled = (*reader)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
       some = true;
       if (taken) taken = on_records(records);
+      if (!records.empty()) read = records.back().offset + 1;
     });
     if (!polled) return Fail(polled.error());
     if (!some) taken = on_records({});  // it may want to stop
@@ -30,6 +40,11 @@ Status PublishedTopics::Read(FilterIndex filter, int32_t partition, const OnReco
     more = *polled;
   }
   return {};
+}
+
+Result<std::map<int32_t, int64_t>> PublishedTopics::Ends(FilterIndex filter,
+                                                         std::span<const int32_t> partitions) {
+  return admin_.Ends(TopicOf(filter), partitions, kQuestion);
 }
 
 }  // namespace seen

@@ -1,19 +1,30 @@
 #pragma once
-// The snapshot topics in Kafka, read once where filters are incomplete.
+// The snapshot topics in Kafka.
+
+#include <map>
+#include <span>
+#include <string>
 
 #include "config/config.h"
-#include "run/last_published_reader.h"
+#include "kafka/admin.h"
+#include "run/snapshot_topics.h"
 
 namespace seen {
 
 class PublishedTopics final : public SnapshotTopics {
  public:
-  /// `config` outlives this.
-  explicit PublishedTopics(const Config& config) : config_(config) {}
+  /// Both outlive this.
+  PublishedTopics(const Config& config, const Admin& admin) : config_(config), admin_(admin) {}
   Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) override;
+  Status ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,
+                   const OnRecords& on_records) override;
+  Result<std::map<int32_t, int64_t>> Ends(FilterIndex filter, std::span<const int32_t> partitions) override;
 
  private:
+  const std::string& TopicOf(FilterIndex filter) const { return config_.filters[filter].snapshot->topic; }
+
   const Config& config_;
+  const Admin& admin_;
 };
 
 }  // namespace seen

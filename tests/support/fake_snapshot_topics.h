@@ -1,11 +1,13 @@
 #pragma once
 // Snapshot topics as a reader of their records finds them: what a FakeSnapshotTopic has taken.
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "run/last_published_reader.h"
+#include "run/snapshot_topics.h"
 #include "support/fakes.h"
 
 namespace seen::sim {
@@ -28,6 +30,12 @@ class FakeSnapshotTopics final : public SnapshotTopics {
       if (Status taken = on_records({&record, 1}); !taken) return taken;
     }
     return {};
+  }
+  Status ReadRange(FilterIndex filter, int32_t partition, int64_t, int64_t, const OnRecords& take) override {
+    return Read(filter, partition, take);
+  }
+  Result<std::map<int32_t, int64_t>> Ends(FilterIndex, std::span<const int32_t>) override {
+    return std::map<int32_t, int64_t>();
   }
   int readings = 0;
   std::optional<Error> fails;

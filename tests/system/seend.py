@@ -41,6 +41,7 @@ class Seend:
         if not self.config["input"].get("keyed_by_user", True):
             self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
         self.name, self.process = name, None
+        self.program = SEEND  # or another version of it
         self.environment = {}  # beside the tests' own
         self.http = Http(self.address)
         self.log_path = self.directory / f"{name}.log"
@@ -54,7 +55,7 @@ class Seend:
         assert self.process is None, "still running"
         self.config_path.write_text(json.dumps(self.config, indent=1))
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([str(SEEND), "--config", str(self.config_path), *arguments],
+            self.process = subprocess.Popen([str(self.program), "--config", str(self.config_path), *arguments],
                                             stdout=log, stderr=log, cwd=self.directory,
                                             env={**os.environ, **self.environment})
         if ready:

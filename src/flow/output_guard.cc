@@ -1,0 +1,114 @@
+#include "flow/output_guard.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace seen {
+namespace {
+constexpr size_t kRangesMax = 1024;  // more are taken together
+}  // namespace
+
+void OutputGuard::Own(int32_t partition) {
+  const MutexLock lock(mutex_);
+  owned_[partition].clear();
+}
+
+void OutputGuard::Disown(int32_t partition) {
+  const MutexLock lock(mutex_);
+  owned_.erase(partition);
+  std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
+  std::erase_if(cut_, [&](const OutputPlace& place) { return place.partition == partition; });
+}
+
+std::vector<int32_t> OutputGuard::Owned() const {
+  const MutexLock lock(mutex_);
+  std::vector<int32_t> partitions;
+  partitions.reserve(owned_.size());
+  for (const auto& [partition, known] : owned_) partitions.push_back(partition);
+  return partitions;
+}
+
+void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
+  const MutexLock lock(mutex_);
+  for (const auto& [place, offset] : delivered) {
+    const auto owned = owned_.find(place.partition);
+    if (owned == owned_.end()) continue;
+    Known& known = owned->second[place.filter];
+    if (offset < known.last_own) {
+      Cut(place, known);
+      known.next = offset;
+    }
+    known.last_own = offset;
+    if (known.next >= 0 && offset > known.next) AddForeign({place, known.next, offset});
+    known.next = std::max(known.next, offset + 1);
+  }
+}
+
+std::map<OutputPlace, int64_t> OutputGuard::Expected() const {
+  const MutexLock lock(mutex_);
+  std::map<OutputPlace, int64_t> expected;
+  for (const auto& [partition, filters] : owned_) {
+    for (const auto& [filter, known] : filters) {
+      if (known.next >= 0) expected[{filter, partition}] = known.next;
+    }
+  }
+  return expected;
+}
+
+void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end) {
+  const MutexLock lock(mutex_);
+  const auto owned = owned_.find(place.partition);
+  if (owned == owned_.end()) return;
+  Known& known = owned->second[place.filter];
+  if (known.next < 0) {
+    known.next = end;
+    return;
+  }
+  // A leader that is new may not know its end yet: it is asked once more.
+  const bool is_cut = expected && end < *expected;
+  if (std::exchange(known.seems_cut, is_cut) && is_cut) {
+    Cut(place, known);
+    known.next = end;
+    return;
+  }
+  if (known.suspected > known.next) {
+    AddForeign({place, known.next, known.suspected});
+    known.next = known.suspected;
+  }
+  known.suspected = end;
+}
+
+std::vector<OutputGuard::Range> OutputGuard::TakeForeign() {
+  const MutexLock lock(mutex_);
+  return std::exchange(foreign_, {});
+}
+
+void OutputGuard::PutBack(const Range& range) {
+  const MutexLock lock(mutex_);
+  if (owned_.contains(range.place.partition)) AddForeign(range);
+}
+
+std::vector<OutputPlace> OutputGuard::TakeCut() {
+  const MutexLock lock(mutex_);
+  return std::exchange(cut_, {});
+}
+
+// Where there are many, a few of this process's own are among them: they are published once more.
+void OutputGuard::AddForeign(const Range& range) {
+  const auto same = std::find_if(foreign_.rbegin(), foreign_.rend(),
+                                 [&](const Range& other) { return other.place == range.place; });
+  const bool touches = same != foreign_.rend() && range.from <= same->to && same->from <= range.to;
+  if (same != foreign_.rend() && (touches || foreign_.size() >= kRangesMax)) {
+    same->from = std::min(same->from, range.from);
+    same->to = std::max(same->to, range.to);
+  } else {
+    foreign_.push_back(range);
+  }
+}
+
+void OutputGuard::Cut(const OutputPlace& place, Known& known) {
+  known = {};
+  if (std::find(cut_.begin(), cut_.end(), place) == cut_.end()) cut_.push_back(place);
+}
+
+}  // namespace seen

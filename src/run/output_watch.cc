@@ -1,0 +1,79 @@
+#include "run/output_watch.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flow/partition_flow.h"
+
+namespace seen {
+
+void OutputWatch::Start() {
+  thread_.Start("output-watch", kEvery, [this] {
+    Step();
+    return kEvery;
+  });
+}
+
+void OutputWatch::Step() {
+  AskEnds();
+  for (const OutputPlace& place : guard_.TakeCut()) {
+    const PartitionPointer open = open_.Find(place.partition);
+    if (!open || !open->assigned.load()) continue;
+    reporter_.OutputCut(place.partition, open->flow->state.options().filters[place.filter].name);
+    open->flow->republisher.RequestAll();
+  }
+  for (const OutputGuard::Range& range : guard_.TakeForeign()) {
+    if (thread_.stopping()) return;
+    Repair(range);
+  }
+}
+
+void OutputWatch::AskEnds() {
+  const std::vector<int32_t> partitions = guard_.Owned();
+  if (partitions.empty()) return;
+  std::set<FilterIndex> filters;
+  for (const PartitionPointer& open : open_.All()) {
+    const auto& policies = open->flow->state.options().filters;
+    for (FilterIndex i; i < policies.size(); i = FilterIndex(i + 1)) {
+      if (policies[i].snapshot) filters.insert(i);
+    }
+  }
+  const auto expected = guard_.Expected();
+  for (const FilterIndex filter : filters) {
+    const auto ends = topics_.Ends(filter, partitions);
+    if (!ends) continue;
+    for (const auto& [partition, end] : *ends) {
+      const auto known = expected.find({filter, partition});
+      guard_.AtEnd({filter, partition}, known == expected.end() ? std::nullopt : std::optional(known->second),
+                   end);
+    }
+  }
+}
+
+// A page of the range; the rest waits for the next step.
+void OutputWatch::Repair(const OutputGuard::Range& range) {
+  const PartitionPointer open = open_.Find(range.place.partition);
+  if (!open || !open->assigned.load()) return;
+  const FilterPolicy& filter = open->flow->state.options().filters[range.place.filter];
+  std::vector<ForeignUsers::User> users;
+  int64_t next = range.from;
+  const auto take = [&](std::span<const Record> records) -> Status {
+    if (thread_.stopping()) return Fail(Code::kUnavailable, "the daemon stops");
+    for (const Record& record : records) {
+      if (record.offset >= range.to || users.size() == ForeignUsers::kWaitingMax) return {};
+      users.push_back({{filter.id, UserKeyOf(record.key)}, std::string(record.key)});
+      next = record.offset + 1;
+    }
+    return {};
+  };
+  const Status read = topics_.ReadRange(range.place.filter, range.place.partition, range.from, range.to, take);
+  if ((!read && read.error().code != Code::kNotFound) || !open->flow->foreign_users.Add(users))
+    return guard_.PutBack(range);
+  if (!users.empty()) reporter_.ForeignSnapshots(range.place.partition, filter.name, users.size());
+  if (users.size() == ForeignUsers::kWaitingMax && next < range.to)
+    guard_.PutBack({range.place, next, range.to});
+}
+
+}  // namespace seen

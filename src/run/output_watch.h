@@ -1,0 +1,42 @@
+#pragma once
+// Looks after the snapshot topics of the partitions that this process owns: users whose snapshot somebody
+// else has written are published again (flow/output_guard.h).
+
+#include <chrono>
+
+#include "base/repeating_thread.h"
+#include "flow/open_partition.h"
+#include "flow/output_guard.h"
+#include "flow/reporter.h"
+#include "run/snapshot_topics.h"
+
+namespace seen {
+
+class OutputWatch {
+ public:
+  static constexpr std::chrono::milliseconds kEvery{2'000};
+
+  /// All references outlive this.
+  OutputWatch(SnapshotTopics& topics, OutputGuard& guard, const OpenPartitions& open, Reporter& reporter)
+      : topics_(topics), guard_(guard), open_(open), reporter_(reporter) {}
+
+  /// Calls Step every kEvery on a thread of its own. Once.
+  void Start();
+  /// Joins the thread; a reading under way ends with its next records.
+  void Stop() { thread_.Stop(); }
+
+  /// One thread at a time. What brokers don't answer is asked again with the next step.
+  void Step();
+
+ private:
+  void AskEnds();
+  void Repair(const OutputGuard::Range& range);
+
+  SnapshotTopics& topics_;
+  OutputGuard& guard_;
+  const OpenPartitions& open_;
+  Reporter& reporter_;
+  RepeatingThread thread_;  // ends before the rest goes
+};
+
+}  // namespace seen

@@ -1,0 +1,31 @@
+#pragma once
+// The topics that filters publish into, as they are read back.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "base/result.h"
+#include "flow/log_port.h"
+#include "model/filter_number.h"
+
+namespace seen {
+
+/// Any thread. kNotFound: there is no such topic; kUnavailable: brokers are away.
+class SnapshotTopics {
+ public:
+  virtual ~SnapshotTopics() = default;
+  using OnRecords = std::function<Status(std::span<const Record> records)>;
+  /// Hands over the partition's records, in order, up to its end as it is now. Returns what `on_records`
+  /// fails with.
+  virtual Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) = 0;
+  /// The same, of those from `from` on; perhaps some behind `to`, too.
+  virtual Status ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,
+                           const OnRecords& on_records) = 0;
+  /// The offset behind the last record, by partition.
+  virtual Result<std::map<int32_t, int64_t>> Ends(FilterIndex filter,
+                                                  std::span<const int32_t> partitions) = 0;
+};
+
+}  // namespace seen

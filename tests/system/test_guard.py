@@ -1,0 +1,85 @@
+"""A snapshot that somebody else put over a newer one doesn't stay, and neither does a topic without its end."""
+
+import time
+
+from load import one_by_one
+from oracle import Oracle
+from places import now_ms, wait_until
+
+USERS = [f"user-{i}" for i in range(60)]
+PARTITIONS = 2
+
+
+def newest(topics, topic):
+    return {m.key().decode(): m.value() for m in topics.read_all(topic)}
+
+
+def put(topics, topic, records):
+    """As another daemon would: same keys, same partitions."""
+    producer = topics.producer("murmur2")
+    for user, snapshot in records.items():
+        producer.produce(topic, key=user, value=snapshot)
+    assert producer.flush(30) == 0
+
+
+def send(topics, topic, oracle, item):
+    topics.produce(topic, one_by_one(oracle, [(user, item) for user in USERS], now_ms()))
+
+
+def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    published = f"{topic_name}-filters"
+    seend = daemon(topic_name).start()
+    oracle = Oracle()
+    send(topics, topic_name, oracle, "first")
+    seend.wait_at_rest()
+    old = newest(topics, published)
+    assert set(old) == set(USERS)
+    send(topics, topic_name, oracle, "second")
+    seend.wait_at_rest()
+    assert newest(topics, published) != old
+    time.sleep(3)  # it has looked at the ends: what follows is behind its own last record
+    put(topics, published, {user: old[user] for user in USERS[:40]})
+    wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40, "they are noticed")
+    seend.wait_at_rest()
+    oracle.check_published(topics, published, PARTITIONS)
+    # Between its own records, too: it goes on while somebody else writes.
+    put(topics, published, old)
+    send(topics, topic_name, oracle, "third")
+    seend.wait_at_rest()
+    wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40 + len(USERS), "they are noticed")
+    seend.wait_at_rest()
+    oracle.check_published(topics, published, PARTITIONS)
+    assert "somebody else wrote into the snapshot topic" in seend.log()
+
+
+def test_of_a_user_who_was_erased_an_old_snapshot_does_not_stay(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    published = f"{topic_name}-filters"
+    seend = daemon(topic_name).start()
+    send(topics, topic_name, Oracle(), "first")
+    seend.wait_at_rest()
+    old = newest(topics, published)
+    assert seend.http.request("DELETE", "/v1/users/user-7").status == 202
+    wait_until(lambda: not newest(topics, published)["user-7"], "a tombstone")
+    seend.wait_at_rest()
+    time.sleep(3)
+    put(topics, published, {"user-7": old["user-7"]})
+    wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 1, "it is noticed")
+    wait_until(lambda: not newest(topics, published)["user-7"], "a tombstone again")
+
+
+def test_a_snapshot_topic_that_was_made_anew_is_filled_again(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    published = f"{topic_name}-filters"
+    seend = daemon(topic_name).start()
+    oracle = Oracle()
+    for item in ("first", "second", "third"):
+        send(topics, topic_name, oracle, item)
+        seend.wait_at_rest()
+    time.sleep(3)
+    topics.delete(published)
+    topics.create(published, partitions=PARTITIONS, **{"cleanup.policy": "compact"})
+    wait_until(lambda: set(newest(topics, published)) == set(USERS), "everybody is published again", 60)
+    oracle.check_published(topics, published, PARTITIONS)
+    assert seend.metric_sum("seen_snapshot_partitions_cut_total") == PARTITIONS

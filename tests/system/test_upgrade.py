@@ -1,0 +1,63 @@
+"""A state directory that an earlier version wrote: opened in place, read on, and streamed to the state topic."""
+
+import shutil
+
+import pytest
+import stored_state
+from places import wait_until
+from snapshot_reader import read_snapshot
+
+
+@pytest.fixture
+def topic(topics):
+    """The topic that the state was made of, record by record."""
+    topics.create(stored_state.TOPIC, stored_state.PARTITIONS, retention_ms=-1)
+    records, _, _ = stored_state.records()
+    topics.produce(stored_state.TOPIC, records)
+    yield stored_state.TOPIC
+    for name in topics.admin().list_topics(timeout=10).topics:
+        if name.startswith(stored_state.TOPIC):
+            topics.delete(name)
+
+
+def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, daemon, topic):
+    _, expected, _ = stored_state.records()
+    seend = daemon(topic, {"filters": stored_state.FILTERS, "state": {"topic": f"{topic}-state", "run_every_s": 1}})
+    stored_state.unpack(seend.store)
+    seend.start()
+    ends = seend.wait_at_rest()
+    assert seend.metric_sum("seen_events_total") == 0, "nothing was read again"
+    for status in seend.partition_status().values():
+        assert status["lost_ranges"] == [] and all(f["complete_since"] is None for f in status["filters"]), status
+    stored_state.check(seend, expected)
+    check_marked(topics, topic, expected)
+
+    wait_until(lambda: {s["partition"]: s["sent_to"] for s in seend.status()["state_topic"]["streams"]} == ends,
+               "all state is in the state topic")
+    seend.stop()
+    shutil.rmtree(seend.store)
+    kafka.delete_records(topic, ends)
+    seend.start()
+    seend.wait_at_rest()
+    assert seend.log().count("state restored from the state topic") == stored_state.PARTITIONS
+    stored_state.check(seend, expected)
+
+
+def check_marked(topics, topic, expected):
+    """The earlier version left these users' snapshots to whoever opens the state."""
+    published = {m.key().decode(): read_snapshot(m.value()) for m in topics.read_all(f"{topic}-filters")}
+    assert set(stored_state.MARKED) <= set(published)
+    for user in stored_state.MARKED:
+        assert published[user].item_count == len(expected.exposed.items(user)) + 1, "exposed and bought"
+
+
+def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, daemon, topic):
+    """What makes the state known to be this topic's is read from the earlier version's files, too."""
+    topics.delete(topic)
+    topics.create(topic, stored_state.PARTITIONS, retention_ms=-1)
+    records, _, _ = stored_state.records()
+    topics.produce(topic, [(key, value + " ", place) for key, value, place in records])
+    seend = daemon(topic, {"filters": stored_state.FILTERS})
+    stored_state.unpack(seend.store)
+    seend.start(ready=False)
+    assert "--rebuild" in seend.wait_refused(range(stored_state.PARTITIONS))

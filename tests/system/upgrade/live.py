@@ -1,0 +1,147 @@
+"""Events and questions that go on while daemons come and go, and the proof that no answer forgot what it had read."""
+
+import collections
+import json
+import random
+import re
+import threading
+import time
+
+from http_json import Http, user_path
+
+STRANGERS = ["never-shown-1", "never-shown-2"]
+ASKED_MAX = 300  # items a question, the newest and a sample of the others
+
+
+class Sender:
+    """Sends a Load's events until it is told to stop, and knows when Kafka got each item: by record timestamp."""
+
+    def __init__(self, load, topics, topic, rate):
+        self.load, self.topics, self.topic, self.rate = load, topics, topic, rate
+        self.mutex = threading.Lock()
+        self.got = collections.defaultdict(dict)  # user -> item -> its first record's timestamp
+        self.sent, self.failed = 0, []
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        producer, start, events = self.topics.producer(), time.monotonic(), self.load.events(1 << 62)
+        while not self.stop.is_set():
+            user, value = next(events)
+            producer.produce(self.topic, value, user, on_delivery=self.report_of(user, json.loads(value)["item_id"]))
+            self.sent += 1
+            if self.sent % 20 == 0:
+                producer.poll(0)
+                time.sleep(max(0.0, self.sent / self.rate - (time.monotonic() - start)))
+        if producer.flush(60) != 0:
+            self.failed.append("not delivered within 60 s")
+
+    def report_of(self, user, item):
+        def report(error, message):
+            if error:
+                self.failed.append(error)
+                return
+            with self.mutex:
+                self.got[user].setdefault(item, message.timestamp()[1])
+        return report
+
+    def of(self, user):
+        with self.mutex:
+            return list(self.got[user].items())
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+        assert not self.failed, self.failed[:3]
+
+
+class Figures:
+    """What a client saw between two moments."""
+
+    def __init__(self):
+        self.asked = self.turned_away = self.unanswered = self.proven = 0
+        self.longest_s = 0.0
+        self.reasons = collections.Counter()
+
+    def line(self):
+        reasons = "; ".join(f"{n} x {reason}" for reason, n in self.reasons.most_common(3))
+        return (f"{self.asked} questions, {self.proven} items proven seen, {self.turned_away} not answered by whom answered "
+                f"last, {self.unanswered} by nobody, a user at most {self.longest_s:.2f} s without an answer"
+                + (f" ({reasons})" if reasons else ""))
+
+
+class Asker:
+    """Asks about every user in turn: first the daemon that answered about the user last, then the others.
+
+    An answer says up to where its partition was read (Seen-As-Of: the greatest record timestamp). Each item whose record
+    has a smaller timestamp must be seen, whichever daemon answers and however far behind it is."""
+
+    def __init__(self, members, sender):
+        self.members, self.sender = members, sender
+        self.figures, self.came_back = Figures(), []
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        connections = {m.name: Http(m.address, timeout_s=3) for m in self.members}
+        last, answered_at, chance = {}, {}, random.Random(1)
+        while not self.stop.is_set():
+            for user in [f"user-{i}" for i in range(self.sender.load.users)]:
+                got = self.sender.of(user)
+                if not got:
+                    continue
+                asked = dict(got[-ASKED_MAX // 3:] + chance.sample(got, min(len(got), 2 * ASKED_MAX // 3)))
+                order = sorted(connections, key=lambda name: name != last.get(user))
+                self.figures.asked += 1
+                for name in order:
+                    answer, reason = self.ask(connections[name], user, asked)
+                    if answer is not None:
+                        break
+                    self.figures.reasons[f"{name}: {reason}"] += name == last.get(user)
+                now = time.monotonic()
+                self.figures.turned_away += last.get(user, name) != name or answer is None
+                if answer is None:
+                    self.figures.unanswered += 1
+                    continue
+                self.figures.longest_s = max(self.figures.longest_s, now - answered_at.get(user, now))
+                last[user], answered_at[user] = name, now
+                self.judge(name, user, asked, answer)
+            time.sleep(0.005)
+
+    @staticmethod
+    def ask(connection, user, asked):
+        """(the answer, None) or (None, why there is none)"""
+        try:
+            answer = connection.post(user_path(user) + "/unseen", {"items": [*asked, *STRANGERS]})
+        except OSError:
+            return None, "no connection"
+        if answer.status == 200:
+            return answer, None
+        return None, f"{answer.status} " + re.sub(r"[-.\d]+", "N", answer.text)[:160]
+
+    def judge(self, name, user, asked, answer):
+        as_of = int(re.match(r"-?\d+", answer.headers["Seen-As-Of"])[0])
+        read = {item for item, at in asked.items() if at < as_of}
+        unseen = set(answer.json()["unseen"])
+        self.figures.proven += len(read)
+        if unseen & read or not unseen.issuperset(STRANGERS):
+            self.came_back.append((name, user, answer.headers["Seen-As-Of"], sorted(unseen & read)[:5], len(read)))
+
+    def step(self):
+        """The figures since the last call."""
+        assert self.thread.is_alive(), "the asker ended"
+        assert not self.came_back, f"seen items came back: {self.came_back[:5]} ({len(self.came_back)} answers)"
+        done, self.figures = self.figures, Figures()
+        return done
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()

@@ -1,0 +1,136 @@
+"""Three daemons of one group go from an earlier version to this one, one by one, under load, and one goes back between.
+
+`make check-upgrade` runs this: tests/check/upgrade.py."""
+
+import copy
+import os
+import pathlib
+import time
+
+import pytest
+from live import Asker, Sender
+from load import Load
+from places import SEEND, wait_until
+from snapshot_reader import read_snapshot
+
+EARLIER = pathlib.Path(os.environ["SEEN_EARLIER_BUILD_DIR"]).resolve() / "seend"
+PARTITIONS, USERS, RATE = 6, 120, 300
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
+
+
+class Member:
+    """One of the three: a configuration and a state directory that both versions use in turn."""
+
+    def __init__(self, daemon, topic, number):
+        self.seend = daemon(topic, {
+            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+            "watermarks": {"topic": f"{topic}-beats"},
+            "state": {"topic": f"{topic}-state", "run_every_s": 1},
+            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+        }, name=f"member-{number}")
+        self.whole_config = self.seend.config
+
+    def becomes(self, program):
+        self.seend.program = program
+        self.seend.config = copy.deepcopy(self.whole_config)
+        if program == EARLIER:  # it doesn't know these keys
+            del self.seend.config["state"], self.seend.config["cluster"]
+
+    def start(self):
+        self.log_before = len(self.seend.log())
+        self.seend.start(ready=False)
+
+    def says(self, words):
+        """How often, since its last start."""
+        return self.seend.log()[self.log_before:].count(words)
+
+
+def owned(seend):
+    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
+
+
+def wait_all_read(topics, topic, members, more=lambda status, end: True):
+    """The members own every partition, each once, and have read what is in the topic now."""
+    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+
+    def done():
+        kept = [(p, s) for m in members for p, s in m.seend.partition_status().items() if s["state"] == "ready"]
+        return sorted(p for p, _ in kept) == list(range(PARTITIONS)) and all(
+            s["next_offset"] >= ends[p] and more(s, ends[p]) for p, s in kept)
+    wait_until(done, f"{[m.seend.name for m in members]} own every partition and have read up to {ends}", 90)
+    return ends
+
+
+def restart(_topics, _topic, member, _others):
+    member.seend.stop()
+
+
+def kill(_topics, _topic, member, _others):
+    member.seend.kill9()
+
+
+def be_away(topics, topic, member, others):
+    """Longer than its session: the others take its partitions, which come back later."""
+    member.seend.stop()
+    wait_all_read(topics, topic, others)
+
+
+@pytest.mark.parametrize("end", [restart, kill, be_away], ids=["restarted", "killed", "away-for-long"])
+def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daemon, topic_name, chance, end):
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [Member(daemon, topic_name, number) for number in range(3)]
+    load = Load(chance, users=USERS, items=5_000)
+    for member in members:
+        member.becomes(EARLIER)
+        member.start()
+    wait_all_read(topics, topic_name, members)
+    steps = [(0, SEEND), (1, SEEND), (0, EARLIER), (0, SEEND), (2, SEEND)]
+    print(f"\n{end.__name__}:")
+    with Sender(load, topics, topic_name, RATE) as sender, Asker([m.seend for m in members], sender) as asker:
+        time.sleep(5)  # a history for the directories to hold
+        wait_all_read(topics, topic_name, members)
+        asker.step()
+        for number, program in steps:
+            member, start = members[number], time.monotonic()
+            had = owned(member.seend)
+            end(topics, topic_name, member, [m for m in members if m is not member])
+            member.becomes(program)
+            member.start()
+            wait_all_read(topics, topic_name, members)
+            took_s = time.monotonic() - start
+            time.sleep(2)  # everybody is asked about in the new order
+            check_in_place(member, had, end)
+            for m in members:
+                assert m.seend.alive(), f"{m.seend.name} ended:\n{m.seend.log()[-3000:]}"
+            name = "the earlier version" if program == EARLIER else "this version"
+            print(f"  {member.seend.name} to {name}, {took_s:.1f} s: {asker.step().line()}")
+    check_all(topics, topic_name, members, load)
+    for m in members:
+        m.seend.stop()
+
+
+def check_in_place(member, had, end):
+    """It opened what the other version left: nothing was refused, missing or corrupt."""
+    status = member.seend.partition_status()
+    assert [s for s in status.values() if s["state"] != "ready" or s["lost_ranges"]] == []
+    for words in ("state is missing", "refused", "corrupt"):
+        assert member.says(words) == 0 or end is be_away and words == "state is missing", member.seend.log()[-3000:]
+    if end is not be_away:
+        assert set(status) == had, "a restart within its session gives it its partitions back"
+
+
+def check_all(topics, topic, members, load):
+    """Answers, published snapshots and the state topic hold all of it, by every daemon's account."""
+    ends = wait_all_read(topics, topic, members, lambda s, end: s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= end)
+    for member in members:
+        load.oracle.check_http(member.seend, strangers=5)  # the others' users are passed on
+    load.oracle.check_published(topics, f"{topic}-filters", PARTITIONS)
+    counts = {}
+    for message in topics.read_all(f"{topic}-filters"):
+        count, user = read_snapshot(message.value()).item_count, message.key()
+        assert counts.get(user, 0) <= count, f"{user} at {message.partition()}/{message.offset()}: an older snapshot came later"
+        counts[user] = count
+    wait_until(lambda: {s["partition"]: s["sent_to"] for m in members for s in m.seend.status()["state_topic"]["streams"]}
+               == ends, "all state is in the state topic")
+    for member in members:
+        assert member.seend.metric_sum("seen_partitions_refused") == 0

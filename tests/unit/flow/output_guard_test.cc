@@ -1,0 +1,124 @@
+#include "flow/output_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace seen {
+namespace {
+using ForeignRange = OutputGuard::Range;
+
+constexpr OutputPlace kPlace{FilterIndex{1}, 4};
+
+class OutputGuardTest : public testing::Test {
+ protected:
+  OutputGuardTest() { guard_.Own(kPlace.partition); }
+  void Deliver(int64_t offset, OutputPlace place = kPlace) {
+    const OutputGuard::Delivered one{place, offset};
+    guard_.OnDelivered({&one, 1});
+  }
+  // As the watch asks.
+  void Ask(int64_t end) { guard_.AtEnd(kPlace, Expected(), end); }
+  std::optional<int64_t> Expected() const {
+    const auto expected = guard_.Expected();
+    const auto found = expected.find(kPlace);
+    return found == expected.end() ? std::nullopt : std::optional(found->second);
+  }
+  OutputGuard guard_;
+};
+
+TEST_F(OutputGuardTest, ItsOwnRecordsAreNobodyElses) {
+  for (int64_t offset = 70; offset < 90; ++offset) Deliver(offset);
+  Ask(90);
+  Ask(90);
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+  EXPECT_EQ(Expected(), 90);
+}
+
+TEST_F(OutputGuardTest, WhatStoodBeforeIsOfNoConcern) {
+  Ask(50);
+  Deliver(50);
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+}
+
+TEST_F(OutputGuardTest, AGapBetweenItsOwnRecordsIsSomebodyElses) {
+  Deliver(7);
+  Deliver(10);
+  Deliver(11);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 8, 10}}));
+  EXPECT_TRUE(guard_.TakeForeign().empty()) << "once";
+}
+
+TEST_F(OutputGuardTest, SoIsWhatStaysBehindItsLast) {
+  Deliver(7);
+  Ask(10);
+  EXPECT_TRUE(guard_.TakeForeign().empty()) << "reports may be on their way";
+  Ask(12);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 8, 10}}));
+  Ask(12);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 10, 12}}));
+}
+
+TEST_F(OutputGuardTest, ReportsThatWereOnTheirWayClearTheSuspicion) {
+  Deliver(7);
+  Ask(10);
+  Deliver(8);
+  Deliver(9);
+  Ask(10);
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+}
+
+TEST_F(OutputGuardTest, AnEndAskedForBeforeAReportIsNoCut) {
+  Deliver(7);
+  const auto expected = Expected();
+  Deliver(8);
+  guard_.AtEnd(kPlace, expected, 8);
+  guard_.AtEnd(kPlace, expected, 8);
+  EXPECT_TRUE(guard_.TakeCut().empty());
+}
+
+TEST_F(OutputGuardTest, AnEndThatStaysBeforeItsOwnIsACut) {
+  Deliver(7);
+  Ask(5);
+  EXPECT_TRUE(guard_.TakeCut().empty()) << "a new leader";
+  Ask(5);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  Deliver(5);
+  Ask(6);
+  Ask(6);
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+  EXPECT_TRUE(guard_.TakeCut().empty());
+}
+
+TEST_F(OutputGuardTest, ReportsThatGoBackAreACut) {
+  Deliver(700);
+  Deliver(0);
+  Deliver(1);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+}
+
+TEST_F(OutputGuardTest, OfPartitionsThatItDoesNotOwnNothingIsSaid) {
+  Deliver(7, {FilterIndex{1}, 5});
+  Deliver(9, {FilterIndex{1}, 5});
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+  Deliver(7);
+  Deliver(9);
+  guard_.Disown(kPlace.partition);
+  EXPECT_TRUE(guard_.TakeForeign().empty());
+  guard_.Own(kPlace.partition);
+  Deliver(20);
+  EXPECT_TRUE(guard_.TakeForeign().empty()) << "it starts over";
+}
+
+TEST_F(OutputGuardTest, RangesOfOnePlaceThatTouchAreOne) {
+  Deliver(0);
+  Deliver(5);
+  Deliver(6);
+  guard_.PutBack({kPlace, 3, 4});
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 1, 5}}));
+}
+
+}  // namespace
+}  // namespace seen
