@@ -68,7 +68,8 @@ void OutputWatch::Repair(const OutputGuard::Range& range) {
     }
     return {};
   };
-  const Status read = topics_.ReadRange(range.place.filter, range.place.partition, range.from, range.to, take);
+  const Status read =
+      topics_.ReadRange(range.place.filter, range.place.partition, range.from, range.to, take);
   if ((!read && read.error().code != Code::kNotFound) || !open->flow->foreign_users.Add(users))
     return guard_.PutBack(range);
   if (!users.empty()) reporter_.ForeignSnapshots(range.place.partition, filter.name, users.size());

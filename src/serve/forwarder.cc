@@ -203,7 +203,8 @@ void Forwarder::Impl::Connect(const HopPointer& hop) {
   hop->timer->async_wait([this, hop](const error_code& cancelled) {
     if (!cancelled) Failed(hop, beast::error::timeout);
   });
-  const auto resolved = [hop, connected](const error_code& error, const asio::ip::tcp::resolver::results_type& found) {
+  const auto resolved = [hop, connected](const error_code& error,
+                                         const asio::ip::tcp::resolver::results_type& found) {
     if (error || !hop->connection) return connected(error);
     hop->connection->stream.async_connect(
         found, [connected](const error_code& result, const asio::ip::tcp::endpoint&) { connected(result); });

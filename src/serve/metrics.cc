@@ -179,12 +179,12 @@ struct Metrics::Counted {
   Counter& leases_lapsed =
       OneCounter("seen_publish_leases_lapsed_total",
                  "Times that an assigned partition's lease ended: nothing is published.");
-  Counter& foreign_snapshots =
-      OneCounter("seen_snapshots_foreign_total",
-                 "Records of the snapshot topics that another process wrote; their users are published again.");
-  Counter& outputs_cut =
-      OneCounter("seen_snapshot_partitions_cut_total",
-                 "Times that a partition of a snapshot topic was made anew or lost its end: all is published.");
+  Counter& foreign_snapshots = OneCounter(
+      "seen_snapshots_foreign_total",
+      "Records of the snapshot topics that another process wrote; their users are published again.");
+  Counter& outputs_cut = OneCounter(
+      "seen_snapshot_partitions_cut_total",
+      "Times that a partition of a snapshot topic was made anew or lost its end: all is published.");
   Counter& too_large = OneCounter("seen_snapshots_too_large_total",
                                   "Snapshots larger than their topic takes: refused, or not tried.");
   Counter& dead_letters_dropped = OneCounter(

@@ -108,7 +108,7 @@ class PartitionStream {
   RowFold changes_ GUARDED_BY(mutex_);
   int64_t changes_from_ GUARDED_BY(mutex_);
   int64_t changes_to_ GUARDED_BY(mutex_);
-  bool broken_ GUARDED_BY(mutex_) = false;  // changes are missing since the last base began
+  bool broken_ GUARDED_BY(mutex_) = false;      // changes are missing since the last base began
   bool leads_here_ GUARDED_BY(mutex_) = false;  // there is a whole base, and none is missing since
   StateStreamFigures figures_ GUARDED_BY(mutex_);
 

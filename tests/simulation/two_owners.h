@@ -1,8 +1,8 @@
 #pragma once
 // Two processes of one group over one partition. Either stands still now and then, for longer than its
 // session, in the middle of whatever it does. The group gives the partition to the other one. What ships
-// decides what is published: the flow, the publisher, the lease. The rest is faked: a group's coordinator,
-// producers whose snapshots wait and time out, a network that delays.
+// decides what is published: the flow, the publisher, the lease, the guard. The rest is faked: a group's
+// coordinator, producers whose snapshots wait and time out, a network that delays.
 
 #include <array>
 #include <cstdint>
@@ -20,11 +20,15 @@ namespace seen::sim {
 
 class TwoOwners {
  public:
-  /// `leased`: false lets both publish whenever they believe that they own the partition.
-  TwoOwners(uint64_t seed, bool leased);
+  struct Options {
+    bool leased = true;          // false lets both publish whenever they believe that they own the partition
+    bool guarded = true;         // false lets old snapshots stay
+    bool network_holds = false;  // requests now and then, for longer than any lease
+  };
+  TwoOwners(uint64_t seed, Options options);
   ~TwoOwners();
 
-  /// Three minutes, then rest. Returns what is wrong (empty: nothing) beside stale snapshots.
+  /// Three minutes, then rest. Returns what is wrong at rest; empty: nothing.
   std::string Run();
 
   /// Snapshots that replaced one of a later state of their user.
@@ -36,6 +40,7 @@ class TwoOwners {
 
  private:
   class Process;
+  class Topic;
   /// A snapshot between a process and the topic. It arrives whatever becomes of the process.
   struct OnTheWire {
     Instant arrives;
@@ -59,11 +64,12 @@ class TwoOwners {
   int64_t Below(int64_t bound) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound)); }
 
   std::mt19937_64 random_;
-  const bool leased_;
+  const Options options_;
   VirtualClock clock_;
   std::vector<std::pair<TimeMs, std::string>> log_;
   std::map<std::string, int> items_sent_;      // by user: each is another one
   std::map<std::string, uint32_t> published_;  // the newest snapshot's items
+  std::vector<std::string> topic_;             // by offset: whose snapshot stands there
   std::deque<OnTheWire> wire_;
 
   size_t owner_ = 0;

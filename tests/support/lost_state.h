@@ -14,6 +14,7 @@
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "model/day.h"
+#include "run/last_published_reader.h"
 #include "support/fake_snapshot_topics.h"
 
 namespace seen::sim {

@@ -20,9 +20,10 @@ def topic(topics):
             topics.delete(name)
 
 
-def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, daemon, topic):
+def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, daemon, topic, topic_name):
     _, expected, _ = stored_state.records()
-    seend = daemon(topic, {"filters": stored_state.FILTERS, "state": {"topic": f"{topic}-state", "run_every_s": 1}})
+    seend = daemon(topic, {"kafka": {"group_id": topic_name}, "filters": stored_state.FILTERS,
+                           "state": {"topic": f"{topic}-state", "run_every_s": 1}})
     stored_state.unpack(seend.store)
     seend.start()
     ends = seend.wait_at_rest()
@@ -51,13 +52,13 @@ def check_marked(topics, topic, expected):
         assert published[user].item_count == len(expected.exposed.items(user)) + 1, "exposed and bought"
 
 
-def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, daemon, topic):
+def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, daemon, topic, topic_name):
     """What makes the state known to be this topic's is read from the earlier version's files, too."""
     topics.delete(topic)
     topics.create(topic, stored_state.PARTITIONS, retention_ms=-1)
     records, _, _ = stored_state.records()
     topics.produce(topic, [(key, value + " ", place) for key, value, place in records])
-    seend = daemon(topic, {"filters": stored_state.FILTERS})
+    seend = daemon(topic, {"kafka": {"group_id": topic_name}, "filters": stored_state.FILTERS})
     stored_state.unpack(seend.store)
     seend.start(ready=False)
     assert "--rebuild" in seend.wait_refused(range(stored_state.PARTITIONS))
