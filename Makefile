@@ -21,6 +21,12 @@ check:  ## format, headers, clang-tidy with thread-safety analysis, and the test
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py check
 
+check-upgrade:  ## daemons of an earlier version, built from history, upgraded one by one under load; some minutes
+	@scripts/setup.sh --test
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl
+	@JOBS=$(JOBS) $(PYTHON) tests/check/upgrade.py
+
 ci:  ## test and check beside each other
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py test check
@@ -53,4 +59,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check ci format bench bench-build bench-filters bench-similar clean
+.PHONY: help build demo test check check-upgrade ci format bench bench-build bench-filters bench-similar clean
