@@ -68,7 +68,8 @@ class Daemon {
                    DaemonStatus status = status_.Make(
                        shown_exposures_.load(), shown_rekeying_.load(),
                        items ? std::optional(items->GetStatus()) : std::nullopt,
-                       groups ? std::optional(groups->GetStatus()) : std::nullopt, shown_state_.load());
+                       groups ? std::optional(groups->GetStatus()) : std::nullopt, shown_state_.load(),
+                       HasPeers());
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    return status;
                  }),
@@ -101,6 +102,7 @@ class Daemon {
   void Housekeep();
   void ShutDown();
   void Failed(const Error& error);
+  bool HasPeers() const;
 
   const RunCommand& options_;
   Config config_;
@@ -429,6 +431,15 @@ Status Daemon::StartItems() {
   shown_items_.store(items_.get());
   queries_.SetSimilar(items_.get());
   return {};
+}
+
+// Whether some other daemon answers what is passed on to it.
+bool Daemon::HasPeers() const {
+  if (!forwarder_) return false;
+  const auto routes = peer_routes_.Routes().routes;
+  return std::any_of(routes.begin(), routes.end(), [this](const PartitionRoute& route) {
+    return !route.here && route.state == "ready" && forwarder_->Allows(route.address);
+  });
 }
 
 void Daemon::Failed(const Error& error) {

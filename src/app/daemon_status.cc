@@ -137,7 +137,7 @@ void StatusBoard::AddPartitions(const Exposures& exposures, DaemonStatus& status
 
 DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekeying,
                                std::optional<ItemsStatus> items, std::optional<ItemGroupsStatus> item_groups,
-                               const StateStreams* state) const {
+                               const StateStreams* state, bool has_peers) const {
   DaemonStatus status;
   {
     const MutexLock lock(mutex_);
@@ -167,6 +167,8 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   if (state != nullptr) status.state_topic = state->GetStatus();
   status.items = std::move(items);
   status.item_groups = std::move(item_groups);
+  // Before that it is to get partitions of its own.
+  status.passes_on = has_peers && consumer && consumer->joined();
   Readiness readiness = JudgeReadiness(status, static_cast<int64_t>(config_.http.ready_lag_messages), waits,
                                        was_ready_.load(std::memory_order_relaxed));
   was_ready_.store(readiness.ready, std::memory_order_relaxed);

@@ -31,8 +31,10 @@ class StatusBoard {
   std::string instance_id() const;
 
   /// Pointers may be nullptr. Says whether the daemon is ready: see JudgeReadiness.
+  /// `has_peers`: another daemon answers what is passed on to it.
   DaemonStatus Make(const Exposures* exposures, const Rekeying* rekeying, std::optional<ItemsStatus> items,
-                    std::optional<ItemGroupsStatus> item_groups, const StateStreams* state) const;
+                    std::optional<ItemGroupsStatus> item_groups, const StateStreams* state,
+                    bool has_peers) const;
 
  private:
   PartitionStatus MakePartition(const OpenPartition& open) const;

@@ -336,6 +336,7 @@ void Consumer::Commit(const std::map<int32_t, int64_t>& offsets) { impl_->Commit
 void Consumer::Close() { impl_->Close(); }
 
 bool Consumer::brokers_reachable() const { return impl_->reachable; }
+bool Consumer::joined() const { return impl_->joined; }
 bool Consumer::opening() const { return impl_->opening; }
 
 std::string Consumer::last_problem() const {

@@ -74,6 +74,8 @@ class Consumer final : public GroupLog {
 
   bool brokers_reachable() const override;
   bool opening() const override;
+  /// The group has assigned partitions to this process since the start, or none on purpose.
+  bool joined() const;
   std::string last_problem() const override;
   std::vector<int32_t> unowned_partitions() const override;
   uint64_t commits_failed_total() const;

@@ -117,6 +117,7 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     leaders_asked = {};
     OpenPending();
     ApplyAssignment();  // librdkafka waits for it, whatever is still pending
+    joined = true;      // after `opening`
     return;
   }
   if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteError(kind, rd_kafka_err2str(kind));

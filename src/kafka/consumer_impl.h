@@ -164,6 +164,7 @@ struct Consumer::Impl {
   std::atomic<bool> doubted{false};     // a connection failed: ProbeBrokers asks whether any is left
   std::atomic<uint64_t> outages{0};     // connections or partitions that failed
   std::atomic<uint64_t> logs_checked{0};
+  std::atomic<bool> joined{false};    // the group has assigned something, or nothing
   std::atomic<bool> opening{false};   // `pending` isn't empty, for other threads
   std::atomic<bool> troubled{false};  // `problem` isn't empty
   std::atomic<uint64_t> commits_failed{0};

@@ -38,6 +38,7 @@ struct DaemonStatus {
   std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
   std::optional<ItemGroupsStatus> item_groups;  // likewise
   std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
+  bool passes_on = false;                       // another daemon answers what is passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
 };
 

@@ -43,7 +43,7 @@ void AddUnread(std::string_view topic, const UnreadPartitions& unread, std::vect
 Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
                          const std::vector<std::string>& waits, bool was_ready) {
   Readiness readiness;
-  bool any_serves = false;
+  bool any_serves = status.passes_on;
   bool all_serve = waits.empty();
   size_t without_end = 0;
   if (!status.not_ready_reason.empty()) readiness.troubles.push_back(status.not_ready_reason);

@@ -165,3 +165,15 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
     assert any("partition goes on" in m.log() for m in members), "what stayed wasn't opened again"
     for m in (*members, third):
         load.oracle.check_http(m, users=load.oracle.users())
+
+
+def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics, member, topic_name, chance):
+    """So a death takes no survivor out of a load balancer, and more daemons than partitions do no harm."""
+    topics.create(topic_name, partitions=1)
+    members = [member(number).start(ready=False) for number in range(2)]
+    load = Load(chance, users=10)
+    load.send(topics, topic_name, 100)
+    wait_until(lambda: all(m.http.get("/readyz").status == 200 for m in members), "both are ready")
+    assert sorted(len(owned(m)) for m in members) == [0, 1]
+    for m in members:
+        assert m.http.get(user_path(load.oracle.users()[0])).status == 200

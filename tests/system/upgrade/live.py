@@ -8,6 +8,7 @@ import threading
 import time
 
 from http_json import Http, user_path
+from places import now_ms
 
 STRANGERS = ["never-shown-1", "never-shown-2"]
 ASKED_MAX = 300  # items a question, the newest and a sample of the others
@@ -64,14 +65,15 @@ class Figures:
 
     def __init__(self):
         self.asked = self.turned_away = self.unanswered = self.proven = 0
-        self.longest_s = 0.0
+        self.longest_s = self.stale_s = 0.0
+        self.stale_by = ""
         self.reasons = collections.Counter()
 
     def line(self):
-        reasons = "; ".join(f"{n} x {reason}" for reason, n in self.reasons.most_common(3))
-        return (f"{self.asked} questions, {self.proven} items proven seen, {self.turned_away} not answered by whom answered "
-                f"last, {self.unanswered} by nobody, a user at most {self.longest_s:.2f} s without an answer"
-                + (f" ({reasons})" if reasons else ""))
+        reasons = "".join(f"\n      {n} x {reason}" for reason, n in self.reasons.most_common(4))
+        return (f"{self.asked} questions, {self.proven} items proven seen; {self.turned_away} answered by another daemon than "
+                f"the last time or by none, {self.unanswered} by none; a user at most {self.longest_s:.2f} s without an "
+                f"answer; no answer lacked an item older than {self.stale_s:.1f} s{self.stale_by}{reasons}")
 
 
 class Asker:
@@ -98,6 +100,7 @@ class Asker:
                 order = sorted(connections, key=lambda name: name != last.get(user))
                 self.figures.asked += 1
                 for name in order:
+                    asked_at = now_ms()
                     answer, reason = self.ask(connections[name], user, asked)
                     if answer is not None:
                         break
@@ -109,7 +112,7 @@ class Asker:
                     continue
                 self.figures.longest_s = max(self.figures.longest_s, now - answered_at.get(user, now))
                 last[user], answered_at[user] = name, now
-                self.judge(name, user, asked, answer)
+                self.judge(name, user, asked, asked_at, answer)
             time.sleep(0.005)
 
     @staticmethod
@@ -121,13 +124,16 @@ class Asker:
             return None, "no connection"
         if answer.status == 200:
             return answer, None
-        return None, f"{answer.status} " + re.sub(r"[-.\d]+", "N", answer.text)[:160]
+        return None, f"{answer.status} " + re.sub(r"\d+", "N", answer.json()["detail"])
 
-    def judge(self, name, user, asked, answer):
+    def judge(self, name, user, asked, asked_at, answer):
         as_of = int(re.match(r"-?\d+", answer.headers["Seen-As-Of"])[0])
         read = {item for item, at in asked.items() if at < as_of}
         unseen = set(answer.json()["unseen"])
         self.figures.proven += len(read)
+        stale_s = max((asked_at - at for item, at in asked.items() if item in unseen), default=0) / 1000
+        if stale_s > self.figures.stale_s:
+            self.figures.stale_s, self.figures.stale_by = stale_s, f" ({name}, {answer.headers['Seen-As-Of']})"
         if unseen & read or not unseen.issuperset(STRANGERS):
             self.came_back.append((name, user, answer.headers["Seen-As-Of"], sorted(unseen & read)[:5], len(read)))
 

@@ -8,6 +8,8 @@ import pathlib
 import time
 
 import pytest
+from hashes import partition_of
+from http_json import user_path
 from live import Asker, Sender
 from load import Load
 from places import SEEND, wait_until
@@ -103,10 +105,34 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
             for m in members:
                 assert m.seend.alive(), f"{m.seend.name} ended:\n{m.seend.log()[-3000:]}"
             name = "the earlier version" if program == EARLIER else "this version"
-            print(f"  {member.seend.name} to {name}, {took_s:.1f} s: {asker.step().line()}")
+            print(f"  {member.seend.name} to {name}, {took_s:.1f} s:\n    {asker.step().line()}")
     check_all(topics, topic_name, members, load)
     for m in members:
         m.seend.stop()
+
+
+def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, topic_name, chance):
+    """The earlier version doesn't say whether it answers. An answer from here would lack more and more."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    this, earlier = (Member(daemon, topic_name, number) for number in range(2))
+    this.becomes(SEEND)
+    this.start()
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 500)
+    wait_until(lambda: len(owned(this.seend)) == PARTITIONS, "it owns all")
+    wait_all_read(topics, topic_name, [this])
+    earlier.becomes(EARLIER)
+    earlier.start()
+    wait_until(lambda: owned(earlier.seend) and not owned(earlier.seend) & owned(this.seend), "it has some of them", 60)
+    load.send(topics, topic_name, 500)
+    wait_all_read(topics, topic_name, [this, earlier])
+    moved = [u for u in load.oracle.users() if partition_of(u, PARTITIONS, "murmur2") in owned(earlier.seend)]
+    load.oracle.check_http(earlier.seend, users=moved)
+
+    def still_answered():
+        answers = {u: this.seend.http.get(user_path(u)) for u in moved}
+        return {u: a.headers["Seen-As-Of"] for u, a in answers.items() if a.status == 200}
+    wait_until(lambda: not still_answered() or print(still_answered()), "it answers for none that the other one has", 20, 1)
 
 
 def check_in_place(member, had, end):

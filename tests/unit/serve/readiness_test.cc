@@ -26,6 +26,19 @@ DaemonStatus With(std::vector<PartitionStatus> partitions) {
   return status;
 }
 
+TEST(ReadinessTest, ADaemonThatPassesRequestsOnIsReadyWithoutPartitions) {
+  DaemonStatus status = With({});
+  status.passes_on = true;
+  EXPECT_TRUE(JudgeReadiness(status, kLagMax, {}, false).ready);
+  EXPECT_FALSE(JudgeReadiness(status, kLagMax, {"partitions are being opened"}, false).ready);
+  status = With({Partition(0, "opening")});
+  status.passes_on = true;
+  EXPECT_FALSE(JudgeReadiness(status, kLagMax, {}, false).ready) << "its own come first";
+  EXPECT_TRUE(JudgeReadiness(status, kLagMax, {}, true).ready);
+  status.not_ready_reason = "Kafka was never reached";
+  EXPECT_FALSE(JudgeReadiness(status, kLagMax, {}, true).ready);
+}
+
 TEST(ReadinessTest, WaitsForEveryPartitionThatIsReadAndThenStaysWhileAnyAnswers) {
   struct Case {
     const char* name;
