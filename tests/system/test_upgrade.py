@@ -20,7 +20,7 @@ def topic(topics):
             topics.delete(name)
 
 
-def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, daemon, topic, topic_name):
+def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topics, topic, topic_name, daemon):
     _, expected, _ = stored_state.records()
     seend = daemon(topic, {"kafka": {"group_id": topic_name}, "filters": stored_state.FILTERS,
                            "state": {"topic": f"{topic}-state", "run_every_s": 1}})
@@ -52,7 +52,7 @@ def check_marked(topics, topic, expected):
         assert published[user].item_count == len(expected.exposed.items(user)) + 1, "exposed and bought"
 
 
-def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, daemon, topic, topic_name):
+def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, topic, topic_name, daemon):
     """What makes the state known to be this topic's is read from the earlier version's files, too."""
     topics.delete(topic)
     topics.create(topic, stored_state.PARTITIONS, retention_ms=-1)
