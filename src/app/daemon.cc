@@ -65,11 +65,11 @@ class Daemon {
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
                    const Items* const items = shown_items_.load();
-                   DaemonStatus status = status_.Make(
-                       shown_exposures_.load(), shown_rekeying_.load(),
-                       items ? std::optional(items->GetStatus()) : std::nullopt,
-                       groups ? std::optional(groups->GetStatus()) : std::nullopt, shown_state_.load(),
-                       HasPeers());
+                   DaemonStatus status =
+                       status_.Make(shown_exposures_.load(), shown_rekeying_.load(),
+                                    items ? std::optional(items->GetStatus()) : std::nullopt,
+                                    groups ? std::optional(groups->GetStatus()) : std::nullopt,
+                                    shown_state_.load(), HasPeers());
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    return status;
                  }),

@@ -31,12 +31,17 @@ RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> 
       state_(state),
       journal_budget_(std::make_shared<JournalBudget>(config.store.explain_bytes)) {}
 
+StoreIdentity RocksStores::IdentityOf(int32_t partition, int32_t partition_count) const {
+  return {config_.input.topic, partition, partition_count,
+          std::string(PartitionerName(config_.input.partitioner))};
+}
+
+void RocksStores::Expect(int32_t partition, int32_t partition_count) {
+  if (state_ != nullptr) state_->Expect(IdentityOf(partition, partition_count));
+}
+
 Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t partition_count) {
-  StoreOptions store_options{directory_.path(),
-                             {config_.input.topic, partition, partition_count,
-                              std::string(PartitionerName(config_.input.partitioner))},
-                             {},
-                             resources_};
+  StoreOptions store_options{directory_.path(), IdentityOf(partition, partition_count), {}, resources_};
   store_options.delta_cache_bytes = budget_.DeltaCacheBytes(partition_count);
   store_options.journal = config_.store.explain_days > 0;
   for (const FilterConfig& filter : config_.filters) {

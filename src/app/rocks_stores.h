@@ -24,6 +24,7 @@ class RocksStores final : public PartitionStores {
               const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
               bool publish_incomplete, StateStreams* state);
 
+  void Expect(int32_t partition, int32_t partition_count) override;
   Result<Opened> Open(int32_t partition, int32_t partition_count) override;
   Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
   void Abandon(int32_t partition) override {
@@ -31,6 +32,7 @@ class RocksStores final : public PartitionStores {
   }
 
  private:
+  StoreIdentity IdentityOf(int32_t partition, int32_t partition_count) const;
   PartitionOptions FlowOptions(int32_t partition, int32_t partition_count,
                                const RocksPartitionStore& store) const;
 

@@ -268,6 +268,10 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
   return {};
 }
 
+void StateStreams::Expect(const StoreIdentity& identity) {
+  if (options_.restores) restores_.Begin(identity);
+}
+
 Status StateStreams::Restore(const StoreIdentity& identity) {
   return options_.restores ? restores_.Restore(identity) : Status();
 }

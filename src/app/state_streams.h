@@ -48,6 +48,8 @@ class StateStreams {
   /// Puts state into the partition's place where the state topic holds later state than is there. It isn't
   /// open. kUnavailable, saying how far it is: ask again. OK: it is there, or there is none to be had.
   Status Restore(const StoreIdentity& identity);
+  /// Restore is to be called: it begins.
+  void Expect(const StoreIdentity& identity);
   /// What Restore has begun is of no use any more.
   void Abandon(int32_t partition) { restores_.Abandon(partition); }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "decode/json_text.h"
 #include "flow/partition_flow.h"
@@ -33,18 +35,26 @@ std::string WatermarkText(const PartitionStatus& status, const BeatSender& sende
 }
 
 void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock) {
+  if (outstanding_ > 0) return;
   const Instant now = clock.Now();
-  if (outstanding_ > 0 || (last_ != Instant{} && now - last_ < kEvery)) return;
-  last_ = now;
+  const bool all = last_ == Instant{} || now - last_ >= kEvery;
+  if (all) last_ = now;
+  std::map<int32_t, bool> told_ready;
   for (const PartitionPointer& open : opened) {
     if (open->stopped.load(std::memory_order_acquire)) continue;
+    const bool ready = open->CaughtUp();
+    const auto told = told_ready_.find(open->partition);
+    if (!all && told != told_ready_.end() && told->second == ready) {
+      told_ready.insert(*told);
+      continue;
+    }
     PartitionFlow& flow = *open->flow;
     PartitionStatus status;
     status.partition = open->partition;
     // The lag first: a record that comes in between may be counted as read, not as never there.
     status.lag_messages = flow.state.LagMessages();
-    if (!open->CaughtUp()) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
-    status.state = open->CaughtUp() ? "ready" : "catching_up";
+    if (!ready) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
+    status.state = ready ? "ready" : "catching_up";
     status.lag_is_known = flow.state.GetAsOf(now).lag_messages.has_value();
     status.next_offset = flow.state.next_offset();
     status.partition_time = flow.state.partition_time();
@@ -53,8 +63,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     const std::string value = WatermarkText(status, sender_, clock.WallNow());
     OutgoingSnapshot record{Output::kWatermarks, {}, key, value, kTicket};
     sink.TrySend({&record, 1});
-    if (record.queued) ++outstanding_;
+    if (!record.queued) continue;
+    ++outstanding_;
+    told_ready[open->partition] = ready;
   }
+  told_ready_ = std::move(told_ready);
 }
 
 }  // namespace seen

@@ -1,8 +1,11 @@
 #pragma once
-// Tells readers of the snapshot topics how far the stream has come, once a second a partition, so that they
-// can tell a stale topic from a quiet one. Records: schemas/snapshot.md, "Watermarks".
+// Tells readers of the snapshot topics how far the stream has come, once a second a partition, and once it
+// answers, so that they can tell a stale topic from a quiet one, and other daemons whom to ask. Records:
+// schemas/snapshot.md, "Watermarks".
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,7 +36,8 @@ class WatermarkBeat {
   explicit WatermarkBeat(BeatSender sender) : sender_(std::move(sender)) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
 
-  /// Queues a record for each partition that is open and not stopped, if it is time again.
+  /// Queues a record for each partition that is open and not stopped, if it is time again, or if it is the
+  /// first of a partition that answers or doesn't.
   void Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock);
   /// One of them is acknowledged, or given up on.
   void Acknowledged() { --outstanding_; }
@@ -42,6 +46,7 @@ class WatermarkBeat {
   const BeatSender sender_;
   size_t outstanding_ = 0;
   Instant last_{};
+  std::map<int32_t, bool> told_ready_;  // by partition
 };
 
 }  // namespace seen

@@ -179,6 +179,8 @@ void Consumer::Impl::OpenPending() {
                                                 kafka::ToTimeout(kQuestion)) == RD_KAFKA_RESP_ERR_NO_ERROR) {
     auto timeout = kQuestion;
     const auto asked = pending;
+    owned.insert(asked.begin(), asked.end());
+    rebalance.OnAssigning(std::vector<int32_t>(asked.begin(), asked.end()), partition_count);
     for (const int32_t partition : asked) {
       std::optional<int64_t> start_offset;
       if (!OpenPartition(partition, partition_count, committed.get(), timeout, start_offset)) {
@@ -232,7 +234,6 @@ bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
       return hold({kafka::CodeOf(entry.err), rd_kafka_err2str(entry.err)});
     if (entry.offset >= 0) assignment.committed_offset = entry.offset;
   }
-  owned.insert(partition);
   auto start = rebalance.OnAssigned(assignment);
   if (!start) return hold(start.error());
   start_offset = *start;

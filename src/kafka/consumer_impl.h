@@ -179,7 +179,7 @@ struct Consumer::Impl {
   bool closed = false;
   Status failure;             // comes out of PollControl
   std::set<int32_t> pending;  // assigned by the group, OnAssigned hasn't answered yet
-  std::set<int32_t> owned;    // assigned by the group, OnAssigned was called
+  std::set<int32_t> owned;    // assigned by the group, OnAssigning was called
   SteadyClock::time_point pending_next{};
   std::chrono::milliseconds pending_wait{100};
   bool unheard = false;

@@ -137,6 +137,18 @@ ExposuresTaker::ExposuresTaker(Options options, PartitionStores& stores, DeadLet
       reporter_(reporter),
       clock_(clock) {}
 
+// What users are mapped to.
+int32_t ExposuresTaker::CountOf(int32_t partition_count) const {
+  return options_.partitions_of_users > 0 ? options_.partitions_of_users : partition_count;
+}
+
+void ExposuresTaker::Expect(std::span<const int32_t> partitions, int32_t partition_count) {
+  const int32_t count = CountOf(partition_count);
+  for (const int32_t partition : partitions) {
+    if (partition < count && !open_.Find(partition)) stores_.Expect(partition, count);
+  }
+}
+
 Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& assignment,
                                                              const GroupLog& log) {
   const int32_t mapped = options_.partitions_of_users;
@@ -185,9 +197,7 @@ bool ExposuresTaker::GoesOn(const OpenPartition& open, const Assignment& assignm
 
 Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment, const GroupLog& log) {
   const int32_t partition = assignment.partition;
-  const int32_t count =
-      options_.partitions_of_users > 0 ? options_.partitions_of_users : assignment.partition_count;
-  auto opened = stores_.Open(partition, count);
+  auto opened = stores_.Open(partition, CountOf(assignment.partition_count));
   if (!opened) {
     if (opened.error().code == Code::kNoSpace) reporter_.NoSpaceAtOpening();
     return Fail(std::move(opened.error()));

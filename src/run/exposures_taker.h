@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/mutex.h"
@@ -25,6 +26,8 @@ class PartitionStores {
     std::unique_ptr<PartitionStore> store;
     PartitionOptions options;  // its flow's
   };
+  /// Open is to be called for it, perhaps after others: what takes long may begin.
+  virtual void Expect(int32_t /*partition*/, int32_t /*partition_count*/) {}
   /// Makes it where missing. kRefused: it was made for something else; kCorrupt; kUnavailable, kNoSpace.
   virtual Result<Opened> Open(int32_t partition, int32_t partition_count) = 0;
   /// Removes what there is. It isn't open.
@@ -50,6 +53,7 @@ class ExposuresTaker final : public TopicTaker {
   ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters, Reporter& reporter,
                  const Clock& clock);
 
+  void Expect(std::span<const int32_t> partitions, int32_t partition_count) override;
   Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
   Status Drop(int32_t partition) override;
   void Refused(int32_t partition, const std::string& reason) override;
@@ -68,6 +72,7 @@ class ExposuresTaker final : public TopicTaker {
   class Taken;
   bool GoesOn(const OpenPartition& open, const Assignment& assignment) const;
   bool IsClosedNow(const OpenPartition& open, bool decided) const;
+  int32_t CountOf(int32_t partition_count) const;
   Result<PartitionPointer> OpenStore(const Assignment& assignment, const GroupLog& log);
   Result<bool> HoldsWindow(const Assignment& assignment, const GroupLog& log) const;
   void WarnOfMissingState(const Assignment& assignment, bool holds_window) const;

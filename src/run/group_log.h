@@ -37,15 +37,17 @@ struct Assignment {
 class RebalanceHandler {
  public:
   virtual ~RebalanceHandler() = default;
+  /// OnAssigned is to be called for these, one after the other: what takes long may begin for all of them.
+  virtual void OnAssigning(std::span<const int32_t> /*partitions*/, int32_t /*partition_count*/) {}
   /// Returns the offset to start from; nullopt: the partition stays assigned to this member, and isn't read.
-  /// kUnavailable: the log asks again with back-off (0.1 s doubling to 5 s) while the other partitions go on.
+  /// kUnavailable: the log asks again with back-off (0.1 s doubling to 1 s) while the other partitions go on.
   /// Any other error comes out of PollControl and the partition isn't read.
   virtual Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) = 0;
   /// The last record of the partition that was read before, if one is known; asked for once OnAssigned has
   /// given an offset.
   virtual Anchor LastRead(int32_t /*partition*/) { return {}; }
-  /// Partitions for which OnAssigned was called. No WorkerHandler runs for them from here on. `lost`: another
-  /// member may own them already, nothing may be committed.
+  /// Partitions for which OnAssigning was called. No WorkerHandler runs for them from here on. `lost`:
+  /// another member may own them already, nothing may be committed.
   virtual void OnRevoked(std::span<const int32_t> partitions, bool lost) = 0;
 };
 

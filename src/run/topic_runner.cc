@@ -76,6 +76,7 @@ Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignm
   const int64_t from = (*taker)->Begin(assignment.watermarks.low);
   auto run = std::make_shared<Run>(assignment, std::move(*taker));
   ClearProblem(partition);
+  committed_at_ = {};  // nothing is published before a commit
   const MutexLock lock(mutex_);
   runs_[partition] = std::move(run);
   return from;

@@ -72,6 +72,9 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
 
   std::vector<PartitionProblem> Problems() const;
 
+  void OnAssigning(std::span<const int32_t> partitions, int32_t partition_count) override {
+    taker_.Expect(partitions, partition_count);
+  }
   Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override;
   Anchor LastRead(int32_t partition) override;
   void OnRevoked(std::span<const int32_t> partitions, bool lost) override;

@@ -65,6 +65,8 @@ class TopicTaker {
  public:
   virtual ~TopicTaker() = default;
 
+  /// Open is to be called for these, one after the other.
+  virtual void Expect(std::span<const int32_t> /*partitions*/, int32_t /*partition_count*/) {}
   /// Opens or makes the partition's state. kRefused, kCorrupt: the partition isn't read, others go on; with
   /// --rebuild it is opened again after Drop, and `committed_offset` is nullopt. kUnavailable, kNoSpace:
   /// asked again. kInvalidArgument: no partition can be opened, the process ends.

@@ -60,25 +60,42 @@ void RestoreJobs::Run() {
   }
 }
 
+// Made where missing.
+std::shared_ptr<RestoreJobs::Job> RestoreJobs::Find(const StoreIdentity& identity) {
+  std::shared_ptr<Job>& job = jobs_[identity.partition];
+  if (!job) {
+    job = std::make_shared<Job>();
+    job->identity = identity;
+    waiting_.push_back(job);
+    changed_.NotifyAll();
+  }
+  return job;
+}
+
+void RestoreJobs::Begin(const StoreIdentity& identity) {
+  const MutexLock lock(mutex_);
+  (void)Find(identity);
+}
+
+// It runs, or is about to.
+bool RestoreJobs::IsNext(const std::shared_ptr<Job>& job) const {
+  const auto at = std::find(waiting_.begin(), waiting_.end(), job);
+  return at == waiting_.end() || running_ + static_cast<size_t>(at - waiting_.begin()) < options_.threads;
+}
+
 Status RestoreJobs::Restore(const StoreIdentity& identity) {
   const int32_t partition = identity.partition;
   const MutexLock lock(mutex_);
-  auto found = jobs_.find(partition);
-  if (found == jobs_.end()) {
-    auto job = std::make_shared<Job>();
-    job->identity = identity;
-    found = jobs_.emplace(partition, job).first;
-    waiting_.push_back(job);
-    changed_.NotifyAll();
+  const std::shared_ptr<Job> job = Find(identity);
+  if (!job->asked_for && IsNext(job)) {
     // There is often nothing to restore, and a partition that isn't open yet worries people.
     const auto until = std::chrono::steady_clock::now() + options_.quick;
-    const bool starts_now = running_ + waiting_.size() <= options_.threads;
-    while (starts_now && !job->done && changed_.WaitUntil(mutex_, until)) {
+    while (!job->done && changed_.WaitUntil(mutex_, until)) {
     }
   }
-  const std::shared_ptr<Job> job = found->second;
+  job->asked_for = true;
   if (!job->done || job->abandoned) return Fail(Waits(partition));
-  jobs_.erase(found);
+  jobs_.erase(partition);
   return std::move(job->result);
 }
 

@@ -24,7 +24,7 @@ class RestoreJobs {
   using Restorer = std::function<Status(const StoreIdentity&, RestoreProgress&)>;
   struct Options {
     size_t threads = 2;
-    std::chrono::milliseconds quick{250};   // Restore waits for one that is over sooner
+    std::chrono::milliseconds quick{250};   // Restore waits so long, once, for one that runs
     std::chrono::milliseconds idle{1'000};  // a thread without work keeps its restorer
   };
   /// `make_restorer`: for one thread, whenever it has work after a while without. `clock` outlives this.
@@ -34,6 +34,8 @@ class RestoreJobs {
   RestoreJobs(const RestoreJobs&) = delete;
   RestoreJobs& operator=(const RestoreJobs&) = delete;
 
+  /// Restore is to be called: begins as soon as its turn comes.
+  void Begin(const StoreIdentity& identity);
   /// kUnavailable, saying how far it is: ask again. Otherwise what came of it, once.
   Status Restore(const StoreIdentity& identity);
   /// The partition isn't wanted any more: what comes of its restore is of no use, as another owner may change
@@ -46,11 +48,14 @@ class RestoreJobs {
     StoreIdentity identity;
     Instant begun;
     RestoreProgress progress;
+    bool asked_for = false;
     bool done = false;
     bool abandoned = false;
     Status result;
   };
   void Run();
+  std::shared_ptr<Job> Find(const StoreIdentity& identity) REQUIRES(mutex_);
+  bool IsNext(const std::shared_ptr<Job>& job) const REQUIRES(mutex_);
   Error Waits(int32_t partition) const REQUIRES(mutex_);
 
   const Options options_;

@@ -157,8 +157,9 @@ Status FakeGroupLog::OpenPending() {
     const std::lock_guard lock(mutex_);
     pending = pending_;
   }
+  owned_.insert(pending.begin(), pending.end());
+  handler_.OnAssigning(std::vector<int32_t>(pending.begin(), pending.end()), topic_.partition_count());
   for (const int32_t partition : pending) {
-    owned_.insert(partition);
     const auto from = handler_.OnAssigned(
         {partition, topic_.partition_count(), topic_.watermarks(partition), topic_.committed(partition)});
     if (!from) {

@@ -85,6 +85,17 @@ TEST_F(RestoreJobsTest, OthersWaitForTheirTurnAndNobodyForThem) {
   EXPECT_TRUE(jobs.GetFigures().empty());
 }
 
+TEST_F(RestoreJobsTest, WhatIsExpectedBeginsBeforeItIsAskedFor) {
+  RestoreJobs jobs(
+      {.quick = seconds(20)}, [this] { return Restorer(); }, clock_);
+  for (int32_t partition = 0; partition < 12; ++partition) jobs.Begin(Of(partition));
+  EXPECT_TRUE(Becomes([&] { return begun_[11] == 1; }));
+  for (int32_t partition = 0; partition < 12; ++partition) {
+    EXPECT_TRUE(Done(jobs, partition));
+    EXPECT_EQ(begun_[static_cast<size_t>(partition)].load(), 1);
+  }
+}
+
 TEST_F(RestoreJobsTest, WhatItCameToIsToldOnce) {
   fails_ = true;
   RestoreJobs jobs(
