@@ -104,7 +104,8 @@ class Asker:
                     answer, reason = self.ask(connections[name], user, asked)
                     if answer is not None:
                         break
-                    self.figures.reasons[f"{name}: {reason}"] += name == last.get(user)
+                    if name == last.get(user):
+                        self.figures.reasons[f"{name}: {reason}"] += 1
                 now = time.monotonic()
                 self.figures.turned_away += last.get(user, name) != name or answer is None
                 if answer is None:
