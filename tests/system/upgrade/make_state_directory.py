@@ -28,7 +28,11 @@ def nameless(folder):
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="seen-golden-"))
+    with tempfile.TemporaryDirectory() as folder:
+        make(pathlib.Path(folder))
+
+
+def make(folder):
     broker = Kafka(folder)
     seend = None
     try:
@@ -43,7 +47,7 @@ def main():
         seend.start()
         topics.produce(stored_state.TOPIC, records[:before_marks])
         seend.wait_caught_up()
-        wait_until(lambda: topics_published(topics) >= set(stored_state.USERS), "everybody's first snapshot")
+        wait_until(lambda: published_users(topics) >= set(stored_state.USERS), "everybody's first snapshot")
         topics.produce(stored_state.TOPIC, records[before_marks:])
         ends = seend.wait_caught_up()
         wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()), "checkpoints")
@@ -61,7 +65,7 @@ def main():
     print(f"{stored_state.ARCHIVE}: {size} bytes, {marks} marks")
 
 
-def topics_published(topics):
+def published_users(topics):
     return {message.key().decode() for message in topics.read_all(f"{stored_state.TOPIC}-filters")}
 
 
