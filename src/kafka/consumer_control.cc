@@ -11,6 +11,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSlice{50};       // how late a Seek or a retry may be noticed
+constexpr size_t kFencesMax = 3;
+constexpr milliseconds kFencesWithin{120'000};
 constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
 constexpr milliseconds kPendingWaitMax{1000};
 constexpr milliseconds kProbeInterval{1000};
@@ -78,6 +80,13 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     char text[512];
     if (const auto fatal = rd_kafka_fatal_error(Client().get(), text, sizeof text);
         fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && MayJoinAgain()) {
+        log::Warning("fenced: another member of this instance id joined the group, or this one's own answer got "
+                     "lost; joining again",
+                     {{"group", options.group_id}, {"instance_id", options.instance_id}});
+        if (Status anew = BeginAnew(); !anew) return anew;
+        continue;
+      }
       std::string remedy = fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
                                ? " (another process joined group \"" + options.group_id +
                                      "\" with the same instance id \"" + options.instance_id +
@@ -95,6 +104,17 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     AwaitTopic();
     if (SteadyClock::now() >= deadline) return {};
   }
+}
+
+// A static member whose answer to JoinGroup got lost (a broker that went) joins once more, and the coordinator
+// fences it as its own predecessor. Of two processes that share an instance id each fences the other, again
+// and again, until one gives up.
+bool Consumer::Impl::MayJoinAgain() {
+  const auto now = SteadyClock::now();
+  while (!fenced_at.empty() && now - fenced_at.front() > kFencesWithin) fenced_at.pop_front();
+  if (fenced_at.size() >= kFencesMax) return false;
+  fenced_at.push_back(now);
+  return true;
 }
 
 std::vector<std::unique_lock<std::recursive_mutex>> Consumer::Impl::LockWorkers() {

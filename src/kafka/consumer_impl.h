@@ -6,6 +6,7 @@
 // positions at once.
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -106,6 +107,8 @@ struct Consumer::Impl {
   void RevokeAll();  // at the end: what librdkafka didn't revoke was lost
   /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
   void ApplyAssignment();
+  /// Whether being fenced may be this member's own doing, so that it joins again.
+  bool MayJoinAgain();
   void ForwardUnheard();
   void WakeFetchers();
   void ProbeBrokers();
@@ -189,6 +192,7 @@ struct Consumer::Impl {
   SteadyClock::time_point unowned_since{};
   SteadyClock::time_point rejoin_next{};
   std::chrono::milliseconds rejoin_wait{5000};
+  std::deque<SteadyClock::time_point> fenced_at;  // lately
   SteadyClock::time_point probe_next{};
   int probes_failed = 0;
   SteadyClock::time_point fetchers_woken{};

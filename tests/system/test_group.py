@@ -2,6 +2,7 @@
 
 import shutil
 
+from confluent_kafka import Consumer
 from http_json import user_path
 from load import Load
 from places import wait_until
@@ -89,3 +90,27 @@ def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, daem
     assert turned_away and "refused" in answers[turned_away[0]].text
     load.oracle.check_http(seend, users=[u for u in answers if u not in turned_away])
     seend.stop()
+
+
+def test_a_daemon_that_is_fenced_joins_again(topics, daemon, topic_name, kafka):
+    """Its own request to join, sent twice over a broker that went, looks to the group like another process."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    seend = member(daemon, topic_name, 1).start()
+    other = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": seend.group, "group.instance.id": "member-1",
+                      "partition.assignment.strategy": "range", "session.timeout.ms": 6000})
+    other.subscribe([topic_name])
+    wait_until(lambda: other.poll(0.1) or "joining again" in seend.log(), "it is fenced")
+    wait_until(lambda: len(owned(seend)) == PARTITIONS, "it owns all again", 60)
+    other.close()
+    assert seend.alive()
+
+
+def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_name):
+    topics.create(topic_name, partitions=PARTITIONS)
+    pair = [daemon(topic_name, {"kafka": {"instance_id": "the-same", "client": SESSION}}, name=f"one-of-two-{number}")
+            .start(ready=False) for number in range(2)]
+    ended = wait_until(lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60)  # its own doing
+    assert len(ended) == 1 and ended[0].wait_exit() == 3
+    assert "with the same instance id \"the-same\"" in ended[0].log().replace("\\", "")
+    stays = next(m for m in pair if m is not ended[0])
+    wait_until(lambda: len(owned(stays)) == PARTITIONS, "the other owns all", 60)
