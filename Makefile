@@ -27,6 +27,10 @@ check-upgrade:  ## daemons of an earlier version, built from history, upgraded o
 	@cmake --build --preset release --parallel $(JOBS) --target seend seenctl
 	@JOBS=$(JOBS) $(PYTHON) tests/check/upgrade.py
 
+chaos:  ## three daemons under faults for SEEN_CHAOS_S seconds, an hour where it isn't set
+	@scripts/setup.sh --test
+	@SEEN_CHAOS_S=$${SEEN_CHAOS_S:-3600} $(PYTHON) tests/run.py system -k chaos
+
 ci:  ## test and check beside each other
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py test check
@@ -59,4 +63,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check check-upgrade ci format bench bench-build bench-filters bench-similar clean
+.PHONY: help build demo test check check-upgrade chaos ci format bench bench-build bench-filters bench-similar clean

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSlice{50};       // how late a Seek or a retry may be noticed
+constexpr milliseconds kSlice{50};  // how late a Seek or a retry may be noticed
 constexpr size_t kFencesMax = 3;
 constexpr milliseconds kFencesWithin{120'000};
 constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
@@ -81,9 +81,10 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
     if (const auto fatal = rd_kafka_fatal_error(Client().get(), text, sizeof text);
         fatal != RD_KAFKA_RESP_ERR_NO_ERROR) {
       if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && MayJoinAgain()) {
-        log::Warning("fenced: another member of this instance id joined the group, or this one's own answer got "
-                     "lost; joining again",
-                     {{"group", options.group_id}, {"instance_id", options.instance_id}});
+        log::Warning(
+            "fenced: another member of this instance id joined the group, or this one's own answer got "
+            "lost; joining again",
+            {{"group", options.group_id}, {"instance_id", options.instance_id}});
         if (Status anew = BeginAnew(); !anew) return anew;
         continue;
       }
@@ -106,9 +107,9 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
   }
 }
 
-// A static member whose answer to JoinGroup got lost (a broker that went) joins once more, and the coordinator
-// fences it as its own predecessor. Of two processes that share an instance id each fences the other, again
-// and again, until one gives up.
+// A static member whose answer to JoinGroup got lost (a broker that went) joins once more, and the
+// coordinator fences it as its own predecessor. Of two processes that share an instance id each fences the
+// other, again and again, until one gives up.
 bool Consumer::Impl::MayJoinAgain() {
   const auto now = SteadyClock::now();
   while (!fenced_at.empty() && now - fenced_at.front() > kFencesWithin) fenced_at.pop_front();

@@ -35,7 +35,6 @@ std::optional<RouteBeat> ParseRouteBeat(std::string_view text, std::string_view 
   if (partition == json.end() || !partition->is_number_unsigned()) return std::nullopt;
   RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"),
                  TextOf(json, "state"), 0};
-  if (beat.instance.empty()) return std::nullopt;
   const auto lag = json.find("lag_messages");
   if (lag != json.end() && lag->is_number_integer()) beat.lag_messages = lag->get<int64_t>();
   return beat;
@@ -98,7 +97,7 @@ RoutesAnswer PeerRoutes::Routes() const {
   const Instant now = clock_.Now();
   for (const auto& [partition, heard] : heard_) {
     const auto ago = std::chrono::duration_cast<milliseconds>(now - heard.at);
-    if (ago > kSilentMax) continue;
+    if (ago > kSilentMax || heard.beat.instance.empty()) continue;
     answer.routes.push_back({partition, heard.beat.instance, heard.beat.address, heard.beat.state,
                              heard.beat.lag_messages, ago, heard.beat.instance == instance_});
   }
@@ -118,8 +117,12 @@ std::string PeerRoutes::AddressFor(std::string_view user_id) const {
 bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
   const MutexLock lock(mutex_);
   const auto heard = heard_.find(partition);
-  return heard != heard_.end() && heard->second.beat.instance != instance_ && heard->second.at > since &&
-         heard->second.beat.state == "ready";
+  if (heard == heard_.end() || heard->second.at <= since) return false;
+  const RouteBeat& beat = heard->second.beat;
+  // An earlier version says neither who it is nor whether it answers.
+  if (beat.instance.empty())
+    return beat.lag_messages <= static_cast<int64_t>(config_.http.ready_lag_messages);
+  return beat.instance != instance_ && beat.state == "ready";
 }
 
 }  // namespace seen

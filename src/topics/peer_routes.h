@@ -13,7 +13,8 @@
 
 namespace seen {
 
-/// A beat's text: schemas/snapshot.md. nullopt: it names no instance, or isn't one of this group's.
+/// A beat's text: schemas/snapshot.md. nullopt: it isn't one of this group's.
+/// `instance` and `state` are empty where an earlier version sent it.
 struct RouteBeat {
   int32_t partition = 0;
   std::string instance;

@@ -112,7 +112,6 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
         m.seend.stop()
 
 
-@pytest.mark.xfail(reason="an earlier version's beats name no instance and are passed over: it answers on for ten minutes")
 def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, topic_name, chance):
     """The earlier version doesn't say whether it answers. An answer from here would lack more and more."""
     topics.create(topic_name, partitions=PARTITIONS)
