@@ -118,6 +118,7 @@ class World {
   void Deliver(Lane& lane, size_t records_max);
   void WriteFrozen(Lane& lane);
   void Publish();
+  static void AwaitCompaction(const Lane& lane);
   void ToRest();
   Lane& AnyLane() { return *lanes_[random_() % lanes_.size()]; }
   bool PowerIsGoing() const;

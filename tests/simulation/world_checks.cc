@@ -90,7 +90,8 @@ std::string World::CheckAtRest(const Lane& lane) {
   if (lane.flow().publish.Outstanding() != 0) return "snapshots outstanding at rest";
   if (lane.flow().state.next_offset() != lane.end()) return "records unread at rest";
   const auto marks = lane.open->store->ScanMarks(std::nullopt, 1000);
-  if (!marks || !marks->empty()) return "marks in the store at rest";
+  if (!marks) return "marks can't be read at rest: " + marks.error().message;
+  if (!marks->empty()) return std::to_string(marks->size()) + " marks in the store at rest";
   const auto watermark = snapshots_.watermarks.find(std::to_string(lane.number));
   if (watermark == snapshots_.watermarks.end() ||
       watermark->second.find(R"("next_offset":)" + std::to_string(lane.end()) + ",") == std::string::npos) {
