@@ -9,6 +9,7 @@
 #include "app/embedded.h"
 #include "app/exposures.h"
 #include "app/items.h"
+#include "app/kept_copies.h"
 #include "app/memory_budget.h"
 #include "app/rekeying.h"
 #include "app/service_manager.h"
@@ -133,6 +134,7 @@ class Daemon {
   std::unique_ptr<EmbeddedBroker> embedded_;
   std::unique_ptr<StoreDirectory> directory_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
   std::unique_ptr<SnapshotProducer> snapshots_;
   std::unique_ptr<EventProducer> events_;
@@ -287,6 +289,7 @@ Status Daemon::Connect() {
   exposures.guard = options_.share_topics ? nullptr : &guard_;
   exposures.admin = admin_.get();
   exposures.state = state_streams_.get();
+  exposures.kept = kept_copies_.get();
   if (WritesWatermarks(config_)) {
     exposures.watermarks =
         BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, http_->port())};
@@ -378,6 +381,11 @@ Status Daemon::StartStateStreams(const InputTopics& topics) {
   streams.trim_after = config_.state->trim_after;
   streams.changes_bytes_max = budget_.StateChangesBytes(topics.user_partitions);
   streams.restores = !options_.rebuild;
+  // The journal is in no topic.
+  if (config_.store.explain_days == 0) {
+    kept_copies_ = std::make_unique<KeptCopies>(
+        KeptCopies::Options{streams.topic, config_.state->keep_bytes, streams.run_every}, *directory_);
+  }
   auto started = StateStreams::Start(std::move(streams), *admin_, resources_, clock_);
   if (!started) return Fail(started.error());
   state_streams_ = std::move(*started);

@@ -57,7 +57,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
                      const Clock& clock)
     : clock_(clock),
       stores_(*options.config, options.plan, options.groups, directory, resources, budget,
-              options.publish_incomplete, options.state),
+              options.publish_incomplete, options.state, options.kept),
       taker_(TakerOptions(
                  options, directory, [this] { to_publish_.Want(); }, [this] { to_checkpoint_.Want(); }),
              stores_, dead_letters, reporter, clock),

@@ -38,6 +38,7 @@ class Exposures {
     bool publish_incomplete = false;       // see flow/last_published.h
     std::optional<BeatSender> watermarks;  // nullopt: none are written
     StateStreams* state = nullptr;         // the state topic; nullptr: off
+    KeptCopies* kept = nullptr;            // others' partitions' folders; nullptr: they stay
     OutputGuard* guard = nullptr;          // of the snapshot topics; nullptr: off
     const Admin* admin = nullptr;          // asks for their ends
     const PublishLease* lease = nullptr;   // says when a partition may be published

@@ -20,7 +20,7 @@ uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::s
 RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan,
                          const ItemGroups* groups, const StoreDirectory& directory,
                          const StoreResources& resources, const MemoryBudget& budget, bool publish_incomplete,
-                         StateStreams* state)
+                         StateStreams* state, KeptCopies* kept)
     : config_(config),
       plan_(std::move(plan)),
       groups_(groups),
@@ -29,6 +29,7 @@ RocksStores::RocksStores(const Config& config, std::shared_ptr<const EventPlan> 
       budget_(budget),
       publish_incomplete_(publish_incomplete),
       state_(state),
+      kept_(kept),
       journal_budget_(std::make_shared<JournalBudget>(config.store.explain_bytes)) {}
 
 StoreIdentity RocksStores::IdentityOf(int32_t partition, int32_t partition_count) const {
@@ -36,11 +37,18 @@ StoreIdentity RocksStores::IdentityOf(int32_t partition, int32_t partition_count
           std::string(PartitionerName(config_.input.partitioner))};
 }
 
+void RocksStores::Abandon(int32_t partition) {
+  if (state_ != nullptr) state_->Abandon(partition);
+  if (kept_ != nullptr) kept_->Leave(partition);
+}
+
 void RocksStores::Expect(int32_t partition, int32_t partition_count) {
+  if (kept_ != nullptr) kept_->Use(partition);
   if (state_ != nullptr) state_->Expect(IdentityOf(partition, partition_count));
 }
 
 Result<PartitionStores::Opened> RocksStores::Open(int32_t partition, int32_t partition_count) {
+  if (kept_ != nullptr) kept_->Use(partition);
   StoreOptions store_options{directory_.path(), IdentityOf(partition, partition_count), {}, resources_};
   store_options.delta_cache_bytes = budget_.DeltaCacheBytes(partition_count);
   store_options.journal = config_.store.explain_days > 0;

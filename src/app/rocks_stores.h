@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/kept_copies.h"
 #include "app/memory_budget.h"
 #include "app/state_streams.h"
 #include "config/config.h"
@@ -18,18 +19,16 @@ namespace seen {
 class RocksStores final : public PartitionStores {
  public:
   /// `groups`: which items are alike; nullptr: off. `publish_incomplete`: PartitionOptions has it. `state`:
-  /// the state topic; nullptr: off. All
-  /// references outlive this.
+  /// the state topic; nullptr: off. `kept`: others' partitions' folders; nullptr: they stay. All references
+  /// outlive this.
   RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan, const ItemGroups* groups,
               const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
-              bool publish_incomplete, StateStreams* state);
+              bool publish_incomplete, StateStreams* state, KeptCopies* kept);
 
   void Expect(int32_t partition, int32_t partition_count) override;
   Result<Opened> Open(int32_t partition, int32_t partition_count) override;
   Status Remove(int32_t partition) override { return directory_.RemovePartition(partition); }
-  void Abandon(int32_t partition) override {
-    if (state_ != nullptr) state_->Abandon(partition);
-  }
+  void Abandon(int32_t partition) override;
 
  private:
   StoreIdentity IdentityOf(int32_t partition, int32_t partition_count) const;
@@ -44,6 +43,7 @@ class RocksStores final : public PartitionStores {
   const MemoryBudget& budget_;
   const bool publish_incomplete_;
   StateStreams* const state_;
+  KeptCopies* const kept_;
   const std::shared_ptr<JournalBudget> journal_budget_;
 };
 

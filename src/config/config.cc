@@ -111,7 +111,8 @@ Config ToConfig(const ConfigJson& json) {
   if (!state.at("topic").is_null()) {
     config.state = StateConfig{state.at("topic").get<std::string>(),
                                std::chrono::seconds(state.at("run_every_s").get<int64_t>()),
-                               std::chrono::seconds(state.at("trim_after_s").get<int64_t>())};
+                               std::chrono::seconds(state.at("trim_after_s").get<int64_t>()),
+                               state.at("keep_gib").get<uint64_t>() << 30};
   }
 
   const ConfigJson& store = json.at("store");

@@ -95,6 +95,7 @@ struct StateConfig {
   std::string topic;
   std::chrono::milliseconds run_every{60'000};
   std::chrono::milliseconds trim_after{3'600'000};
+  uint64_t keep_bytes = uint64_t{32} << 30;
 };
 
 struct StoreConfig {

@@ -236,6 +236,15 @@ constexpr ConfigKey kKeys[] = {
      .minimum = 1,
      .maximum = 2'592'000,
      .meaning = "How long records stay that a newer base has made superfluous. Then they are deleted."},
+    {.path = "state.keep_gib",
+     .type = kInteger,
+     .unit = "GiB",
+     .default_json = "32",
+     .minimum = 0,
+     .maximum = 1'048'576,
+     .meaning = "Disk for copies of partitions that other daemons own now: they make a later restore short. "
+                "Beyond, the oldest goes, if the topic can give back what it holds. With "
+                "store.explain_days none goes, as the journal is in no topic."},
 
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",

@@ -282,7 +282,10 @@ Status ExposuresTaker::CloseUnassigned(int32_t partition) {
   open_.Take(partition);
   log::Info("partition closed", {{"partition", partition}, {"reason", "it is no longer this daemon's"}});
   open.reset();
-  if (AwaitReaders(partition)) return {};
+  if (AwaitReaders(partition)) {
+    stores_.Abandon(partition);
+    return {};
+  }
   return Fail(Code::kUnavailable, Name(partition) + " is still read by a request");
 }
 

@@ -32,7 +32,7 @@ class PartitionStores {
   virtual Result<Opened> Open(int32_t partition, int32_t partition_count) = 0;
   /// Removes what there is. It isn't open.
   virtual Status Remove(int32_t partition) = 0;
-  /// The partition was revoked before Open was done: what it has begun is of no use.
+  /// The partition isn't wanted any more: its store is closed, or what Expect or Open has begun is of no use.
   virtual void Abandon(int32_t /*partition*/) {}
 };
 

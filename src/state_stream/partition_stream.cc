@@ -120,8 +120,10 @@ void PartitionStream::BeginRun(bool last) {
   RowFold changes;
   int64_t from = 0;
   int64_t to = 0;
+  bool leads_here = false;
   {
     const MutexLock lock(mutex_);
+    leads_here = leads_here_;
     const bool due = last || clock_.Now() >= run_at_ || changes_.bytes() >= options_.run_bytes;
     if (!due || changes_.empty()) return;
     std::swap(changes, changes_);
@@ -133,7 +135,9 @@ void PartitionStream::BeginRun(bool last) {
   run_.emplace();
   run_->number = next_number_++;
   run_->to = to;
-  PartWriter writer(Head(StreamKind::kRun, run_->number, from, to), options_.record_bytes_max, Into(*run_));
+  StatePart head = Head(StreamKind::kRun, run_->number, from, to);
+  head.behind_gap = !leads_here;
+  PartWriter writer(std::move(head), options_.record_bytes_max, Into(*run_));
   Status written = changes.ForEach([this](FilterId filter) { return options_.limits.Of(filter); },
                                    [&](const Row& row) { return writer.Add(row); });
   if (written) written = writer.Finish();

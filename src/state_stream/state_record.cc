@@ -11,6 +11,7 @@ constexpr uint8_t kOpening = 1;
 constexpr uint8_t kTakeover = 1;
 constexpr uint8_t kLast = 1;
 constexpr uint8_t kEndsBlock = 2;
+constexpr uint8_t kBehindGap = 4;
 
 tl::unexpected<Error> Malformed(size_t bytes) {
   return Fail(Code::kMalformed, "state record: " + std::to_string(bytes) + " bytes that are none");
@@ -37,6 +38,7 @@ Result<StateRecord> DecodePart(StreamKind kind, FieldReader reader, size_t bytes
   const auto flags = reader.Get<uint8_t>();
   part.head.is_last = (flags & kLast) != 0;
   part.head.ends_block = (flags & kEndsBlock) != 0;
+  part.head.behind_gap = (flags & kBehindGap) != 0;
   part.head.epoch = reader.Get<int64_t>();
   part.head.number = reader.Get<uint32_t>();
   part.head.part = reader.Get<uint32_t>();
@@ -52,10 +54,10 @@ Result<StateRecord> DecodePart(StreamKind kind, FieldReader reader, size_t bytes
   }
   part.bytes = reader.Rest();
   const StatePart& head = part.head;
-  const bool plausible = reader.ok() && flags <= (kLast | kEndsBlock) && head.epoch >= 0 && head.from >= 0 &&
-                         head.from <= head.to && head.base_at >= kNoOffset &&
+  const bool plausible = reader.ok() && flags <= (kLast | kEndsBlock | kBehindGap) && head.epoch >= 0 &&
+                         head.from >= 0 && head.from <= head.to && head.base_at >= kNoOffset &&
                          (!head.is_last || head.ends_block) &&
-                         (kind == StreamKind::kRun || head.from == head.to);
+                         (kind == StreamKind::kRun || (head.from == head.to && !head.behind_gap));
   if (!plausible) return Malformed(bytes);
   return part;
 }
@@ -77,7 +79,8 @@ void EncodeStateOpening(const StateOpening& opening, std::string& out) {
 void EncodeStatePart(const StatePart& part, std::string& out) {
   PutLittleEndian(kStateVersion, out);
   PutLittleEndian(static_cast<uint8_t>(part.kind), out);
-  const int flags = (part.is_last ? kLast : 0) | (part.ends_block ? kEndsBlock : 0);
+  const int flags =
+      (part.is_last ? kLast : 0) | (part.ends_block ? kEndsBlock : 0) | (part.behind_gap ? kBehindGap : 0);
   PutLittleEndian(static_cast<uint8_t>(flags), out);
   PutLittleEndian(part.epoch, out);
   PutLittleEndian(part.number, out);

@@ -57,6 +57,7 @@ struct StatePart {
   int64_t from = 0;
   int64_t to = 0;
   std::vector<VerifiedOutput> verified = {};  // in part 0; ascending by topic
+  bool behind_gap = false;                    // of a run: changes before it are in no base and no run
   friend bool operator==(const StatePart&, const StatePart&) = default;
 };
 

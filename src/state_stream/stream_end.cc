@@ -14,7 +14,8 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
   const auto take_part = [&](const StatePart& head) {
     end.bases.insert(head.base_at);
     end.openings.insert(head.epoch);
-    if (!head.is_last || head.epoch != *end.openings.rbegin()) return;
+    // A restore doesn't reach a run behind a gap.
+    if (!head.is_last || head.epoch != *end.openings.rbegin() || head.behind_gap) return;
     end.reaches = head.epoch == reached_epoch ? std::max(end.reaches, head.to) : head.to;
     reached_epoch = head.epoch;
   };
@@ -25,8 +26,14 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
                                  if (const auto* const part = std::get_if<ReadStatePart>(&*decoded)) {
                                    take_part(part->head);
                                  } else {
-                                   end.bases.insert(std::get<StateOpening>(*decoded).base_at);
+                                   const auto& opening = std::get<StateOpening>(*decoded);
+                                   end.bases.insert(opening.base_at);
+                                   // An owner that stands where the stream leads goes on with it.
+                                   const bool goes_on = reached_epoch != kNoOffset && !end.openings.empty() &&
+                                                        reached_epoch == *end.openings.rbegin() &&
+                                                        opening.position == end.reaches;
                                    end.openings.insert(offset);
+                                   if (goes_on) reached_epoch = offset;
                                  }
                                  return true;
                                });

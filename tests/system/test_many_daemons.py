@@ -177,3 +177,39 @@ def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics,
     assert sorted(len(owned(m)) for m in members) == [0, 1]
     for m in members:
         assert m.http.get(user_path(load.oracle.users()[0])).status == 200
+
+
+def test_copies_of_what_others_own_go_when_they_are_over_their_budget(topics, daemon, topic_name, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+
+    def make(number, **state):
+        return daemon(topic_name, {
+            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+            "state": {"topic": f"{topic_name}-state", "run_every_s": 1, **state},
+            "watermarks": {"topic": f"{topic_name}-beats"},
+        }, name=f"member-{number}")
+
+    keeps, drops = make(0), make(1, keep_gib=0)
+    drops.start()
+    load = Load(chance, users=60)
+    load.send(topics, topic_name, 1_000)
+    drops.wait_at_rest()
+    keeps.start(ready=False)
+    wait_until(lambda: len(owned(keeps)) == len(owned(drops)) == PARTITIONS // 2, "each owns a half", 60)
+
+    def folders(member):
+        return {int(p.name.partition("-")[2]) for p in member.store.glob("partition-*")}
+    wait_until(lambda: folders(drops) == owned(drops), "what the other one owns is gone", 60)
+    assert "over state.keep_gib" in drops.log()
+    drops.kill9()
+    wait_until(lambda: len(owned(keeps)) == PARTITIONS, "one owns all", 60)
+    drops.start(ready=False)
+    wait_until(lambda: len(owned(drops)) == PARTITIONS // 2, "each owns a half again", 60)
+    time.sleep(3)
+    assert folders(keeps) == set(range(PARTITIONS)), "within its budget everything stays"
+    ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] for m in (keeps, drops) for p, s in m.partition_status().items()
+                           if s["state"] == "ready"), "all is read")
+    for m in (keeps, drops):
+        theirs = [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200]
+        load.oracle.check_http(m, users=theirs)

@@ -35,6 +35,7 @@ TEST(StateRecord, APartIsReadAsItWasWritten) {
       part.part = 5;
       part.verified.clear();
       part.is_last = part.ends_block = false;
+      part.behind_gap = true;
     }
     std::string bytes;
     EncodeStatePart(part, bytes);
