@@ -35,8 +35,10 @@ def routes(seend):
 
 
 def wait_routed(members, timeout_s=60):
-    """Every partition is owned once, and every member knows by whom."""
+    """Every partition is owned once, every member knows by whom, and none answers any more for what moved away."""
     def done():
+        if any(set(m.partition_status()) != owned(m) for m in members):
+            return False
         owners = {p: m.config["kafka"]["instance_id"] for m in members for p in owned(m)}
         return len(owners) == PARTITIONS == sum(len(owned(m)) for m in members) and all(
             {p: r["instance"] for p, r in routes(m).items()} == owners for m in members) and owners
