@@ -19,6 +19,7 @@ constexpr milliseconds kPoll{200};
 constexpr milliseconds kRetryEvery{1'000};
 // A daemon that lives writes one a second.
 constexpr milliseconds kSilentMax{10'000};
+constexpr milliseconds kHeardByAll{1'000};
 constexpr uint64_t kFetchBytes = 1 << 20;
 
 std::string TextOf(const nlohmann::json& json, const char* name) {
@@ -81,7 +82,9 @@ Status PeerRoutes::Follow() {
         auto beat = ParseRouteBeat(record.value, config_.kafka.group_id);
         if (!beat) continue;
         const MutexLock lock(mutex_);
-        heard_[beat->partition] = {std::move(*beat), now};
+        Heard& heard = heard_[beat->partition];
+        const bool same = heard.beat.instance == beat->instance && heard.beat.state == beat->state;
+        heard = {std::move(*beat), now, same ? heard.same_since : now};
       }
       return Status();
     });
@@ -118,6 +121,7 @@ bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
   const MutexLock lock(mutex_);
   const auto heard = heard_.find(partition);
   if (heard == heard_.end() || heard->second.at <= since) return false;
+  if (clock_.Now() - heard->second.same_since < kHeardByAll) return false;
   const RouteBeat& beat = heard->second.beat;
   // An earlier version says neither who it is nor whether it answers.
   if (beat.instance.empty())

@@ -36,13 +36,15 @@ class PeerRoutes final : public RoutePort {
 
   RoutesAnswer Routes() const override;
   std::string AddressFor(std::string_view user_id) const override;
-  /// Whether another daemon answers for the partition, and said so after `since`.
+  /// Whether another daemon answers for the partition, said so after `since`, and said it first so long ago
+  /// that every daemon has heard it.
   bool IsReadyElsewhere(int32_t partition, Instant since) const;
 
  private:
   struct Heard {
     RouteBeat beat;
     Instant at;
+    Instant same_since;  // instance and state
   };
   void Run();
   Status Follow();

@@ -35,9 +35,10 @@ def routes(seend):
 
 
 def wait_routed(members, timeout_s=60):
-    """Every partition is owned once, every member knows by whom, and none answers any more for what moved away."""
+    """Each owns some partition, every partition is owned once, every member knows by whom, and none answers any more for
+    what moved away."""
     def done():
-        if any(set(m.partition_status()) != owned(m) for m in members):
+        if any(not owned(m) or set(m.partition_status()) != owned(m) for m in members):
             return False
         owners = {p: m.config["kafka"]["instance_id"] for m in members for p in owned(m)}
         return len(owners) == PARTITIONS == sum(len(owned(m)) for m in members) and all(
