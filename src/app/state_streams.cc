@@ -238,6 +238,12 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
     options.held = {*(*resting)->position, std::move((*resting)->descriptor)};
   const bool has_state = options.held.has_value();
   const auto failed = [&](const Error& error) -> Status {
+    // Another group's: a partition opens as it would without a state topic. Look makes it a trouble.
+    if (error.code == Code::kRefused) {
+      log::Error("nothing is restored from the state topic",
+                 {{"partition", identity.partition}, {"reason", error.message}});
+      return {};
+    }
     if (!has_state || error.code != Code::kUnavailable || stop_.load()) return Fail(error);
     log::Warning("the state topic isn't asked for later state: it can't be read",
                  {{"partition", identity.partition}, {"reason", error.message}});

@@ -151,10 +151,15 @@ def test_another_groups_state_is_neither_taken_nor_mixed_with_ones_own(topics, s
     wait_until(lambda: min(ends(topics, f"{topic_name}-state").values()) >= 2, "each partition has a base")
     other = daemon(topic_name, {**streaming.config, "kafka": {"brokers": topics.bootstrap, "group_id": "other"},
                                 "store": {"directory": str(streaming.store.with_name("other"))},
-                                "http": {"listen": "127.0.0.1:0"}}, name="other")
+                                "filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-others"}}]},
+                   name="other")
+    other.config["http"]["listen"] = other.address
     other.start(ready=False)
     wait_until(lambda: "Set state.topic to a topic of this group's own" in other.log(), "it names the remedy")
     assert not [line for line in other.log().splitlines() if "state restored" in line]
+    other.wait_at_rest()  # it works as it would without a state topic
+    check(other, "old")
+    wait_until(lambda: "Set state.topic" in other.status()["state_topic"]["problem"], "and says so")
     assert all(s["foreign_records"] == 0 for s in streaming.status()["state_topic"]["streams"])
 
 
