@@ -7,8 +7,8 @@ import time
 
 import paths
 from contenders.process import cpu_s
-from kafka_broker import LOG4J, SERVER_PROPERTIES, Kafka, fetch_jars
-from places import BUILD, SEENCTL, free_port
+from kafka_broker import Kafka
+from places import BUILD, SEENCTL
 from topics import Topics
 
 # As bin/kafka-server-start.sh has them.
@@ -22,20 +22,8 @@ class BenchKafka(Kafka):
     """Keeps its data in build/bench/kafka, so that a topic is filled once a day and not for every part."""
 
     def __init__(self, directory):
-        self.directory = directory
-        self.libs = fetch_jars()
-        self.port, self.controller_port = free_port(), free_port()
-        self.bootstrap = f"127.0.0.1:{self.port}"
-        self.process = None
-        self.log_path = directory / "kafka.log"
         directory.mkdir(parents=True, exist_ok=True)
-        properties = SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port,
-                                              data=directory / "data")
-        (directory / "server.properties").write_text(properties)
-        (directory / "log4j.properties").write_text(LOG4J)
-        if not (directory / "data" / "meta.properties").exists():
-            self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
-                      str(directory / "server.properties"))
+        super().__init__(directory)
 
     def start(self, wait=True):
         with open(self.log_path, "ab") as log:

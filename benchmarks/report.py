@@ -1,5 +1,6 @@
 """docs/PERFORMANCE.md and its charts from results.json. What stands outside of the markers is written by hand."""
 
+import re
 import statistics
 
 import charts
@@ -223,6 +224,14 @@ def side_by_side(all_results):
     return "\n\n".join(part for part in parts if part)
 
 
+def scenarios_text(page, scenarios):
+    """What isn't measured on this machine stays as the page has it."""
+    before = re.search(r"<!-- generated: scenarios -->(.*?)<!-- end -->", page, re.S)
+    texts = {text.split("\n")[0]: f"### {text.strip()}" for text in re.split(r"^### ", before[1], flags=re.M)[1:]} if before else {}
+    texts.update({name: scenario_text(name, entry) for name, entry in scenarios.items()})
+    return "\n\n".join(["## seend alone", *(texts[name] for name in sorted(texts))])
+
+
 def scenario_text(name, entry):
     result = entry["result"]
     rows = [[words(key), shown(value)] for key, value in result.items()
@@ -260,7 +269,6 @@ def write():
     if all_results.get("contenders"):
         page = between_markers(page, "side-by-side", side_by_side(all_results))
     if all_results.get("scenarios"):
-        texts = [scenario_text(name, entry) for name, entry in sorted(all_results["scenarios"].items())]
-        page = between_markers(page, "scenarios", "\n\n".join(["## seend alone", *texts]))
+        page = between_markers(page, "scenarios", scenarios_text(page, all_results["scenarios"]))
     paths.PAGE.write_text(page)
     return 0

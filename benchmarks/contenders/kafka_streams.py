@@ -39,7 +39,7 @@ class KafkaStreams(JvmContender):
         if run.output:
             run.output = self.output_name(run.group)
         return [*JEMALLOC, "java", "-Xms1g", "-Xmx1g", "-XX:+UseParallelGC", "-cp", PROJECT.class_path(),
-                "seen.bench.streams.SeenStreams", *run.arguments(), *self.options, f"instance={run.group}"]
+                "seen.bench.streams.SeenStreams", f"instance={run.group}", *self.options, *run.arguments()]
 
 
 CONTENDERS = [

@@ -11,6 +11,7 @@ import threading
 import time
 
 import alone
+from confluent_kafka import Consumer, TopicPartition
 from hashes import partition_of
 from http_json import Http, user_path
 from places import wait_until
@@ -33,7 +34,8 @@ def run(bench, settings, say):
                 say(str(row))
                 rows.append(row)
         state = sum(m.state_mib() for m in group.live()) / len(group.live())
-        return {"partitions": s["partitions"], "rate": s["rate"], "session_timeout_s": 6, "state_mib_a_daemon": round(state, 1),
+        return {"partitions": s["partitions"], "events": s["history"], "rate": s["rate"], "session_timeout_s": 6,
+                "state_mib_a_daemon": round(state, 1),
                 "rows": rows, "median_s": medians(rows)}
     finally:
         group.end()
@@ -184,6 +186,7 @@ class Group:
             dead.kill9()
             wait_until(lambda: moved <= set().union(*(m.owned() for m in survivors)), "all is owned again", 240)
             time.sleep(2)
+        published = self.published_again(moved, wall)
         assigned = max((m.last_log_s("partitions assigned", wall) or 0) for m in survivors)
         gaps = asker.gaps(begun)
         dead.start(ready=False)
@@ -191,7 +194,21 @@ class Group:
                 "first_unanswered_s": round(min(gaps[p] for p in moved), 2),
                 "last_unanswered_s": round(max(gaps[p] for p in moved), 2),
                 "last_after_reassignment_s": round(max(gaps[p] for p in moved) - assigned, 2),
+                "last_published_after_reassignment_s": round(max(published.values()) - wall - assigned, 2),
                 "others_unanswered_s": round(max((g for p, g in gaps.items() if p not in moved), default=0), 2)}
+
+    def published_again(self, partitions, killed_at):
+        """When each partition's first snapshot came after a second without its owner, by the time in the record."""
+        consumer = Consumer({"bootstrap.servers": self.bench.brokers, "group.id": "benchmark-group"})
+        since = [TopicPartition(f"{self.topic}-filters", p, int((killed_at + 1) * 1000)) for p in partitions]
+        consumer.assign(consumer.offsets_for_times(since, timeout=10))
+        first, deadline = {}, time.monotonic() + 60
+        while len(first) < len(partitions) and time.monotonic() < deadline:
+            message = consumer.poll(1)
+            if message is not None and message.error() is None:
+                first.setdefault(message.partition(), message.timestamp()[1] / 1000)
+        consumer.close()
+        return {p: first.get(p, float("inf")) for p in partitions}
 
     def restart(self):
         one, stays = self.live()[-1], self.live()[0]

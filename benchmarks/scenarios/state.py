@@ -1,4 +1,4 @@
-"""What the state topic costs: ingest with it and without, by turns, and its bytes an event."""
+"""What the state topic costs: ingest with it and without, by turns. `state_bytes` has its bytes an event."""
 
 import statistics
 import time
@@ -17,8 +17,7 @@ def run(bench, settings, say):
             rows.append({"run": number, "streams": streams, **one(bench, workload, streams, number)})
             say(str(rows[-1]))
     return {"events": s["events"], "users": s["users"], "runs_of_each": s["runs"],
-            "with_by_without": {key: ratios(rows, key) for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all")},
-            "bytes_an_event": statistics.median(row["bytes_an_event"] for row in rows if row["streams"])}
+            "with_by_without": {key: ratios(rows, key) for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all")}}
 
 
 def one(bench, workload, streams, number):
@@ -29,7 +28,6 @@ def one(bench, workload, streams, number):
         rate, cpu = alone.between(seen, workload.events // 5, workload.events)
         row = {"events_per_s": rate, "cpu_us_an_event": cpu}
         row["cpu_us_an_event_in_all"] = seend.session.cpu_s() / workload.events * 1e6
-        row["bytes_an_event"] = seend.metric("seen_state_stream_bytes_total") / workload.events if streams else 0
     if streams:
         bench.drop(topic)
     return row

@@ -1,11 +1,19 @@
 package seen
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
 
 // PartitionOf is the partition that Java's Kafka clients, and seend where `input.partitioner` is murmur2, put a key in:
 // that of the user's events and snapshots. `partitions` is how many the topic has, at least 1.
 func PartitionOf(key []byte, partitions int32) int32 {
 	return int32(murmur2(key)&0x7fffffff) % partitions
+}
+
+// PartitionOfCRC32 is likewise that of librdkafka and kcat, and of seend where `input.partitioner` is crc32.
+func PartitionOfCRC32(key []byte, partitions int32) int32 {
+	return int32(crc32.ChecksumIEEE(key) % uint32(partitions))
 }
 
 // murmur2 is MurmurHash2 (Austin Appleby, in the public domain) with the seed of Kafka's clients.

@@ -12,6 +12,22 @@ constexpr uint64_t kEventBytesMax = 900'000;  // brokers take 1 MB by default
 Changes::Changes(uint64_t event_bytes_max, const Clock& clock)
     : event_bytes_max_(std::min(event_bytes_max, kEventBytesMax)), clock_(clock) {}
 
+void Changes::SetCluster(EventProducer* producer, const ClusterOwner* owner, std::string instance) {
+  owner_ = owner;
+  instance_ = std::move(instance);
+  cluster_.store(producer, std::memory_order_release);
+}
+
+void Changes::Promote(Done done) {
+  EventProducer* const producer = cluster_.load(std::memory_order_acquire);
+  if (!producer) {
+    return done(Fail(Code::kUnavailable,
+                     "starting, or without watermarks.topic: there is no topic to write a promotion to"));
+  }
+  producer->Send(kPromotionKey, EncodePromotion(owner_->NextPromotion(instance_, clock_.WallNow())),
+                 std::move(done));
+}
+
 void Changes::Erase(std::string_view user_id, Done done) { Send(user_id, {}, "erased", std::move(done)); }
 
 void Changes::Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "app/changes.h"
 #include "app/daemon_status.h"
@@ -19,6 +20,7 @@
 #include "base/log.h"
 #include "config/peer_rules.h"
 #include "flow/lease.h"
+#include "flow/replica_letters.h"
 #include "kafka/admin.h"
 #include "kafka/consumer.h"
 #include "kafka/dead_letter_producer.h"
@@ -31,6 +33,7 @@
 #include "serve/routes.h"
 #include "store/resting_state.h"
 #include "topics/broker_wait.h"
+#include "topics/cluster_owner.h"
 #include "topics/daemon_topics.h"
 #include "topics/group_reader.h"
 #include "topics/other_group.h"
@@ -71,6 +74,8 @@ class Daemon {
                                     items ? std::optional(items->GetStatus()) : std::nullopt,
                                     groups ? std::optional(groups->GetStatus()) : std::nullopt,
                                     shown_state_.load(), HasPeers());
+                   status.is_replica = !owner_.IsThisGroup();
+                   status.owner_group = owner_.Group();
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    return status;
                  }),
@@ -96,10 +101,16 @@ class Daemon {
   Status StartHttp();
   Status Connect();
   Status CheckAlone();
+  void StartCluster(const InputTopics& topics);
+  Status FollowOwner();
+  void StopWhatOwnersDo();
+  void PrepareOwnersConfig();
+  bool Owns() const { return owner_.IsThisGroup(); }
   int32_t StoredPartitions() const;
   Status StartStateStreams(const InputTopics& topics);
   Status FollowGroups();
   Status StartItems();
+  Status StartRekeying();
   void Housekeep();
   void ShutDown();
   void Failed(const Error& error);
@@ -124,11 +135,14 @@ class Daemon {
   std::atomic<const Items*> shown_items_{nullptr};
   std::atomic<const StateStreams*> shown_state_{nullptr};
   bool logged_ready_ = false;
+  InputTopics source_;  // as they were found at the start
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
   OutputGuard guard_;
   Instant retention_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
+
+  ClusterOwner owner_{config_};
 
   // In the order of their making; what is below uses what is above and goes first.
   std::unique_ptr<EmbeddedBroker> embedded_;
@@ -136,8 +150,10 @@ class Daemon {
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
+  std::unique_ptr<ReplicaLetters> letters_;  // into dead_letters_
   std::unique_ptr<SnapshotProducer> snapshots_;
   std::unique_ptr<EventProducer> events_;
+  std::unique_ptr<EventProducer> cluster_events_;
   std::unique_ptr<RocksGroupTable> groups_;  // with config_.items
   std::unique_ptr<GroupReader> group_reader_;
   std::unique_ptr<Items> items_;                 // with config_.items
@@ -147,10 +163,13 @@ class Daemon {
   Queries queries_;
   Changes changes_;
   Routes routes_;
-  PeerRoutes peer_routes_{config_, clock_};
+  PeerRoutes peer_routes_{config_, owner_, clock_};
   std::unique_ptr<Forwarder> forwarder_;  // with config_.cluster.peers
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Rekeying> rekeying_;
+  Config owners_config_;  // of items_ and rekeying_
+  std::vector<std::unique_ptr<Rekeying>> past_rekeyings_;
+  std::vector<std::unique_ptr<Items>> past_items_;
 };
 
 int Daemon::Run() {
@@ -242,6 +261,7 @@ Status Daemon::Connect() {
   auto dead_letters = DeadLetterProducer::Open(letters);
   if (!dead_letters) return Fail(dead_letters.error());
   dead_letters_ = std::move(*dead_letters);
+  letters_ = std::make_unique<ReplicaLetters>(*dead_letters_, owner_);
 
   SnapshotProducer::Options snapshots;
   snapshots.brokers = config_.kafka.brokers;
@@ -258,6 +278,7 @@ Status Daemon::Connect() {
   }
   if (config_.unexposed) snapshots.unexposed_topic = config_.unexposed->topic;
   if (WritesWatermarks(config_)) snapshots.watermarks_topic = config_.watermarks->topic;
+  if (WritesWatermarks(config_) && !options_.embedded_kafka) snapshots.cluster_topic = config_.cluster.topic;
   // Also where no filter publishes: stores may know topics of filters that are gone.
   auto producer = SnapshotProducer::Open(snapshots);
   if (!producer) return Fail(producer.error());
@@ -274,7 +295,8 @@ Status Daemon::Connect() {
 
   if (Status started = StartStateStreams(*topics); !started) return started;
   if (Status followed = FollowGroups(); !followed) return followed;
-  if (Status started = StartItems(); !started) return started;
+  // What is wrong with them is said before the group is joined.
+  if (Status started = Owns() ? StartItems() : Status(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -294,7 +316,7 @@ Status Daemon::Connect() {
     exposures.watermarks =
         BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, http_->port())};
     if (!options_.embedded_kafka) {
-      peer_routes_.Start(status_.instance_id(), topics->user_partitions);
+      StartCluster(*topics);
       exposures.ready_elsewhere = [this](int32_t partition, Instant since) {
         return peer_routes_.IsReadyElsewhere(partition, since);
       };
@@ -312,8 +334,9 @@ Status Daemon::Connect() {
   consumer.watch_owners = !options_.embedded_kafka;
   if (options_.embedded_kafka) consumer.check_log_every = milliseconds(0);
   exposures.lease = &lease_;
-  auto exposed = Exposures::Start(exposures, *directory_, resources_, budget_, *dead_letters_, metrics_,
-                                  clock_, [this](const Error& error) { Failed(error); });
+  exposures.owner = &owner_;
+  auto exposed = Exposures::Start(exposures, *directory_, resources_, budget_, *letters_, metrics_, clock_,
+                                  [this](const Error& error) { Failed(error); });
   if (!exposed) return Fail(exposed.error());
   exposures_ = std::move(*exposed);
   log_ends_ = std::make_unique<LogEndWatch>(
@@ -324,14 +347,66 @@ Status Daemon::Connect() {
   log_ends_->Start();
   queries_.SetPartitions(&exposures_->open(), exposures.partitions_of_users);
   shown_exposures_.store(exposures_.get());
-  if (!config_.input.source_topic) return {};
+  source_ = *topics;
+  return FollowOwner();
+}
 
-  Rekeying::Options rekeying = Rekeying::ForEvents(config_, *plan);
-  rekeying.instance_id = consumer.instance_id;
+// A replica that is promoted does it from then on, and a former owner doesn't.
+Status Daemon::FollowOwner() {
+  if (!Owns()) {
+    StopWhatOwnersDo();
+    return {};
+  }
+  if (Status started = StartItems(); !started) return started;
+  return StartRekeying();
+}
+
+void Daemon::PrepareOwnersConfig() {
+  if (items_ || rekeying_) return;  // they look at it
+  owners_config_ = config_;
+  owners_config_.kafka.group_id = owner_.FirstGroup();  // its offsets are gone on from
+}
+
+// Questions under way may still look at what is stopped.
+void Daemon::StopWhatOwnersDo() {
+  if (rekeying_) {
+    shown_rekeying_.store(nullptr);
+    rekeying_->Stop(kLastRekeyedAwaited);
+    past_rekeyings_.push_back(std::move(rekeying_));
+  }
+  if (items_) {
+    shown_items_.store(nullptr);
+    queries_.SetSimilar(nullptr);
+    items_->Stop(kLastGroupsAwaited);
+    past_items_.push_back(std::move(items_));
+  }
+}
+
+void Daemon::StartCluster(const InputTopics& topics) {
+  peer_routes_.Start(status_.instance_id(), topics.user_partitions);
+  EventProducer::Options events;
+  events.brokers = config_.kafka.brokers;
+  events.client = config_.kafka.client;
+  events.topic = config_.cluster.topic;
+  events.partitions = 1;
+  cluster_events_ = std::make_unique<EventProducer>(events);
+  changes_.SetCluster(cluster_events_.get(), &owner_, status_.instance_id());
+  owner_.Start({[this](std::string_view beat) { peer_routes_.HearReplica(beat); },
+                [this](int32_t partition) { return peer_routes_.PublishedTo(partition); }});
+}
+
+Status Daemon::StartRekeying() {
+  if (!config_.input.source_topic || rekeying_) return {};
+  PrepareOwnersConfig();
+  const auto plan = EventPlan::Make(config_.input.format);
+  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
+  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  Rekeying::Options rekeying = Rekeying::ForEvents(owners_config_, *plan);
+  rekeying.instance_id = status_.instance_id();
   rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
   rekeying.watch_owners = !options_.embedded_kafka;
-  rekeying.workers = std::min(processors, topics->source_partitions);
-  rekeying.keyed_message_bytes_max = topics->message_bytes_max;
+  rekeying.workers = std::min(processors, source_.source_partitions);
+  rekeying.keyed_message_bytes_max = source_.message_bytes_max;
   rekeying.fetch_bytes_max = budget_.FetchBytes(true);
   rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);
   rekeying.producer_bytes_max = budget_.KeyedProducerBytes();
@@ -343,8 +418,12 @@ Status Daemon::Connect() {
   return {};
 }
 
+// What the topic of the cluster says of this group counts from the start: a former owner comes back as a
+// replica.
 Status Daemon::CheckAlone() {
-  if (!WritesWatermarks(config_) || options_.embedded_kafka || options_.share_topics) return {};
+  if (!WritesWatermarks(config_) || options_.embedded_kafka) return {};
+  if (Status read = RetryKafka([&] { return owner_.Read(); }, wait_); !read) return read;
+  if (!Owns() || options_.share_topics) return {};
   const Status alone =
       RetryKafka([&] { return RefuseOtherGroup(config_.kafka, config_.watermarks->topic, wait_); }, wait_);
   if (alone) status_.SetProblem("");
@@ -380,7 +459,9 @@ Status Daemon::StartStateStreams(const InputTopics& topics) {
   streams.run_every = config_.state->run_every;
   streams.trim_after = config_.state->trim_after;
   streams.changes_bytes_max = budget_.StateChangesBytes(topics.user_partitions);
+  streams.topic.reads_group = [this](std::string_view group) { return owner_.HasOwned(group); };
   streams.restores = !options_.rebuild;
+  streams.owner = &owner_;
   // The journal is in no topic.
   if (config_.store.explain_days == 0) {
     kept_copies_ = std::make_unique<KeptCopies>(
@@ -420,14 +501,18 @@ Status Daemon::FollowGroups() {
 }
 
 Status Daemon::StartItems() {
-  if (!config_.items) return {};
+  if (!config_.items || items_) return {};
+  PrepareOwnersConfig();
   Items::Options items;
-  items.config = &config_;
+  items.config = &owners_config_;
+  items.lease_times = lease_times_;
   items.directory = directory_->path();
   items.resources = &resources_;
   items.instance_id = status_.instance_id();
   items.rebuild = options_.rebuild || options_.embedded_kafka;
   items.embedded_kafka = options_.embedded_kafka;
+  // Two groups that share topics replace each other's records without end.
+  items.guards_groups = !options_.share_topics;
   items.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
   items.fetch_bytes_max = budget_.ItemsFetchBytes();
   items.producer_bytes_max = budget_.ItemsProducerBytes();
@@ -458,6 +543,7 @@ void Daemon::Failed(const Error& error) {
 }
 
 void Daemon::Housekeep() {
+  if (const Status started = FollowOwner(); !started) return Failed(started.error());
   const Instant now = clock_.Now();
   if (retention_asked_ == Instant{} || now - retention_asked_ > kRetentionAsked) {
     retention_asked_ = now;
@@ -490,13 +576,15 @@ void Daemon::ShutDown() {
   if (exposures_) {
     exposures_->StopWorkers();
     dead_letters_->Flush(kLastDeadLettersAwaited);
-    exposures_->Stop(kLastSnapshotsAwaited);
+    exposures_->Stop(Owns() ? kLastSnapshotsAwaited : milliseconds(0));
   }
   if (group_reader_) group_reader_->Stop();
   queries_.SetPartitions(nullptr, 0);
+  if (cluster_events_) cluster_events_->Stop();
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();
   forwarder_.reset();  // answers who still waits; the server is there to be told
+  owner_.Stop();
   peer_routes_.Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});
 }

@@ -21,7 +21,9 @@ ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const Stor
   options.window_days_max = LongestWindowDays(config);
   options.partitions_of_users = given.partitions_of_users;
   options.rebuild = given.rebuild;
-  options.awaits_rekeying = config.input.source_topic.has_value();
+  // A replica doesn't hear how far the owner has re-keyed.
+  options.awaits_rekeying = config.input.source_topic.has_value() && !config.replica_of;
+  if (given.owner != nullptr) options.owns = [owner = given.owner] { return owner->IsThisGroup(); };
   options.on_taken = std::move(on_taken);
   options.on_frozen = std::move(on_frozen);
   return options;
@@ -67,6 +69,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
   Publisher::Options publisher;
   publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
+  publisher.owner = options.owner;
   publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
   last_published_.emplace(published_topics_, taker_.open(), reporter, clock);
   if (options.guard != nullptr)

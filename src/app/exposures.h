@@ -42,6 +42,7 @@ class Exposures {
     OutputGuard* guard = nullptr;          // of the snapshot topics; nullptr: off
     const Admin* admin = nullptr;          // asks for their ends
     const PublishLease* lease = nullptr;   // says when a partition may be published
+    const OutputsOwner* owner = nullptr;   // nullptr: this group is
     /// As ExposuresTaker::Options has it.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
   };

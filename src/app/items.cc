@@ -8,6 +8,7 @@
 #include "config/config_items.h"
 #include "item_store/rocks_item_indexes.h"
 #include "items/item_reading.h"
+#include "kafka/followed_group_topic.h"
 #include "kafka/group_producer.h"
 #include "run/items_rekey_reports.h"
 #include "run/items_taker.h"
@@ -22,6 +23,10 @@ constexpr milliseconds kBackOffMax{2000};
 constexpr int kSaidEvery = 15;
 constexpr size_t kRecordsAPoll = 1024;
 constexpr uint64_t kRecordBytesMax = 16 << 20;
+// What is queued has half of a lease to arrive, also where a quota of the brokers slows it down.
+constexpr uint64_t kGroupsQueueBytesMax = 4 << 20;
+constexpr uint64_t kGuardFetchBytes = 1 << 20;
+constexpr milliseconds kGuardAsks{2000};
 
 /// Settings of `config`, as an index is made with them.
 IndexGeneration GenerationOf(const ItemsConfig& config) {
@@ -45,7 +50,10 @@ uint64_t ItemRecordBytesMax(const ItemsConfig& config) {
 
 /// In the order of their making; what is below uses what is above and goes first.
 struct Items::Reading {
+  explicit Reading(const LeaseTimes& lease_times) : lease(lease_times) {}
+
   std::string ordered_topic;
+  CommitLease lease;  // of the ordered topic's partitions
   RoomSignal room;
   std::unique_ptr<DeadLetterProducer> dead_letters;
   std::unique_ptr<RocksItemIndexes> indexes;
@@ -99,7 +107,7 @@ void Items::OpenWithRetries() {
 Status Items::Open() {
   const auto topics = EnsureItemTopics(*options_.config, admin_, options_.embedded_kafka);
   if (!topics) return Fail(topics.error());
-  auto reading = std::make_unique<Reading>();
+  auto reading = std::make_unique<Reading>(options_.lease_times);
   reading->ordered_topic = topics->ordered_topic;
   if (Status opened = OpenIndexes(*topics, *reading); !opened) return opened;
   if (Status opened = OpenTaker(*topics, *reading); !opened) return opened;
@@ -163,8 +171,22 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   groups.brokers = config.kafka.brokers;
   groups.client = config.kafka.client;
   groups.topic = items.groups_topic;
-  groups.queue_bytes_max = options_.producer_bytes_max;
-  taker.make_sink = [groups] { return GroupProducer::Open(groups); };
+  groups.queue_bytes_max = std::min(options_.producer_bytes_max, kGroupsQueueBytesMax);
+  groups.delivery_timeout = options_.lease_times.delivery;
+  taker.instance = options_.instance_id;
+  taker.make_sink = [groups](const std::string& decided_by) {
+    GroupProducer::Options sink = groups;
+    sink.decided_by = decided_by;
+    return GroupProducer::Open(sink);
+  };
+  if (options_.guards_groups) {
+    const TopicFollower::Options written{config.kafka.brokers, config.kafka.client, items.groups_topic,
+                                         kGuardFetchBytes};
+    taker.watch_groups = [written](const std::vector<int64_t>& from) {
+      return FollowedGroupTopic::Open(written, from, kGuardAsks);
+    };
+  }
+  taker.lease = &reading.lease;
   taker.awaits = [&reading] {
     return reading.rekeying ? reading.rekeying->GetStatus().problem : std::string();
   };
@@ -184,6 +206,7 @@ Status Items::OpenTaker(const ItemTopics& topics, Reading& reading) {
   consumer.group_id = ItemsGroup(config);
   consumer.instance_id = options_.instance_id;
   consumer.workers = 1;
+  consumer.lease = &reading.lease;
   consumer.watch_owners = !options_.embedded_kafka;
   consumer.fetch_bytes_max = options_.fetch_bytes_max;
   consumer.batch_records_max = kRecordsAPoll;

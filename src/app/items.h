@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "flow/lease.h"
 #include "items/similar_port.h"
 
 namespace seen {
@@ -30,12 +31,14 @@ class Items final : public SimilarPort {
   using OnFailed = std::function<void(const Error&)>;
   struct Options {
     const Config* config = nullptr;             // with `items`
+    LeaseTimes lease_times{};                   // of the group that reads items
     std::string directory;                      // of the store
     const StoreResources* resources = nullptr;  // outlives this
     std::string instance_id;
     bool rebuild = false;
     bool embedded_kafka = false;
-    int threads = 1;  // that read items
+    bool guards_groups = true;  // false: other groups of daemons write the same topic of groups
+    int threads = 1;            // that read items
     uint64_t fetch_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
     uint64_t dead_letter_bytes_max = 0;

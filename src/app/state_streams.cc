@@ -18,6 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kStep{100};
+constexpr int kBasesAtOnce = 2;
 constexpr milliseconds kLastRuns{2'000};
 constexpr milliseconds kLastRunsSlice{5};
 constexpr milliseconds kHurry{10'000};
@@ -43,7 +44,8 @@ class StateStreams::Recorder final : public CheckpointRecorder {
     if (std::exchange(stream_, nullptr) != nullptr) streams_.Leave(partition_);
   }
   void Resume() override {
-    if (stream_ == nullptr) stream_ = &streams_.Enter(partition_, store_);
+    const bool owns = streams_.options_.owner == nullptr || streams_.options_.owner->IsThisGroup();
+    if (stream_ == nullptr && owns) stream_ = &streams_.Enter(partition_, store_);
   }
 
  private:
@@ -112,16 +114,25 @@ void StateStreams::Run() {
   }
 }
 
+// Bases go two at a time, each at its rate: after an upgrade all of them may be due.
 void StateStreams::Step() {
-  for (const auto& [partition, stream] : streams_) (void)stream->Step();
+  auto bases = std::count_if(streams_.begin(), streams_.end(),
+                             [](const auto& stream) { return stream.second->is_reading_base(); });
+  for (const auto& [partition, stream] : streams_) {
+    const bool was_reading = stream->is_reading_base();
+    (void)stream->Step(false, bases < kBasesAtOnce);
+    if (!was_reading && stream->is_reading_base()) ++bases;
+  }
   producer_->PollDeliveries([this](const StateDelivery& delivery) REQUIRES(mutex_) {
     const auto stream = streams_.find(delivery.partition);
     if (stream != streams_.end()) stream->second->OnDelivery(delivery);
   });
   std::map<int32_t, StateStreamFigures> figures;
   for (const auto& [partition, stream] : streams_) figures[partition] = stream->figures();
+  const std::string refusal = producer_->refusal();
   const MutexLock lock(shown_mutex_);
   shown_ = std::move(figures);
+  write_problem_ = refusal;
 }
 
 // Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
@@ -191,6 +202,7 @@ PartitionStream& StateStreams::Enter(int32_t partition, RocksPartitionStore& sto
   options.partition = partition;
   const auto position = store.ReadPosition();
   options.opening = {options_.topic.group, options_.instance, SEEN_VERSION, false, {}, kNoOffset, kNoOffset};
+  options.opening.takeover = options_.owner != nullptr && options_.owner->IsPromoted();
   if (position && *position) options.opening.position = (*position)->next_offset;
   options.descriptor = store.EncodedDescriptor();
   if (const auto descriptor = DecodeDescriptor(options.descriptor))
@@ -287,7 +299,7 @@ StateTopicStatus StateStreams::GetStatus() const {
   status.topic = options_.topic.topic;
   {
     const MutexLock lock(shown_mutex_);
-    status.problem = problem_;
+    status.problem = problem_.empty() ? write_problem_ : problem_;
     status.streams = shown_;
   }
   status.restores = restores_.GetFigures();

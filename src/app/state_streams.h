@@ -19,6 +19,7 @@
 #include "state_stream/partition_stream.h"
 #include "state_stream/restore_jobs.h"
 #include "store/rocks_partition_store.h"
+#include "topics/cluster_owner.h"
 
 namespace seen {
 
@@ -33,6 +34,7 @@ class StateStreams {
     std::chrono::milliseconds trim_after{3'600'000};
     uint64_t changes_bytes_max = 64 << 20;  // of each partition, in memory
     bool restores = true;
+    const ClusterOwner* owner = nullptr;  // outlives this. nullptr: this group owns
   };
   /// All references outlive this.
   static Result<std::unique_ptr<StateStreams>> Start(Options options, const Admin& admin,
@@ -42,7 +44,7 @@ class StateStreams {
   StateStreams& operator=(const StateStreams&) = delete;
 
   /// Streams the partition's state until what it returns goes, which must be before `store` does. Then it
-  /// still sends what was recorded, within two seconds.
+  /// still sends what was recorded, within two seconds. A replica streams nothing.
   std::unique_ptr<CheckpointRecorder> Follow(int32_t partition, RocksPartitionStore& store);
 
   /// Puts state into the partition's place where the state topic holds later state than is there. It isn't
@@ -90,6 +92,7 @@ class StateStreams {
   LogBudget trim_budget_;                       // likewise
   mutable Mutex shown_mutex_;
   std::string problem_ GUARDED_BY(shown_mutex_);
+  std::string write_problem_ GUARDED_BY(shown_mutex_);
   std::map<int32_t, StateStreamFigures> shown_ GUARDED_BY(shown_mutex_);
   RestoreJobs restores_;
   std::thread thread_;

@@ -69,9 +69,19 @@ std::string KeyedTopic(const ConfigJson& json) {
   return !given.empty() || source.empty() ? given : source + "-by-user";
 }
 
+/// Where a group's daemons and its replicas' meet. Empty without watermarks.
+std::string ClusterTopic(const ConfigJson& json) {
+  std::string given = TextAt(json, "/cluster/topic");
+  const std::string watermarks = TextAt(json, "/watermarks/topic");
+  constexpr std::string_view kSuffix = "-cluster";
+  if (!given.empty() || watermarks.empty()) return given;
+  return watermarks.substr(0, kTopicBytesMax - kSuffix.size()) + std::string(kSuffix);
+}
+
 /// `json` has passed CheckConfig: every key is there and of its type.
 Config ToConfig(const ConfigJson& json) {
   Config config;
+  if (json.at("role") == "replica") config.replica_of = json.at("replica_of").get<std::string>();
   const ConfigJson& kafka = json.at("kafka");
   config.kafka.brokers = kafka.value("brokers", std::string());
   config.kafka.group_id = kafka.at("group_id").get<std::string>();
@@ -127,6 +137,7 @@ Config ToConfig(const ConfigJson& json) {
   if (!cluster.at("address").is_null()) config.cluster.address = cluster.at("address").get<std::string>();
   config.cluster.peers = cluster.at("peers").get<std::string>();
   if (!cluster.at("token").is_null()) config.cluster.token = cluster.at("token").get<std::string>();
+  config.cluster.topic = ClusterTopic(json);
   config.http.listen = http.at("listen").get<std::string>();
   config.http.threads = http.at("threads").get<unsigned>();
   config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
@@ -152,6 +163,30 @@ void CheckShapeOf(const ConfigJson& filter, const std::string& path, Errors& err
     errors.push_back({path + ".snapshot.size",
                       fmt::format("\"power_of_two\": is for \"split_block_bloom\", not for {}; leave it out",
                                   ShowValue(format_name))});
+  }
+}
+
+void CheckRole(const ConfigJson& json, Errors& errors) {
+  const std::string of = TextAt(json, "/replica_of");
+  if (TextAt(json, "/role") != "replica") {
+    if (!of.empty())
+      errors.push_back(
+          {"replica_of",
+           fmt::format("{}: is for \"role\": \"replica\"; set that, or leave it out", ShowValue(of))});
+    return;
+  }
+  if (of.empty()) {
+    errors.push_back(
+        {"replica_of", "missing; a replica needs it: the kafka.group_id of the daemons that own"});
+  } else if (of == TextAt(json, "/kafka/group_id")) {
+    errors.push_back(
+        {"replica_of", fmt::format("{}: is this daemon's own kafka.group_id; give the replicas a "
+                                   "group of their own, and here the owners'",
+                                   ShowValue(of))});
+  }
+  if (TextAt(json, "/watermarks/topic").empty()) {
+    errors.push_back(
+        {"role", "\"replica\": needs watermarks.topic, by which it hears how far the owners are"});
   }
 }
 
@@ -181,6 +216,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
           {path, fmt::format("{}: longer than {} characters; name it", ShowValue(topic), kTopicBytesMax)});
     }
   };
+  CheckRole(json, errors);
   const std::string peers = TextAt(json, "/cluster/peers");
   if (const auto rules = PeerRules::Parse(peers); !rules)
     errors.push_back({"cluster.peers", rules.error().message});
@@ -203,6 +239,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
               "unexposed items need a topic of their own");
   claim_topic(TextAt(json, "/watermarks/topic"), "watermarks.topic",
               "watermarks need a topic of their own, or null to write none");
+  claim_made_topic(ClusterTopic(json), "cluster.topic", "the cluster needs a topic of its own");
   claim_topic(TextAt(json, "/state/topic"), "state.topic",
               "state needs a topic of its own, or null to keep it on this machine alone");
   claim_topic(TextAt(json, "/input/dead_letter_topic"), "input.dead_letter_topic",

@@ -116,6 +116,7 @@ struct ClusterConfig {
   std::optional<std::string> address;  // HOST:PORT; nullopt: from http.listen
   std::string peers;                   // as PeerRules has it
   std::string token;
+  std::string topic;  // who owns, and replicas' beats; empty: there are no watermarks
 };
 
 struct LogConfig {
@@ -125,6 +126,7 @@ struct LogConfig {
 
 /// Only LoadConfig makes one: the members above have no defaults of their own, the table has them.
 struct Config {
+  std::optional<std::string> replica_of;  // a consumer group; nullopt: this one owns the outputs
   KafkaConfig kafka;
   InputConfig input;
   std::vector<FilterConfig> filters;           // at least one

@@ -35,7 +35,21 @@ constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
+constexpr std::array<std::string_view, 2> kRoles = {"owner", "replica"};
+
 constexpr ConfigKey kKeys[] = {
+    {.path = "role",
+     .type = kChoice,
+     .default_json = R"("owner")",
+     .choices = kRoles,
+     .meaning = "\"replica\": this group keeps the same state as the group in replica_of and answers, and "
+                "writes nothing, until it is promoted: docs/SCALE-OUT.md."},
+    {.path = "replica_of",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kGroupName,
+     .meaning = "With \"role\": \"replica\": the kafka.group_id of the daemons that own."},
+
     {.path = "kafka", .type = kSection, .default_json = "{}", .meaning = "The cluster and how to reach it."},
     {.path = "kafka.brokers",
      .rule = &kBrokerList,
@@ -324,6 +338,12 @@ constexpr ConfigKey kKeys[] = {
      .rule = &kToken,
      .is_secret = true,
      .meaning = "What daemons know each other by, the same for all of a group. Needed with cluster.peers."},
+    {.path = "cluster.topic",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kTopicName,
+     .meaning = "Topic where replicas say what they answer, and promotions stand; a replica makes it. null: "
+                "watermarks.topic with \"-cluster\" after it."},
 
     {.path = "log", .type = kSection, .default_json = "{}", .meaning = "Log lines on standard error."},
     {.path = "log.level",

@@ -92,12 +92,18 @@ ConfigJson SecretSchema() {
           {"oneOf", std::move(ways)}};
 }
 
+constexpr std::string_view kTableHead = "| key | default | must be | meaning |\n| --- | --- | --- | --- |\n";
+
+void AppendRow(const ConfigKey& key, std::string& out) {
+  std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);
+  if (key.type == ConfigType::kSection) fallback = "as below";
+  out += fmt::format("| `{}` | {} | {} | {} |\n", key.path, fallback, DescribeRange(key), key.meaning);
+}
+
 void AppendRows(const ConfigNode& section, std::string& out) {
   for (const ConfigNode& node : section.children) {
     const ConfigKey& key = *node.key;
-    std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);
-    if (key.type == ConfigType::kSection) fallback = "as below";
-    out += fmt::format("| `{}` | {} | {} | {} |\n", key.path, fallback, DescribeRange(key), key.meaning);
+    AppendRow(key, out);
     if (key.type == ConfigType::kSection) AppendRows(node, out);
   }
 }
@@ -116,10 +122,14 @@ std::string ConfigSchema() {
 }
 
 std::string ConfigKeyTables() {
-  std::string out;
+  std::string out = fmt::format("### Outside sections\n\n{}", kTableHead);
+  for (const ConfigNode& node : ConfigTree().children) {
+    if (node.children.empty()) AppendRow(*node.key, out);
+  }
+  out += '\n';
   for (const ConfigNode& section : ConfigTree().children) {
-    out += fmt::format("### `{}`\n\n{}\n\n| key | default | must be | meaning |\n| --- | --- | --- | --- |\n",
-                       section.name, section.key->meaning);
+    if (section.children.empty()) continue;
+    out += fmt::format("### `{}`\n\n{}\n\n{}", section.name, section.key->meaning, kTableHead);
     AppendRows(section, out);
     out += '\n';
   }

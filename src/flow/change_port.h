@@ -31,6 +31,9 @@ class ChangePort {
   virtual void Erase(std::string_view user_id, Done done) = 0;
   /// Takes the items back in every filter: 1 to kRemovedItemsMax of them.
   virtual void Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) = 0;
+  /// Makes this daemon's group the owner of the outputs. The place is in the topic of the cluster. kRefused:
+  /// it is none of the groups that could be.
+  virtual void Promote(Done done) = 0;
 };
 
 }  // namespace seen

@@ -25,6 +25,8 @@ class PublishLease {
   /// Whether what is queued for the partition at `now` goes out, or is given up on, before another process
   /// can own the partition.
   virtual bool MayPublish(int32_t partition, Instant now) const = 0;
+  /// Whether it ended because this process no longer owns the partition, not because time ran out.
+  virtual bool IsGivenUp(int32_t /*partition*/) const { return false; }
 };
 
 /// The times that a session time-out gives: what the lease and the snapshots' producer agree on.
@@ -62,6 +64,12 @@ class CommitLease final : public PublishLease {
     const auto found = partitions_.find(partition);
     if (found == partitions_.end() || found->second.sent_at == Instant::min()) return false;
     return now + times_.delivery < found->second.sent_at + times_.lease;
+  }
+
+  bool IsGivenUp(int32_t partition) const override {
+    const MutexLock lock(mutex_);
+    const auto found = partitions_.find(partition);
+    return found == partitions_.end() || found->second.sent_at == Instant::min();
   }
 
  private:

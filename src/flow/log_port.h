@@ -29,6 +29,7 @@ enum class Output : uint8_t {
   kRetired,     // a topic that no filter has any more
   kUnexposed,   // unexposed.topic
   kWatermarks,  // watermarks.topic
+  kCluster,     // cluster.topic
 };
 
 /// A rendered filter on its way out, or another record of the publisher's.
@@ -49,6 +50,7 @@ enum class Delivery : uint8_t {
   kAcknowledged,
   kTooLarge,  // the topic takes none so long now
   kFailed,    // given up on; send it again
+  kWithheld,  // never sent; send it now
 };
 
 /// Sends rendered filters. Used from one thread, the publisher's, which also runs the acknowledgements.

@@ -25,7 +25,8 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
 
 Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   // Of the erased also where a mark stands: those that older versions wrote have no id.
-  const MarkChanges marks = publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased);
+  const MarkChanges marks =
+      publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased, checkpoint.position.next_offset);
   checkpoint.report.marks_set = marks.set.size();
   checkpoint.report.marks_cleared = marks.clear.size();
   const auto& users = checkpoint.users;

@@ -10,12 +10,38 @@ constexpr size_t kRangesMax = 1024;  // more are taken together
 
 void OutputGuard::Own(int32_t partition) {
   const MutexLock lock(mutex_);
-  owned_[partition].clear();
+  auto& known = owned_[partition];
+  known.clear();
+  for (const auto& [place, floor] : floors_) {
+    if (place.partition == partition) known[place.filter].floor = floor;
+  }
+  unverified_.insert(partition);
+}
+
+std::vector<int32_t> OutputGuard::TakeUnverified() {
+  const MutexLock lock(mutex_);
+  const auto taken = std::exchange(unverified_, {});
+  return {taken.begin(), taken.end()};
+}
+
+void OutputGuard::PutBackUnverified(int32_t partition) {
+  const MutexLock lock(mutex_);
+  if (owned_.contains(partition)) unverified_.insert(partition);
+}
+
+void OutputGuard::LookBack(const OutputPlace& place, int64_t from, int64_t to) {
+  const MutexLock lock(mutex_);
+  if (from < to && owned_.contains(place.partition)) AddForeign({place, from, to, false});
 }
 
 void OutputGuard::Disown(int32_t partition) {
   const MutexLock lock(mutex_);
-  owned_.erase(partition);
+  if (const auto owned = owned_.find(partition); owned != owned_.end()) {
+    for (const auto& [filter, known] : owned->second)
+      floors_[{filter, partition}] = std::max(known.next, known.floor);
+    owned_.erase(owned);
+  }
+  unverified_.erase(partition);
   std::erase_if(foreign_, [&](const Range& range) { return range.place.partition == partition; });
   std::erase_if(cut_, [&](const OutputPlace& place) { return place.partition == partition; });
 }
@@ -34,7 +60,7 @@ void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
     const auto owned = owned_.find(place.partition);
     if (owned == owned_.end()) continue;
     Known& known = owned->second[place.filter];
-    if (offset < known.last_own) {
+    if (offset < std::max(known.last_own, known.floor)) {
       Cut(place, known);
       known.next = offset;
     }
@@ -61,7 +87,10 @@ void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expecte
   if (owned == owned_.end()) return;
   Known& known = owned->second[place.filter];
   if (known.next < 0) {
-    known.next = end;
+    // Others may have written meanwhile; the log doesn't get shorter by that.
+    const bool was_cut = end < known.floor;
+    if (std::exchange(known.seems_cut, was_cut) && was_cut) Cut(place, known);
+    if (!was_cut || known.floor < 0) known.next = end;
     return;
   }
   // A leader that is new may not know its end yet: it is asked once more.
@@ -101,6 +130,7 @@ void OutputGuard::AddForeign(const Range& range) {
   if (same != foreign_.rend() && (touches || foreign_.size() >= kRangesMax)) {
     same->from = std::min(same->from, range.from);
     same->to = std::max(same->to, range.to);
+    same->is_foreign = same->is_foreign || range.is_foreign;
   } else {
     foreign_.push_back(range);
   }

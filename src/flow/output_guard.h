@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -35,12 +36,18 @@ class OutputGuard {
     OutputPlace place;
     int64_t from = 0;
     int64_t to = 0;
+    bool is_foreign = true;  // false: nobody knows whose
     friend bool operator==(const Range&, const Range&) = default;
   };
 
-  /// The process owns the partition from here on. What its topics hold by then is of no concern: whoever
-  /// changed since has a mark, or changes again as the input is read on.
+  /// The process owns the partition from here on. Whoever changed since has a mark, or changes again as the
+  /// input is read on. What its topics got just before is looked at: the former owner may have gone before it
+  /// found others' records among them.
   void Own(int32_t partition);
+  /// Partitions that haven't been looked back at; forgotten here.
+  std::vector<int32_t> TakeUnverified();
+  void PutBackUnverified(int32_t partition);
+  void LookBack(const OutputPlace& place, int64_t from, int64_t to);
   void Disown(int32_t partition);
   std::vector<int32_t> Owned() const;
 
@@ -52,7 +59,7 @@ class OutputGuard {
   std::map<OutputPlace, int64_t> Expected() const;
   void AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end);
 
-  /// Ranges of others' records; they are forgotten here.
+  /// Ranges to be published again; they are forgotten here.
   std::vector<Range> TakeForeign();
   void PutBack(const Range& range);
   /// Whose offsets went back: the topic was made anew, or lost its end. Forgotten here.
@@ -64,12 +71,15 @@ class OutputGuard {
     int64_t last_own = -1;   // of this process's, as it was reported
     int64_t suspected = -1;  // an end behind `next`: perhaps of records whose reports are on their way
     bool seems_cut = false;
+    int64_t floor = -1;  // where it ended when this process owned it last; -1: it never did
   };
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<int32_t, std::map<FilterIndex, Known>> owned_ GUARDED_BY(mutex_);  // by partition
+  std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places that it owned
+  std::set<int32_t> unverified_ GUARDED_BY(mutex_);
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::vector<OutputPlace> cut_ GUARDED_BY(mutex_);
 };

@@ -153,6 +153,7 @@ bool PublishFlow::IsSent(const Rendering& made) {
 void PublishFlow::NothingToSend(uint32_t number) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;
+  RenderingEnded(entry);
   if (entry.dirty) return Queue(number);
   --unclean_;
   BecameClean(entry);
@@ -246,6 +247,26 @@ void PublishFlow::FireTimers(Instant now) {
   }
 }
 
+// What was dirty and in flight when the round began needs both renderings, unless the later one holds all.
+void PublishFlow::RenderingEnded(PublishEntry& entry) {
+  if (entry.awaited == 0) return;
+  entry.awaited = entry.unclean() ? entry.awaited - 1 : 0;
+  if (entry.awaited > 0) return;
+  --round_waits_;
+  EndRoundIfDone();
+}
+
+void PublishFlow::EndRoundIfDone() {
+  if (round_waits_ > 0 || round_to_ == kNoOffset) return;
+  published_to_ = std::max(published_to_, round_to_);
+  round_to_ = kNoOffset;
+}
+
+int64_t PublishFlow::PublishedTo() const {
+  const MutexLock lock(mutex_);
+  return published_to_;
+}
+
 void PublishFlow::BecameClean(PublishEntry& entry) {
   if (!entry.marked) return;
   entry.marked = false;
@@ -264,6 +285,7 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
     if (delivery == Delivery::kAcknowledged) {
       Delivered(ticket, now, wall_now);
     } else {
+      if (delivery != Delivery::kWithheld) ++TallyOf(table_[ticket].outlet).failed;
       NotDelivered(ticket, now, delivery == Delivery::kTooLarge);
     }
   }
@@ -272,7 +294,6 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
 // A snapshot that is too large isn't rendered again and again: the wait doubles, until its user changes.
 void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
   PublishEntry& entry = table_[number];
-  ++TallyOf(entry.outlet).failed;
   entry.in_flight = false;
   const bool was_clean = !entry.dirty;  // nothing has changed since
   if (!entry.dirty || entry.sent_since < entry.dirty_since) {
@@ -293,6 +314,7 @@ void PublishFlow::Delivered(uint32_t number, Instant now, TimeMs wall_now) {
   Tally& tally = TallyOf(entry.outlet);
   entry.in_flight = false;
   entry.too_large = 0;
+  RenderingEnded(entry);
   if (entry.sent_record != kNoRecord) {
     tally.visible_to_published.Add(
         std::chrono::duration_cast<std::chrono::milliseconds>(now - entry.sent_since).count());
@@ -325,6 +347,11 @@ void PublishFlow::Report() {
     if (tally.merged + tally.withheld > 0) reporter_.SnapshotsMerged(filter, tally.merged, tally.withheld);
     reporter_.SnapshotsAcknowledged(filter, tally.visible_to_published, tally.record_to_published);
   }
+}
+
+void PublishFlow::DropReport() {
+  const MutexLock lock(mutex_);
+  tallies_.assign(outlets(), {});
 }
 
 Instant PublishFlow::NextDue() const {

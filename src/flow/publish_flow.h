@@ -56,8 +56,10 @@ class PublishFlow {
 
   /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the
   /// tail whose publication was left to a mark. `renewed`: users whose mark, where they need one, must be
-  /// written even if one stands. Ends with exactly one of the two calls below.
-  MarkChanges CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed = {});
+  /// written even if one stands. `reaches`: the tail's end; everything below it has come through AddDirty.
+  /// kNoOffset: PublishedTo doesn't go on. Ends with exactly one of the two calls below.
+  MarkChanges CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed = {},
+                           int64_t reaches = kNoOffset);
   void MarksCommitted();
   void MarksFailed();
   /// Any thread. Marks in the store could be cleared by a checkpoint.
@@ -96,6 +98,8 @@ class PublishFlow {
   void Acknowledged(std::span<const Acknowledgement> acknowledgements, Instant now, TimeMs wall_now);
   /// Publisher thread, after acknowledgements: hands counts and latencies to the reporter.
   void Report();
+  /// The same, where nothing was sent: they are dropped.
+  void DropReport();
   /// When Step has work again; Instant::max() if nothing is waiting for a time.
   Instant NextDue() const;
 
@@ -118,6 +122,12 @@ class PublishFlow {
 
   /// Users whose snapshot isn't acknowledged, in memory or by marks (an upper bound). Any thread.
   uint64_t Outstanding() const;
+  /// Each change below this offset is in a snapshot that is acknowledged. It goes on by rounds: a checkpoint
+  /// begins one, and it ends with the acknowledgement of all that were unclean. kNoOffset: none has ended
+  /// yet. Any thread.
+  int64_t PublishedTo() const;
+
+  static constexpr int64_t kNoOffset = -1;
 
  private:
   static constexpr size_t kGroup = 32;       // rendered together
@@ -145,6 +155,9 @@ class PublishFlow {
   void SetTimer(uint32_t number, Instant at) REQUIRES(mutex_);
   void FireTimers(Instant now) REQUIRES(mutex_);
   void BecameClean(PublishEntry& entry) REQUIRES(mutex_);
+  bool MayBeginRound(int64_t reaches, bool some_deferred) const REQUIRES(mutex_);
+  void RenderingEnded(PublishEntry& entry) REQUIRES(mutex_);
+  void EndRoundIfDone() REQUIRES(mutex_);
   size_t TakeGroup(size_t limit) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
@@ -185,6 +198,10 @@ class PublishFlow {
   uint64_t unclean_ GUARDED_BY(mutex_) = 0;
   uint64_t marks_left_ GUARDED_BY(mutex_) = 0;  // in the store without an entry: an upper bound
   uint64_t deferred_collected_ GUARDED_BY(mutex_) = 0;
+  // The round under way: the offset that it leads to, and the entries that it waits for.
+  int64_t round_to_ GUARDED_BY(mutex_) = kNoOffset;
+  uint64_t round_waits_ GUARDED_BY(mutex_) = 0;
+  int64_t published_to_ GUARDED_BY(mutex_) = kNoOffset;
   // At first, where anything is published: a restart publishes what is marked.
   bool scan_wanted_ GUARDED_BY(mutex_);
   bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan

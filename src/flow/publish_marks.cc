@@ -11,7 +11,14 @@ constexpr size_t kScanPage = 512;
 constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
 }  // namespace
 
-MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed) {
+// Users who were left to marks are in no entry.
+bool PublishFlow::MayBeginRound(int64_t reaches, bool some_deferred) const {
+  return reaches != kNoOffset && round_to_ == kNoOffset && !some_deferred && marks_left_ == 0 &&
+         !scan_wanted_;
+}
+
+MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<const UserRef> renewed,
+                                      int64_t reaches) {
   const MutexLock lock(mutex_);
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   DrainChannel();
@@ -23,11 +30,20 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
     const PublishEntry& entry = table_[found];
     MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
   }
+  const bool begins_round = MayBeginRound(reaches, !deferred.empty());
   MarkChanges changes;
   changes.set = std::move(deferred);
   for (uint32_t number = 0; number < table_.end(); ++number) {
-    const PublishEntry& entry = table_[number];
-    if (entry.used && entry.unclean() && !entry.marked) changes.set.push_back(entry.ref());
+    PublishEntry& entry = table_[number];
+    if (!entry.used || !entry.unclean()) continue;
+    if (!entry.marked) changes.set.push_back(entry.ref());
+    if (!begins_round) continue;
+    entry.awaited = entry.dirty && entry.in_flight ? 2 : 1;
+    ++round_waits_;
+  }
+  if (begins_round) {
+    round_to_ = reaches;
+    EndRoundIfDone();
   }
   for (const UserRef& ref : renewed) {
     const uint32_t found = table_.Find(ref);

@@ -31,6 +31,7 @@ struct alignas(64) PublishEntry {
   bool waits = false;      // for a retry: its snapshot was longer than its topic takes
   bool retry_set = false;  // after such a refusal
   uint8_t too_large = 0;   // refusals of that kind in a row
+  uint8_t awaited = 0;     // renderings that PublishFlow::PublishedTo waits for
   Instant dirty_since{};   // visible since: oldest change not rendered
   TimeMs dirty_record{};
   Instant sent_since{};  // the same of what is in flight

@@ -43,6 +43,28 @@ class LeasedSink final : public SnapshotSink {
 };
 }  // namespace
 
+/// Of one partition. A replica sends nothing.
+class Publisher::WithholdingSink final : public SnapshotSink {
+ public:
+  WithholdingSink(const PartitionState& state, std::deque<Withheld>& withheld)
+      : state_(state), withheld_(withheld) {}
+
+  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
+    const int64_t holds = state_.next_offset();
+    for (OutgoingSnapshot& snapshot : snapshots) {
+      withheld_.push_back({holds, snapshot.ticket});
+      snapshot.queued = true;
+    }
+  }
+  void PollAcknowledgements(const Acknowledge&) override {}
+  void SendNow(const Acknowledge&) override {}
+  uint64_t outstanding() const override { return withheld_.size(); }
+
+ private:
+  const PartitionState& state_;
+  std::deque<Withheld>& withheld_;
+};
+
 Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter,
                      const Clock& clock, const Options& options)
     : partitions_(partitions), sink_(sink), reporter_(reporter), clock_(clock), options_(options) {
@@ -52,6 +74,7 @@ Publisher::Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Repor
 milliseconds Publisher::Step() {
   const std::vector<PartitionPointer> opened = partitions_.All();
   ForgetClosed(opened);
+  is_replica_ = IsReplica();
   Pass pass;
   for (const PartitionPointer& open : opened) {
     NoteLease(*open);
@@ -62,12 +85,13 @@ milliseconds Publisher::Step() {
     std::vector<PartitionPointer> held;
     std::copy_if(opened.begin(), opened.end(), std::back_inserter(held),
                  [&](const PartitionPointer& open) { return HoldsLease(*open); });
-    watermarks_->Step(held, sink_, clock_);
+    watermarks_->Step(held, sink_, clock_, is_replica_);
   }
   Acknowledge(opened, pass);
   const Instant now = clock_.Now();
   if (now - reported_ > kIdle) {
-    for (const PartitionPointer& open : opened) open->flow->publish.Report();
+    for (const PartitionPointer& open : opened)
+      is_replica_ ? open->flow->publish.DropReport() : open->flow->publish.Report();
     reported_ = now;
   }
   if (pass.more) return milliseconds(0);
@@ -98,8 +122,9 @@ bool Publisher::HoldsLease(const OpenPartition& open) const {
 
 void Publisher::NoteLease(const OpenPartition& open) {
   const bool holds = HoldsLease(open);
-  if (std::exchange(LaneOf(open).held_lease, holds) && !holds &&
-      open.assigned.load(std::memory_order_acquire))
+  const bool ended = std::exchange(LaneOf(open).held_lease, holds) && !holds;
+  // A rebalance ends leases before it is known here that the partition has gone.
+  if (ended && open.assigned.load(std::memory_order_acquire) && !options_.lease->IsGivenUp(open.partition))
     reporter_.LeaseLapsed(open.partition);
 }
 
@@ -112,7 +137,10 @@ bool Publisher::MayPublish(const OpenPartition& open) const {
 void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   PartitionFlow& flow = *open.flow;
   PublishFlow& publish = flow.publish;
-  LeasedSink sink(sink_, [&] { return HoldsLease(open); });
+  // The process may have become a replica while it rendered.
+  LeasedSink leased(sink_, [&] { return HoldsLease(open) && !IsReplica(); });
+  WithholdingSink withholding(flow.state, lane.withheld);
+  SnapshotSink& sink = is_replica_ ? static_cast<SnapshotSink&>(withholding) : leased;
   if (flow.state.LagMessages() <= flow.state.options().behind_lag_messages) {
     Try(PublishStep::kScanMarks, open, lane, [&] { return ScanMarks(open); });
     flow.foreign_users.Step(publish, clock_.Now());
@@ -135,10 +163,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       retry_at = clock_.Now() + kCheckpointPoll;
       return {};
     }
-    const auto render = [&](std::span<PublishFlow::Rendering> group) {
-      const bool is_retired = group.front().retired != nullptr;
-      return is_retired ? flow.reader.NameRetired(group) : flow.reader.RenderUsers(wall, group);
-    };
+    const auto render = [&](std::span<PublishFlow::Rendering> group) { return Render(flow, wall, group); };
     const auto stepped = publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink, open.ticket_tag);
     flow.republisher.Rendered(clock_.Now());
     pass.sent += stepped.sent;
@@ -147,6 +172,21 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   });
   retry_at = std::max(retry_at, lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until);
   pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
+}
+
+Status Publisher::Render(const PartitionFlow& flow, TimeMs wall,
+                         std::span<PublishFlow::Rendering> group) const {
+  if (is_replica_) {
+    // Nobody reads them: a name says that there is something to publish.
+    for (PublishFlow::Rendering& one : group) {
+      one.user_id = "withheld";
+      one.bytes.clear();
+      one.origin = PublishFlow::Origin::kState;
+    }
+    return {};
+  }
+  return group.front().retired != nullptr ? flow.reader.NameRetired(group)
+                                          : flow.reader.RenderUsers(wall, group);
 }
 
 template <typename Work>
@@ -193,12 +233,29 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   const TimeMs wall = clock_.WallNow();
   for (const PartitionPointer& open : opened) {
     Lane& lane = LaneOf(*open);
+    SettleWithheld(*open, lane);
     if (!lane.snapshots.empty()) open->flow->publish.Acknowledged(lane.snapshots, now, wall);
     for (const auto& [ticket, delivery] : lane.unexposed) {
       open->flow->unexposed->Acknowledged(ticket, delivery == Delivery::kAcknowledged);
     }
     lane.snapshots.clear();
     lane.unexposed.clear();
+  }
+}
+
+// What the owner hasn't published when this group becomes the owner is published here.
+void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
+  if (lane.withheld.empty()) return;
+  const int64_t published_to = options_.owner->PublishedTo(open.partition);
+  while (!lane.withheld.empty()) {
+    const auto& [holds, ticket] = lane.withheld.front();
+    const bool published = holds <= published_to;
+    if (!published && is_replica_) return;
+    const bool is_unexposed = (ticket & kUnexposedTag) != 0;
+    (is_unexposed ? lane.unexposed : lane.snapshots)
+        .push_back(
+            {static_cast<uint32_t>(ticket), published ? Delivery::kAcknowledged : Delivery::kWithheld});
+    lane.withheld.pop_front();
   }
 }
 

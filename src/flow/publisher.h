@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "flow/lease.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
+#include "flow/outputs_owner.h"
 #include "flow/publish_flow.h"
 #include "flow/reporter.h"
 #include "flow/watermark_beat.h"
@@ -31,6 +33,7 @@ class Publisher {
     std::optional<BeatSender> watermarks;  // who writes them; nullopt: none are written
     // Says when a partition may be published; outlives the publisher. nullptr: always, nobody else does.
     const PublishLease* lease = nullptr;
+    const OutputsOwner* owner = nullptr;  // outlives the publisher. nullptr: this group is
     // Of one partition in one step, so that none keeps the others waiting.
     size_t snapshots_a_step = 256;
     size_t marks_a_step = 512;
@@ -51,12 +54,19 @@ class Publisher {
     Instant until{};  // not tried before
     std::chrono::milliseconds delay{0};
   };
+  // What a replica would have sent. It counts as published once the owner has published all that it holds.
+  struct Withheld {
+    int64_t holds = 0;  // changes below this offset
+    uint64_t ticket = 0;
+  };
+  class WithholdingSink;
   // What the publisher keeps of an open partition.
   struct Lane {
     std::array<BackOff, kPublishSteps> back_offs;
     std::vector<PublishFlow::Acknowledgement> snapshots;
     std::vector<PublishFlow::Acknowledgement> unexposed;
-    bool held_lease = false;  // in the last step
+    bool held_lease = false;        // in the last step
+    std::deque<Withheld> withheld;  // by a replica
   };
   // What one pass came to.
   struct Pass {
@@ -70,7 +80,10 @@ class Publisher {
   void NoteLease(const OpenPartition& open);
   bool HoldsLease(const OpenPartition& open) const;
   bool MayPublish(const OpenPartition& open) const;
+  bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
+  void SettleWithheld(const OpenPartition& open, Lane& lane) const;
   void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);
+  Status Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group) const;
   template <typename Work>
   void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
   void Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error);
@@ -89,6 +102,7 @@ class Publisher {
   Instant reported_{};
   uint64_t sent_lately_ = 0;  // since
   Instant sent_now_at_{};     // the sink was last told not to wait
+  bool is_replica_ = false;   // in this step
 };
 
 }  // namespace seen

@@ -25,6 +25,8 @@ std::string WatermarkText(const PartitionStatus& status, const BeatSender& sende
   add(R"(,"instance":)", sender.instance);
   add(R"(,"address":)", sender.address);
   add(R"(,"state":)", status.state);
+  if (sender.is_replica) add(R"(,"role":)", "replica");
+  if (status.published_to >= 0) who += fmt::format(R"(,"published_to":{})", status.published_to);
   return fmt::format(
       R"({{"version":1,{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
       R"("unpublished_users":{},"heartbeat_ms":{}{}}})",
@@ -34,7 +36,9 @@ std::string WatermarkText(const PartitionStatus& status, const BeatSender& sende
       status.marks_outstanding, now.value, status.lag_is_known ? "" : R"(,"lag_known":false)");
 }
 
-void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock) {
+void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock,
+                         bool is_replica) {
+  sender_.is_replica = is_replica;
   if (outstanding_ > 0) return;
   const Instant now = clock.Now();
   const bool all = last_ == Instant{} || now - last_ >= kEvery;
@@ -59,9 +63,11 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     status.next_offset = flow.state.next_offset();
     status.partition_time = flow.state.partition_time();
     status.marks_outstanding = flow.publish.Outstanding();
-    const std::string key = std::to_string(open->partition);
+    if (!is_replica) status.published_to = flow.publish.PublishedTo();
+    std::string key = std::to_string(open->partition);
+    if (is_replica) key = sender_.group + "/" + key;
     const std::string value = WatermarkText(status, sender_, clock.WallNow());
-    OutgoingSnapshot record{Output::kWatermarks, {}, key, value, kTicket};
+    OutgoingSnapshot record{is_replica ? Output::kCluster : Output::kWatermarks, {}, key, value, kTicket};
     sink.TrySend({&record, 1});
     if (!record.queued) continue;
     ++outstanding_;

@@ -22,6 +22,7 @@ struct BeatSender {
   std::string group;     // the consumer group
   std::string instance;  // of that group
   std::string address;   // HOST:PORT where it answers over HTTP; empty: it isn't known
+  bool is_replica = false;
 };
 
 /// A partition's record.
@@ -38,12 +39,14 @@ class WatermarkBeat {
 
   /// Queues a record for each partition that is open and not stopped, if it is time again, or if it is the
   /// first of a partition that answers or doesn't.
-  void Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock);
+  /// `is_replica`: for daemons alone, into the topic of the cluster.
+  void Step(std::span<const PartitionPointer> opened, SnapshotSink& sink, const Clock& clock,
+            bool is_replica = false);
   /// One of them is acknowledged, or given up on.
   void Acknowledged() { --outstanding_; }
 
  private:
-  const BeatSender sender_;
+  BeatSender sender_;
   size_t outstanding_ = 0;
   Instant last_{};
   std::map<int32_t, bool> told_ready_;  // by partition

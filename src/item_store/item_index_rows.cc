@@ -135,6 +135,8 @@ void EncodeIndexPosition(const IndexPosition& position, std::string& out) {
     PutLittleEndian(bucket, out);
     PutLittleEndian(items, out);
   }
+  PutLittleEndian(static_cast<uint32_t>(position.groups_verified.size()), out);
+  for (const int64_t offset : position.groups_verified) PutLittleEndian(offset, out);
 }
 
 std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes) {
@@ -149,6 +151,8 @@ std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes) {
     const auto bucket = fields.Get<int32_t>();
     position.items[bucket] = fields.Get<uint64_t>();
   }
+  if (fields.Complete()) return position;  // of before the topic of groups was verified
+  fields.GetAll(fields.Get<uint32_t>(), position.groups_verified);
   return fields.Complete() ? std::optional(position) : std::nullopt;
 }
 

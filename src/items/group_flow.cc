@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "decode/item_group_json.h"
 
 namespace seen {
 namespace {
@@ -127,6 +128,30 @@ Status GroupFlow::TakeDeleted(const PreparedItem& item) {
   // Also of one that isn't known: the topic may still have its record.
   work_.outbox.PutTombstone(std::string(item.item_id));
   return *stored ? taking_out_.TakeOut(**stored) : Status();
+}
+
+Result<bool> GroupFlow::Repair(const ForeignGroup& foreign) {
+  if (broken_) return Fail(*broken_);
+  auto decided = lookup_.Group(foreign.item_id);
+  if (!decided) {
+    broken_ = decided.error();
+    return Fail(*broken_);
+  }
+  if (*decided) {
+    std::string value;
+    WriteItemGroup(**decided, value);
+    if (foreign.value_hash == GroupHash(foreign.item_id, value)) return false;
+    work_.outbox.Put(std::move(**decided));
+  } else {
+    // It was deleted; unless it has left the window, or another index may know it.
+    const bool is_group = foreign.value_hash && foreign.is_of_index && foreign.created_at;
+    if (!is_group || rules_.IsGone(*foreign.created_at, work_.position.index_time)) return false;
+    work_.outbox.PutTombstone(foreign.item_id);
+  }
+  const Status sent = SinkAnswered(work_.outbox.Send());
+  PublishFigures();
+  if (!sent && broken_) return Fail(*broken_);
+  return true;
 }
 
 Status GroupFlow::Checkpoint(std::chrono::milliseconds patience) {

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "items/group_decision.h"
 #include "items/group_figures.h"
+#include "items/group_guard.h"
 #include "items/group_lookup.h"
 #include "items/group_options.h"
 #include "items/group_rules.h"
@@ -46,6 +47,11 @@ class GroupFlow {
   void Pass(int64_t offset);
   /// The log's offset up to which all is in the index (on disk once Checkpoint has returned).
   int64_t next_offset() const { return next_offset_.load(std::memory_order_relaxed); }
+  /// Somebody else has written the item's newest record: what was decided is sent again, unless that is what
+  /// stands there. True: it is sent. Only once everything in the log is applied.
+  Result<bool> Repair(const ForeignGroup& foreign);
+  /// Up to where the topic of groups is right, once what was sent has arrived; for the next checkpoint.
+  void SetVerified(std::vector<int64_t> groups) { work_.position.groups_verified = std::move(groups); }
   /// Makes the index durable with the offset, once all that was sent has arrived. kUnavailable: it hasn't
   /// within `patience`.
   Status Checkpoint(std::chrono::milliseconds patience = std::chrono::milliseconds(100));

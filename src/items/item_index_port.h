@@ -161,6 +161,8 @@ struct IndexPosition {
   uint64_t next_number = 0;           // of an item
   TimeMs index_time;                  // the greatest time of an item; 0: none was read
   std::map<int32_t, uint64_t> items;  // how many are stored, by bucket
+  // Of the topic of groups, by partition: what stood below was right when this was stored (group_guard.h).
+  std::vector<int64_t> groups_verified = {};
   friend bool operator==(const IndexPosition&, const IndexPosition&) = default;
 };
 

@@ -296,7 +296,10 @@ Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
 
 Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> partitions,
                                                      std::chrono::milliseconds timeout) const {
-  return kafka::LogEnds(impl_->Client().get(), impl_->options.topic, partitions, timeout);
+  auto ends = kafka::LogEnds(impl_->Client().get(), impl_->options.topic, partitions, timeout);
+  // Where packets are lost no connection fails for a minute.
+  if (!ends && ends.error().code == Code::kUnavailable) impl_->doubted = true;
+  return ends;
 }
 
 Result<std::optional<int64_t>> Consumer::RetentionMs(std::chrono::milliseconds timeout) const {

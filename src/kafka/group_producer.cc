@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "decode/item_group_json.h"
+#include "items/decided_by.h"
 #include "kafka/producing.h"
 
 namespace seen {
@@ -45,16 +46,17 @@ GroupProducer::~GroupProducer() {
 Result<std::unique_ptr<GroupProducer>> GroupProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  auto made = kafka::OpenTopicProducer({options.brokers,
-                                        options.client,
-                                        {options.queue_bytes_max, options.linger},
-                                        {},
-                                        {},
-                                        impl.get(),
-                                        [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-                                          static_cast<Impl*>(opaque)->OnDelivery(*message);
-                                        }},
-                                       options.topic, Partitioner::kMurmur2);
+  auto made =
+      kafka::OpenTopicProducer({options.brokers,
+                                options.client,
+                                {options.queue_bytes_max, options.linger},
+                                {},
+                                {{"message.timeout.ms", std::to_string(options.delivery_timeout.count())}},
+                                impl.get(),
+                                [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                  static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                }},
+                               options.topic, Partitioner::kMurmur2);
   if (!made) return Fail(std::move(made.error()));
   impl->client = std::move(made->client);
   impl->topic = std::move(made->topic);
@@ -65,14 +67,16 @@ bool GroupProducer::TrySend(std::string_view item_id, const ItemGroup* group) {
   Impl& impl = *impl_;
   impl.value.clear();
   if (group != nullptr) WriteItemGroup(*group, impl.value);
-  const bool taken = rd_kafka_produce(impl.topic.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
-                                      group != nullptr ? impl.value.data() : nullptr, impl.value.size(),
-                                      item_id.data(), item_id.size(), nullptr) == 0;
-  if (!taken) {
-    const auto error = rd_kafka_last_error();
-    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL && impl.failure.empty())
-      impl.failure = rd_kafka_err2str(error);
-  }
+  void* const value = group != nullptr ? impl.value.data() : nullptr;
+  const std::string& decided_by = impl.options.decided_by;
+  const auto error = rd_kafka_producev(
+      impl.client.get(), RD_KAFKA_V_RKT(impl.topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(item_id.data(), item_id.size()),
+      RD_KAFKA_V_VALUE(value, impl.value.size()),
+      RD_KAFKA_V_HEADER(kDecidedByHeader, decided_by.data(), decided_by.size()), RD_KAFKA_V_END);
+  const bool taken = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (!taken && error != RD_KAFKA_RESP_ERR__QUEUE_FULL && impl.failure.empty())
+    impl.failure = rd_kafka_err2str(error);
   if (--impl.until_poll <= 0 || !taken) {
     impl.until_poll = kSendsBetweenPolls;
     rd_kafka_poll(impl.client.get(), 0);

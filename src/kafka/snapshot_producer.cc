@@ -125,6 +125,7 @@ Status SnapshotProducer::Impl::Connect() {
   for (const auto& [filter, name] : options.topics) names[{Output::kSnapshots, filter}] = name;
   if (!options.unexposed_topic.empty()) names[{Output::kUnexposed, {}}] = options.unexposed_topic;
   if (!options.watermarks_topic.empty()) names[{Output::kWatermarks, {}}] = options.watermarks_topic;
+  if (!options.cluster_topic.empty()) names[{Output::kCluster, {}}] = options.cluster_topic;
   std::map<Destination, SinkTopic> opened;
   for (const auto& [to, name] : names) {
     auto topic = kafka::MakeTopic(made->get(), name, options.partitioner);

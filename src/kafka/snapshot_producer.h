@@ -31,6 +31,7 @@ class SnapshotProducer final : public SnapshotSink {
     std::map<FilterIndex, std::string> topics;  // of the filters that publish
     std::string unexposed_topic;                // empty: none
     std::string watermarks_topic;               // empty: none
+    std::string cluster_topic;                  // empty: none
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 32 << 20;
     size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused

@@ -25,8 +25,10 @@ struct StateProducer::Impl {
   StateTopicOptions options;
   kafka::TopicProducer producer;
   std::vector<StateDelivery> delivered;
+  std::string refusal;
 
   Status Connect();
+  void NoteAnswer(rd_kafka_resp_err_t error);
   void Drop();
 };
 
@@ -44,6 +46,7 @@ Status StateProducer::Impl::Connect() {
        this,
        [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
          const bool ok = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+         static_cast<Impl*>(opaque)->NoteAnswer(message->err);
          static_cast<Impl*>(opaque)->delivered.push_back(
              {message->partition, reinterpret_cast<uint64_t>(message->_private), ok ? message->offset : -1});
        }},
@@ -51,6 +54,15 @@ Status StateProducer::Impl::Connect() {
   if (!made) return Fail(std::move(made.error()));
   producer = std::move(*made);
   return {};
+}
+
+void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) refusal.clear();
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(error) == Code::kUnavailable) return;
+  std::string text = fmt::format("state isn't sent to topic \"{}\": {}. Allow this daemon WRITE on it",
+                                 options.topic, rd_kafka_err2str(error));
+  if (text != refusal) log::Error("the state topic takes nothing", {{"reason", text}});
+  refusal = std::move(text);
 }
 
 void StateProducer::Impl::Drop() {
@@ -81,6 +93,7 @@ bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t
   if (result == 0) return true;
   const rd_kafka_resp_err_t error = rd_kafka_last_error();
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+  impl_->NoteAnswer(error);
   impl_->delivered.push_back({partition, ticket, -1});
   return true;
 }
@@ -96,6 +109,8 @@ void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&
   if (!impl_->producer.client) (void)impl_->Connect();  // asked again at the next poll
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
+
+std::string StateProducer::refusal() const { return impl_->refusal; }
 
 StateTopicReader::StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop)
     : options_(std::move(options)), stop_(stop) {}
@@ -155,7 +170,7 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();
     for (const Record& record : records) {
-      if (record.key != options_.group) {
+      if (record.key != options_.group && (!options_.reads_group || !options_.reads_group(record.key))) {
         return Fail(Code::kRefused,
                     fmt::format("topic \"{}\" has the state of group \"{}\", and this daemon is of group "
                                 "\"{}\". Set state.topic to a topic of this group's own",

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,8 @@ struct StateTopicOptions {
   std::string group;  // whose state it is: the key of each record
   uint64_t queue_bytes_max = 16 << 20;
   size_t record_bytes_max = 1'000'000;  // the topic's max.message.bytes
+  // Whether that group's state may be read, too; empty: none but `group`'s.
+  std::function<bool(std::string_view other)> reads_group = {};
 };
 
 /// Idempotent, acks=all. What isn't delivered within a minute is given up: runs aren't waited for.
@@ -34,6 +37,8 @@ class StateProducer final : public StateSink {
 
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
   void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override;
+  /// Why the brokers took none of the last records; empty: they took some, or were away.
+  std::string refusal() const;
 
  private:
   struct Impl;

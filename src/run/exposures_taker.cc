@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "flow/partition_flow.h"
@@ -49,7 +50,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
 
   int64_t Begin(int64_t low) override {
     const int64_t from = open_->flow->intake.ReadFrom(low);
-    if (taker_.options_.guard != nullptr) taker_.options_.guard->Own(open_->partition);
+    if (taker_.options_.guard != nullptr && taker_.Owns()) taker_.options_.guard->Own(open_->partition);
     if (!goes_on_) taker_.open_.Add(open_);
     log::Info(goes_on_ ? "partition goes on" : "partition opened",
               {{"partition", open_->partition}, {"next_offset", next_offset()}});
@@ -135,7 +136,8 @@ ExposuresTaker::ExposuresTaker(Options options, PartitionStores& stores, DeadLet
       stores_(stores),
       dead_letters_(dead_letters),
       reporter_(reporter),
-      clock_(clock) {}
+      clock_(clock),
+      owned_(Owns()) {}
 
 // What users are mapped to.
 int32_t ExposuresTaker::CountOf(int32_t partition_count) const {
@@ -247,7 +249,22 @@ void ExposuresTaker::WarnOfMissingState(const Assignment& assignment, bool holds
                       {"directory", options_.directory}});
 }
 
+void ExposuresTaker::FollowOwner() {
+  const bool owns = Owns();
+  if (std::exchange(owned_, owns) == owns) return;
+  for (const PartitionPointer& open : open_.All()) {
+    if (!open->assigned.load()) continue;
+    if (options_.guard != nullptr)
+      owns ? options_.guard->Own(open->partition) : options_.guard->Disown(open->partition);
+    const auto& recorder = open->flow->state.options().recorder;
+    if (!recorder) continue;
+    const MutexLock checkpoint(open->checkpoint_mutex);
+    owns ? recorder->Resume() : recorder->Pause();
+  }
+}
+
 void ExposuresTaker::Step(GroupLog& log) {
+  FollowOwner();
   std::vector<PartitionPointer> unassigned;
   bool some_assigned = false;
   for (PartitionPointer& open : open_.All()) {

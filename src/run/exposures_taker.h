@@ -46,6 +46,8 @@ class ExposuresTaker final : public TopicTaker {
     bool awaits_rekeying = false;     // partitions don't answer before re-keying has caught up
     /// Whether another daemon answers for the partition, and said so after `since`. Empty: nobody can tell.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
+    /// Whether this process's group owns the outputs; empty: it does.
+    std::function<bool()> owns = {};
     OutputGuard* guard = nullptr;             // is told which partitions are this process's; nullptr: off
     std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
     std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
@@ -59,7 +61,7 @@ class ExposuresTaker final : public TopicTaker {
   void Refused(int32_t partition, const std::string& reason) override;
   void Abandoned(int32_t partition) override { stores_.Abandon(partition); }
   /// Closes partitions that went to others, once those answer. Until then they answer from what is known
-  /// here.
+  /// here. Outputs are guarded and recorded from the moment that this group owns them, and not beyond.
   void Step(GroupLog& log) override;
 
   /// Checkpoint thread: writes every frozen tail for which it is time. True: some still wait.
@@ -70,6 +72,8 @@ class ExposuresTaker final : public TopicTaker {
 
  private:
   class Taken;
+  void FollowOwner();
+  bool Owns() const { return !options_.owns || options_.owns(); }
   bool GoesOn(const OpenPartition& open, const Assignment& assignment) const;
   bool IsClosedNow(const OpenPartition& open, bool decided) const;
   int32_t CountOf(int32_t partition_count) const;
@@ -88,6 +92,7 @@ class ExposuresTaker final : public TopicTaker {
   Reporter& reporter_;
   const Clock& clock_;
   OpenPartitions open_;
+  bool owned_ = true;           // control thread: in the last step
   Instant unassigned_since_{};  // control thread: brokers have answered, or all was assigned, until then
   Mutex mutex_;
   std::map<int32_t, std::weak_ptr<OpenPartition>> last_ GUARDED_BY(mutex_);  // whoever still reads it

@@ -1,14 +1,20 @@
 #include "run/items_partition.h"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "base/log_budget.h"
 #include "flow/log_port.h"
 #include "group/segmenter.h"
+#include "items/decided_by.h"
 #include "items/group_flow.h"
+#include "items/group_guard.h"
 #include "items/item_reading.h"
+#include "items/leased_group_sink.h"
+#include "run/group_repair.h"
 #include "run/status.h"
 
 namespace seen {
@@ -22,6 +28,11 @@ constexpr std::chrono::seconds kArrivedPatience{30};  // then it is a problem th
 constexpr milliseconds kReadersAwaited{2000};
 
 LogBudget& RejectedBudget() {
+  static LogBudget budget;
+  return budget;
+}
+
+LogBudget& LapsedBudget() {
   static LogBudget budget;
   return budget;
 }
@@ -48,11 +59,12 @@ struct ItemsPartition::Opened {
   std::unique_ptr<ItemIndex> index;
   std::unique_ptr<GroupSink> sink;
   std::unique_ptr<GroupFlow> flow;
+  std::unique_ptr<GroupRepair> repair;  // nullptr: the topic of groups isn't guarded
 };
 
 ItemsPartition::ItemsPartition(const ItemsTakerOptions& options, const Assignment& assignment,
                                ItemIndexes& indexes, DeadLetterSink& dead_letters, RunnerWait& wait,
-                               const Clock& clock)
+                               const Clock& clock, ItemsCounts& counts)
     : options_(options),
       partition_(assignment.partition),
       first_low_(assignment.watermarks.low),
@@ -61,7 +73,8 @@ ItemsPartition::ItemsPartition(const ItemsTakerOptions& options, const Assignmen
       indexes_(indexes),
       dead_letters_(dead_letters),
       wait_(wait),
-      clock_(clock) {}
+      clock_(clock),
+      counts_(counts) {}
 
 ItemsPartition::~ItemsPartition() = default;
 
@@ -80,6 +93,7 @@ Status ItemsPartition::Open() {
   next_offset_.store((*opened)->flow->next_offset(), std::memory_order_release);
   checkpoint_at_ = clock_.Now();
   due_since_.reset();
+  repaired_ = false;
   const MutexLock lock(opened_mutex_);
   opened_ = std::move(*opened);
   return {};
@@ -90,18 +104,50 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
   auto index = indexes_.Open(partition_);
   if (!index) return Fail(std::move(index.error()));
   opened->index = std::move(index->index);
-  const auto position = opened->index->ReadPosition();
+  auto position = opened->index->ReadPosition();
   if (!position) return Fail(position.error());
+  const std::string decided_by = DecidedBy(partition_, options_.instance, clock_.WallNow());
+  std::unique_ptr<GroupGuard> guard;
+  if (options_.watch_groups) {
+    GroupGuard::Options watching{.partition = partition_,
+                                 .is_only_index = options_.partitions == 1,
+                                 .decided_by = decided_by,
+                                 .open = options_.watch_groups};
+    auto watched = GroupGuard::Open(std::move(watching),
+                                    *position ? (*position)->groups_verified : std::vector<int64_t>());
+    if (!watched) return Fail(Code::kUnavailable, watched.error().message);  // no fault of the index
+    guard = std::move(*watched);
+  }
+  if (!*position) {
+    if (was_read_) {
+      log::Warning("index of items is missing; reading the topic again, as far as it has items",
+                   {{"topic", options_.topic}, {"partition", partition_}, {"from_offset", first_low_}});
+    }
+    // The group has to be told a position: the lease begins with a commit, and nothing is sent without it.
+    position->emplace().next_offset = first_low_;
+    if (guard) (*position)->groups_verified = guard->Verified();
+    Status saved = opened->index->Checkpoint(**position, std::numeric_limits<int32_t>::min());
+    if (!saved) return Fail(saved.error());
+  }
+  checkpoint_offset_.store((*position)->next_offset, std::memory_order_relaxed);
   opened->reading = options_.make_reading(std::move(index->idf));
-  auto sink = options_.make_sink();
+  auto sink = options_.make_sink(decided_by);
   if (!sink) return Fail(std::move(sink.error()));
   opened->sink = std::move(*sink);
+  if (options_.lease != nullptr) {
+    opened->sink =
+        std::make_unique<LeasedGroupSink>(std::move(opened->sink), [this] { return HoldsLease(); });
+  }
 
   GroupOptions group = options_.groups;
   group.stored_time_max = StoredTimeMax(clock_.WallNow(), options_.future_skew_max);
   auto flow = GroupFlow::Open(group, *opened->index, *opened->sink);
   if (!flow) return Fail(std::move(flow.error()));
   opened->flow = std::move(*flow);
+  if (guard) {
+    opened->repair =
+        std::make_unique<GroupRepair>(std::move(guard), *opened->flow, Name(), counts_.groups_repaired);
+  }
   if (opened->flow->Figures().times_corrected_total > 0) {
     log::Error(
         "the index of items had a time ahead of this machine's clock: it was corrected",
@@ -112,15 +158,6 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
               indexes_.PathOf(partition_) +
               " and start it, which reads them again as far as the topic has them"}});
   }
-  if (*position) {
-    checkpoint_offset_.store((*position)->next_offset, std::memory_order_relaxed);
-    return opened;
-  }
-  if (was_read_ && checkpoint_offset_.load() < 0) {
-    log::Warning("index of items is missing; reading the topic again, as far as it has items",
-                 {{"topic", options_.topic}, {"partition", partition_}, {"from_offset", first_low_}});
-  }
-  opened->flow->Pass(first_low_);
   return opened;
 }
 
@@ -149,6 +186,24 @@ void ItemsPartition::LetGo() {
 }
 
 // --- the worker
+
+// Asked for each group that is sent: the process may have stood still just before.
+bool ItemsPartition::HoldsLease() {
+  const bool holds = options_.lease->MayPublish(partition_, clock_.Now());
+  if (std::exchange(held_lease_, holds) && !holds) {
+    lease_lapsed_.store(true, std::memory_order_relaxed);
+    counts_.leases_lapsed.fetch_add(1, std::memory_order_relaxed);
+    if (LapsedBudget().Allow()) {
+      log::Warning("the lease has ended: no group of items is sent until a commit of offsets succeeds",
+                   {{"topic", options_.topic},
+                    {"partition", partition_},
+                    {"remedy", "look at the brokers; a machine that stood still goes on by itself"},
+                    {"lines_held_back", LapsedBudget().TakeHeldBack()}});
+    }
+  }
+  if (holds) lease_lapsed_.store(false, std::memory_order_relaxed);
+  return holds;
+}
 
 Result<size_t> ItemsPartition::Take(std::span<const Record> records) {
   const std::shared_ptr<Opened> opened = Current();
@@ -225,14 +280,32 @@ void ItemsPartition::SkipLost(int64_t low) {
   ReachedEnd(low);
 }
 
+bool ItemsPartition::HasReadAll() const {
+  return next_offset() >= std::max(first_high_, high_watermark_.load(std::memory_order_relaxed));
+}
+
+Status ItemsPartition::RepairGroups(Opened& opened) {
+  if (!opened.repair || !HasReadAll()) return {};
+  const Instant now = clock_.Now();
+  if (options_.lease != nullptr && !options_.lease->MayPublish(partition_, now)) return {};
+  const auto repaired = opened.repair->Step(now);
+  if (!repaired) return Fail(repaired.error());
+  repaired_ |= *repaired;
+  return {};
+}
+
 bool ItemsPartition::CheckpointDue() const {
-  if (next_offset() == checkpoint_offset_.load(std::memory_order_relaxed)) return false;
+  if (next_offset() == checkpoint_offset_.load(std::memory_order_relaxed) && !repaired_) return false;
   return clock_.Now() - checkpoint_at_ >= options_.checkpoint_interval || Current()->flow->MuchIsUnsaved();
 }
 
 Result<std::optional<int64_t>> ItemsPartition::Idle() {
   const std::shared_ptr<Opened> opened = Current();
-  if (!opened || (!due_since_ && !CheckpointDue())) return std::nullopt;
+  if (!opened) return std::nullopt;
+  if (!due_since_) {
+    if (Status repaired = RepairGroups(*opened); !repaired) return Failed(repaired.error());
+  }
+  if (!due_since_ && !CheckpointDue()) return std::nullopt;
   if (!due_since_) due_since_ = clock_.Now();
   const Status saved = Checkpoint();
   // Nothing is taken until all that was sent has arrived: a checkpoint that waits never ends otherwise.
@@ -256,6 +329,7 @@ Status ItemsPartition::Checkpoint() {
   if (Status saved = flow.Checkpoint(); !saved) return saved;
   checkpoint_at_ = clock_.Now();
   due_since_.reset();
+  repaired_ = false;
   checkpoints_.fetch_add(1, std::memory_order_relaxed);
   checkpoint_us_.fetch_add(
       std::chrono::duration_cast<std::chrono::microseconds>(checkpoint_at_ - began).count(),
@@ -343,7 +417,11 @@ ItemsPartitionStatus ItemsPartition::GetStatus() const {
     const MutexLock lock(opened_mutex_);
     opened = opened_;
     status.reason = failure_;
-    if (held_ && failure_.empty()) status.reason = "waiting until what was sent is acknowledged";
+    if (held_ && failure_.empty()) {
+      status.reason = lease_lapsed_.load(std::memory_order_relaxed)
+                          ? "the lease has ended: waiting for a commit of offsets"
+                          : "waiting until what was sent is acknowledged";
+    }
   }
   if (opened) status.figures = opened->flow->Figures();
   status.groups_sent = status.figures.sent_total;

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "flow/lease.h"
 #include "items/group_options.h"
 #include "items/group_sink.h"
+#include "items/group_topic.h"
 #include "items/item_indexes_port.h"
 #include "items/similar_port.h"
 #include "model/event.h"
@@ -23,6 +25,12 @@ struct ItemsPartitionStatus;
 struct PreparedItem;
 struct ReadItem;
 
+/// Since the start, over all partitions.
+struct ItemsCounts {
+  std::atomic<uint64_t> groups_repaired{0};  // others had written other ones
+  std::atomic<uint64_t> leases_lapsed{0};
+};
+
 struct ItemsTakerOptions {
   std::string topic;       // that is read
   int32_t partitions = 1;  // of it, that languages are mapped to
@@ -31,7 +39,11 @@ struct ItemsTakerOptions {
   std::chrono::milliseconds checkpoint_interval{0};
   int64_t ready_lag_messages = 0;  // questions are answered with no more than these to read
   std::function<std::unique_ptr<ItemReading>(std::shared_ptr<const IdfTable>)> make_reading;
-  std::function<Result<std::unique_ptr<GroupSink>>()> make_sink;  // one of its own for each partition
+  /// One of its own for each opening of a partition, which its records name: items/decided_by.h.
+  std::function<Result<std::unique_ptr<GroupSink>>(const std::string& decided_by)> make_sink;
+  std::string instance;                 // names itself in records
+  OpenGroupTopic watch_groups;          // for the guard of the topic of groups; empty: there is none
+  const PublishLease* lease = nullptr;  // groups are sent only while it holds; nullptr: always
   std::function<std::string()>
       awaits;  // what keeps questions from being answered, for people; empty: nothing
 };
@@ -41,7 +53,7 @@ class ItemsPartition final : public PartitionTaker {
  public:
   /// All references outlive this.
   ItemsPartition(const ItemsTakerOptions& options, const Assignment& assignment, ItemIndexes& indexes,
-                 DeadLetterSink& dead_letters, RunnerWait& wait, const Clock& clock);
+                 DeadLetterSink& dead_letters, RunnerWait& wait, const Clock& clock, ItemsCounts& counts);
   ~ItemsPartition() override;
   /// Once, before everything else. Errors: as TopicTaker::Open.
   Status Open();
@@ -71,6 +83,9 @@ class ItemsPartition final : public PartitionTaker {
   void LetGo();
   size_t SendLetters(std::span<const Record> records);
   Status Apply(std::span<const Record> records);
+  bool HoldsLease();
+  bool HasReadAll() const;
+  Status RepairGroups(Opened& opened);
   bool CheckpointDue() const;
   Status Checkpoint();
   tl::unexpected<Error> Failed(const Error& error);
@@ -86,6 +101,7 @@ class ItemsPartition final : public PartitionTaker {
   DeadLetterSink& dead_letters_;
   RunnerWait& wait_;
   const Clock& clock_;
+  ItemsCounts& counts_;
 
   mutable Mutex opened_mutex_;
   std::shared_ptr<Opened> opened_ GUARDED_BY(opened_mutex_);  // the worker's to change
@@ -99,7 +115,10 @@ class ItemsPartition final : public PartitionTaker {
   int64_t letters_to_ = 0;            // what can't be read below it has been sent
   Instant checkpoint_at_{};           // the last
   std::optional<Instant> due_since_;  // a checkpoint is, and nothing is taken before it
+  bool held_lease_ = false;           // when a group was sent last
+  bool repaired_ = false;             // groups of the topic, since the last checkpoint
 
+  std::atomic<bool> lease_lapsed_{false};
   std::atomic<int64_t> next_offset_{0};
   std::atomic<int64_t> checkpoint_offset_{-1};
   std::atomic<int64_t> high_watermark_{-1};

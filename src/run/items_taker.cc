@@ -29,7 +29,8 @@ Result<std::shared_ptr<PartitionTaker>> ItemsTaker::Open(const Assignment& assig
                                     " partitions: languages that moved to it would lose their items. "
                                     "Remedy: start once with --rebuild to build all indexes again");
   }
-  auto made = std::make_shared<ItemsPartition>(options_, assignment, indexes_, dead_letters_, wait_, clock_);
+  auto made =
+      std::make_shared<ItemsPartition>(options_, assignment, indexes_, dead_letters_, wait_, clock_, counts_);
   if (Status opened = made->Open(); !opened) return Fail(std::move(opened.error()));
   const MutexLock lock(mutex_);
   open_[assignment.partition] = made;
@@ -63,6 +64,8 @@ Result<SimilarAnswer> ItemsTaker::Similar(const SimilarQuestion& question) {
 }
 
 void ItemsTaker::AddStatus(const std::vector<PartitionProblem>& problems, ItemsStatus& status) const {
+  status.foreign_groups = counts_.groups_repaired.load(std::memory_order_relaxed);
+  status.leases_lapsed = counts_.leases_lapsed.load(std::memory_order_relaxed);
   {
     const MutexLock lock(mutex_);
     for (const auto& [number, weak] : open_) {

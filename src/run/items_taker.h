@@ -38,6 +38,7 @@ class ItemsTaker final : public TopicTaker, public SimilarPort {
   DeadLetterSink& dead_letters_;
   RunnerWait& wait_;
   const Clock& clock_;
+  ItemsCounts counts_;
 
   mutable Mutex mutex_;
   // Until the runner lets go of it.

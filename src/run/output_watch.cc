@@ -17,6 +17,7 @@ void OutputWatch::Start() {
 }
 
 void OutputWatch::Step() {
+  LookBack();
   AskEnds();
   for (const OutputPlace& place : guard_.TakeCut()) {
     const PartitionPointer open = open_.Find(place.partition);
@@ -30,9 +31,7 @@ void OutputWatch::Step() {
   }
 }
 
-void OutputWatch::AskEnds() {
-  const std::vector<int32_t> partitions = guard_.Owned();
-  if (partitions.empty()) return;
+std::set<FilterIndex> OutputWatch::Filters() const {
   std::set<FilterIndex> filters;
   for (const PartitionPointer& open : open_.All()) {
     const auto& policies = open->flow->state.options().filters;
@@ -40,8 +39,29 @@ void OutputWatch::AskEnds() {
       if (policies[i].snapshot) filters.insert(i);
     }
   }
+  return filters;
+}
+
+void OutputWatch::LookBack() {
+  const std::vector<int32_t> partitions = guard_.TakeUnverified();
+  const std::set<FilterIndex> filters = Filters();
+  for (const int32_t partition : partitions) {
+    bool all = open_.Find(partition) != nullptr;  // else it is being opened
+    for (const FilterIndex filter : filters) {
+      if (!all || thread_.stopping()) break;
+      const auto recent = topics_.FindRecent(filter, partition, kLookBack);
+      if (recent) guard_.LookBack({filter, partition}, recent->from, recent->to);
+      all = recent || recent.error().code == Code::kNotFound;
+    }
+    if (!all) guard_.PutBackUnverified(partition);
+  }
+}
+
+void OutputWatch::AskEnds() {
+  const std::vector<int32_t> partitions = guard_.Owned();
+  if (partitions.empty()) return;
   const auto expected = guard_.Expected();
-  for (const FilterIndex filter : filters) {
+  for (const FilterIndex filter : Filters()) {
     const auto ends = topics_.Ends(filter, partitions);
     if (!ends) continue;
     for (const auto& [partition, end] : *ends) {
@@ -72,9 +92,10 @@ void OutputWatch::Repair(const OutputGuard::Range& range) {
       topics_.ReadRange(range.place.filter, range.place.partition, range.from, range.to, take);
   if ((!read && read.error().code != Code::kNotFound) || !open->flow->foreign_users.Add(users))
     return guard_.PutBack(range);
-  if (!users.empty()) reporter_.ForeignSnapshots(range.place.partition, filter.name, users.size());
+  if (!users.empty() && range.is_foreign)
+    reporter_.ForeignSnapshots(range.place.partition, filter.name, users.size());
   if (users.size() == ForeignUsers::kWaitingMax && next < range.to)
-    guard_.PutBack({range.place, next, range.to});
+    guard_.PutBack({range.place, next, range.to, range.is_foreign});
 }
 
 }  // namespace seen

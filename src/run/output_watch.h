@@ -3,6 +3,7 @@
 // else has written are published again (flow/output_guard.h).
 
 #include <chrono>
+#include <set>
 
 #include "base/repeating_thread.h"
 #include "flow/open_partition.h"
@@ -15,6 +16,8 @@ namespace seen {
 class OutputWatch {
  public:
   static constexpr std::chrono::milliseconds kEvery{2'000};
+  // An owner finds others' records within two steps, and has published their users again soon after.
+  static constexpr std::chrono::milliseconds kLookBack{4 * kEvery};
 
   /// All references outlive this.
   OutputWatch(SnapshotTopics& topics, OutputGuard& guard, const OpenPartitions& open, Reporter& reporter)
@@ -29,6 +32,8 @@ class OutputWatch {
   void Step();
 
  private:
+  std::set<FilterIndex> Filters() const;
+  void LookBack();
   void AskEnds();
   void Repair(const OutputGuard::Range& range);
 

@@ -1,6 +1,7 @@
 #pragma once
 // The topics that filters publish into, as they are read back.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,6 +24,13 @@ class SnapshotTopics {
   /// The same, of those from `from` on; perhaps some behind `to`, too.
   virtual Status ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,
                            const OnRecords& on_records) = 0;
+  struct Recent {
+    int64_t from = 0;
+    int64_t to = 0;  // the end
+  };
+  /// Where the partition's records begin whose timestamps are at most `back` before the last one's.
+  virtual Result<Recent> FindRecent(FilterIndex filter, int32_t partition,
+                                    std::chrono::milliseconds back) = 0;
   /// The offset behind the last record, by partition.
   virtual Result<std::map<int32_t, int64_t>> Ends(FilterIndex filter,
                                                   std::span<const int32_t> partitions) = 0;

@@ -88,6 +88,8 @@ struct ItemsStatus {
   std::optional<RekeyingStatus> rekeying;  // nullopt: the topic has one partition
   std::array<uint64_t, kRejectReasons> rekeying_rejected{};
   UnreadPartitions unread;  // of the ordered topic
+  uint64_t leases_lapsed = 0;
+  uint64_t foreign_groups = 0;  // of the topic of groups: replaced
 };
 
 }  // namespace seen

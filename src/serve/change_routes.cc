@@ -35,7 +35,7 @@ ChangePort::Done Giving(Give give, std::string target) {
 
 }  // namespace
 
-std::optional<HttpResponse> RefuseRemoval(const HttpRequest& head) {
+std::optional<HttpResponse> RefuseUnlessJson(const HttpRequest& head) {
   // Pages of other origins can't send it without asking first, which this server never grants.
   if (IsJson(head.content_type)) return std::nullopt;
   return Problem(415, "send it with Content-Type: application/json", head.target);
@@ -50,7 +50,7 @@ HttpResponse EraseUser(ChangePort& changes, std::string user_id, const HttpReque
 }
 
 HttpResponse TakeItemsBack(ChangePort& changes, std::string user_id, const HttpRequest& request) {
-  if (auto refusal = RefuseRemoval(request)) return std::move(*refusal);
+  if (auto refusal = RefuseUnlessJson(request)) return std::move(*refusal);
   auto items = ParseRemovedItems(request.body);
   if (!items) return Problem(items.error(), request.target);
   HttpResponse response;
@@ -58,6 +58,15 @@ HttpResponse TakeItemsBack(ChangePort& changes, std::string user_id, const HttpR
                     target = std::string(request.target)](Give give) {
     const std::vector<std::string_view> views(items.begin(), items.end());
     changes.Remove(user_id, views, Giving(std::move(give), target));
+  };
+  return response;
+}
+
+HttpResponse Promote(ChangePort& changes, const HttpRequest& request) {
+  if (auto refusal = RefuseUnlessJson(request)) return std::move(*refusal);
+  HttpResponse response;
+  response.later = [&changes, target = std::string(request.target)](Give give) {
+    changes.Promote(Giving(std::move(give), target));
   };
   return response;
 }

@@ -24,6 +24,8 @@ struct DaemonStatus {
   uint64_t log_checks =
       0;  // last records of the input that were read again and are the same, since the start
   std::string instance_id;
+  bool is_replica = false;  // another group owns the outputs
+  std::string owner_group;  // that owns them
   std::string topic;
   int32_t partitions_total = 0;               // of the input topic; 0: not known yet
   std::optional<int64_t> input_retention_ms;  // of the input topic; nullopt: unlimited, or not known

@@ -28,6 +28,7 @@
 #include <thread>
 
 #include "base/host_port.h"
+#include "base/mutex.h"
 #include "base/threads.h"
 #include "serve/problem.h"
 
@@ -41,6 +42,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kSilent{1};
 constexpr size_t kIdleMax = 16;  // connections kept for each daemon
 constexpr unsigned kRetryAfterMaxS = 3;
 // What an answer says of itself. The server writes the others.
@@ -98,6 +100,9 @@ struct Forwarder::Impl {
   std::atomic<uint64_t> failed{0};
   std::atomic<uint64_t> refused{0};
   std::atomic<size_t> bytes{0};
+  std::atomic<bool> stopping{false};
+  mutable Mutex silent_mutex;
+  std::map<std::string, steady_clock::time_point> silent_until GUARDED_BY(silent_mutex);  // by address
 
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work;
@@ -115,6 +120,7 @@ Forwarder::Forwarder(Options options) : impl_(std::make_unique<Impl>(std::move(o
 }
 
 Forwarder::~Forwarder() {
+  impl_->stopping.store(true);
   asio::post(impl_->io, [impl = impl_.get()] {
     const auto left = std::exchange(impl->under_way, {});
     for (const auto& [raw, hop] : left) {
@@ -127,6 +133,12 @@ Forwarder::~Forwarder() {
   impl_->thread.join();
 }
 
+bool Forwarder::IsSilent(const std::string& address) const {
+  const MutexLock lock(impl_->silent_mutex);
+  const auto silent = impl_->silent_until.find(address);
+  return silent != impl_->silent_until.end() && steady_clock::now() < silent->second;
+}
+
 bool Forwarder::Allows(const std::string& address) const { return impl_->options.allows(address); }
 
 ForwardFigures Forwarder::figures() const {
@@ -134,6 +146,7 @@ ForwardFigures Forwarder::figures() const {
 }
 
 void Forwarder::Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) {
+  if (impl_->stopping.load()) return give(Unanswered("the daemon stops", request.target));
   auto hop = std::make_shared<Impl::Hop>();
   hop->until = steady_clock::now() + request.deadline;
   hop->bytes = request.body.size() + request.target.size();
@@ -244,6 +257,10 @@ void Forwarder::Impl::Answered(const HopPointer& hop) {
     peer.idle.push_back(std::move(hop->connection));
   }
   answered.fetch_add(1, std::memory_order_relaxed);
+  {
+    const MutexLock lock(silent_mutex);
+    silent_until.erase(hop->request.address);
+  }
   End(hop, std::move(response));
 }
 
@@ -256,6 +273,10 @@ void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
     return Send(hop);
   }
   failed.fetch_add(1, std::memory_order_relaxed);
+  {
+    const MutexLock lock(silent_mutex);
+    silent_until[hop->request.address] = steady_clock::now() + kSilent;
+  }
   const std::string reason = error == beast::error::timeout
                                  ? fmt::format("no answer within {} ms", hop->request.deadline.count())
                                  : error.message();

@@ -30,6 +30,7 @@ class Forwarder final : public ForwardPort {
   Forwarder& operator=(const Forwarder&) = delete;
 
   bool Allows(const std::string& address) const override;
+  bool IsSilent(const std::string& address) const override;
   void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override;
 
   ForwardFigures figures() const;

@@ -68,6 +68,11 @@ class Families {
   void Gauge(const char* name, const char* help, const Value& value) {
     Add(MetricType::Gauge, name, help, value);
   }
+  /// Over all partitions.
+  void Total(const char* name, const char* help, uint64_t value) {
+    out_.push_back(
+        {name, help, MetricType::Counter, {Sample(MetricType::Counter, static_cast<double>(value), {})}});
+  }
   void Rejected() {
     MetricFamily& family = out_.emplace_back(
         MetricFamily{"seen_items_rejected_total",
@@ -177,6 +182,13 @@ void AppendItemsMetrics(const ItemsStatus& status, std::vector<MetricFamily>& ou
   families.Counter("seen_items_lost_messages_total",
                    "Items that retention deleted before they were read, since the start.",
                    [&](P p) { return number(p.lost_messages); });
+  families.Total("seen_items_leases_lapsed_total",
+                 "Times that the lease of a partition of items ended while groups waited to be sent.",
+                 status.leases_lapsed);
+  families.Total(
+      "seen_item_groups_foreign_total",
+      "Records of the topic of groups that another process wrote: their items' groups are sent again.",
+      status.foreign_groups);
   if (!status.rekeying) return;
   ClientMetric lag;
   lag.gauge.value = number(status.rekeying->lag_messages);

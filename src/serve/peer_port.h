@@ -21,7 +21,8 @@ struct PartitionRoute {
   std::string state;    // "ready": it answers
   int64_t lag_messages = 0;
   std::chrono::milliseconds heard_ago{0};
-  bool here = false;  // this daemon
+  bool here = false;        // this daemon
+  bool is_replica = false;  // its group follows the one that owns
 };
 
 struct RoutesAnswer {
@@ -36,8 +37,8 @@ class RoutePort {
  public:
   virtual ~RoutePort() = default;
   virtual RoutesAnswer Routes() const = 0;
-  /// Where another daemon answers for this user; empty: nobody else is known to.
-  virtual std::string AddressFor(std::string_view user_id) const = 0;
+  /// Where other daemons answer for this user: the owner, then replicas. Empty: nobody else is known to.
+  virtual std::vector<std::string> AddressesFor(std::string_view user_id) const = 0;
 };
 
 /// A request as it is passed on.
@@ -63,6 +64,8 @@ class ForwardPort {
   virtual ~ForwardPort() = default;
   /// Whether a request may go there.
   virtual bool Allows(const std::string& address) const = 0;
+  /// A request to it got no answer within the last second: others are asked first.
+  virtual bool IsSilent(const std::string& address) const = 0;
   /// Calls `give` once, from any thread: with the other daemon's answer, or with 503 and the reason.
   virtual void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) = 0;
 };

@@ -37,6 +37,8 @@ constexpr unsigned kUnavailable = 503;
 constexpr int64_t kDeadlineMs = 1'000;
 constexpr int64_t kDeadlineMsMin = 1;
 constexpr int64_t kDeadlineMsMax = 10'000;
+// With one daemon that doesn't answer, where another one is left to ask.
+constexpr std::chrono::milliseconds kPatience{250};
 
 enum class Page {
   kRoot,
@@ -56,6 +58,7 @@ enum class Page {
   kGroup,
   kSimilar,
   kRoutes,
+  kPromote,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -66,7 +69,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 17> kPages = {{
+constexpr std::array<Route, 18> kPages = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -84,6 +87,7 @@ constexpr std::array<Route, 17> kPages = {{
     {Page::kGroup, "/v1/groups/{item}", Method::kGet},
     {Page::kSimilar, "/v1/similar", Method::kPost},
     {Page::kRoutes, "/v1/routes", Method::kGet},
+    {Page::kPromote, "/v1/promote", Method::kPost},
 }};
 
 constexpr std::string_view kRootText =
@@ -103,6 +107,7 @@ constexpr std::string_view kRootText =
     "GET    /v1/status                                  partitions, offsets, lag, lost ranges\n"
     "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
     "POST   /v1/publish                                 make all snapshots anew\n"
+    "POST   /v1/promote                                 this daemon's group is the owner from here on\n"
     "GET    /healthz                                    200 while the process lives\n"
     "GET    /readyz                                     200 or 503 with the reason\n"
     "GET    /metrics                                    Prometheus\n";
@@ -164,7 +169,8 @@ std::string WriteRoutes(const RoutesAnswer& answer) {
                                   {"state", route.state},
                                   {"lag_messages", route.lag_messages},
                                   {"heard_ms_ago", route.heard_ago.count()},
-                                  {"here", route.here}};
+                                  {"here", route.here},
+                                  {"role", route.is_replica ? "replica" : "owner"}};
     if (!route.address.empty()) one["address"] = route.address;
     json["routes"].push_back(std::move(one));
   }
@@ -226,7 +232,7 @@ BodyRule RuleOf(const QueryPort& queries, const Route& route, std::span<const st
   } else if (route.page == Page::kRemoved) {
     rule.bytes_max = kRemovedBytesMax;
     rule.bytes_a_byte = kRemovedBytesAByte;
-    rule.refusal = RefuseRemoval(head);
+    rule.refusal = RefuseUnlessJson(head);
     if (const auto user = DecodeUserId(segments[0]); !user) rule.refusal = Problem(user.error(), head.target);
   } else if (route.page == Page::kSimilar) {
     rule.bytes_max = kSimilarBytesMax;
@@ -252,7 +258,7 @@ BodyRule Routes::RuleFor(const HttpRequest& head) const {
     BodyRule rule = Allows(route.method, head.method) ? RuleOf(queries_, route, *segments, head) : BodyRule();
     if (rule.refusal && rule.refusal->status == kUnavailable && IsAboutUser(route.page)) {
       const auto user = DecodeUserPath(*segments);
-      if (user && !PeerFor(head, user->user_id).empty()) rule.refusal.reset();
+      if (user && !PeersFor(head, user->user_id).empty()) rule.refusal.reset();
     }
     if (rule.bytes_max == 0 && !rule.refusal) rule.refusal = NotAllowed(route, head);
     rule.route = route.pattern;
@@ -262,27 +268,54 @@ BodyRule Routes::RuleFor(const HttpRequest& head) const {
   return {kRouteNone, 0, 1, Problem(404, kNoSuchPage, head.target)};
 }
 
-// What another daemon can answer now, and this one can't. A request takes one hop.
-std::string Routes::PeerFor(const HttpRequest& request, std::string_view user_id) const {
+// Who can answer what this daemon can't now. A request takes one hop.
+std::vector<std::string> Routes::PeersFor(const HttpRequest& request, std::string_view user_id) const {
   if (cluster_.forwarder == nullptr || cluster_.routes == nullptr || !request.hop.empty()) return {};
-  std::string address = cluster_.routes->AddressFor(user_id);
-  return !address.empty() && cluster_.forwarder->Allows(address) ? address : std::string();
+  std::vector<std::string> addresses = cluster_.routes->AddressesFor(user_id);
+  std::erase_if(addresses, [&](const std::string& address) { return !cluster_.forwarder->Allows(address); });
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [&](const std::string& address) { return !cluster_.forwarder->IsSilent(address); });
+  return addresses;
 }
 
-HttpResponse Routes::Forward(std::string address, const HttpRequest& request) const {
+namespace {
+using Give = std::function<void(HttpResponse)>;
+
+/// Asks one after the other until one answers. All but the last are given a part of the time.
+void AskOneAfterTheOther(ForwardPort& forwarder, ForwardedRequest request, std::vector<std::string> addresses,
+                         std::chrono::steady_clock::time_point until, Give give) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  request.deadline = std::max(left, std::chrono::milliseconds(1));
+  request.address = std::move(addresses.front());
+  addresses.erase(addresses.begin());
+  if (addresses.empty()) return forwarder.Forward(std::move(request), std::move(give));
+  ForwardedRequest next = request;
+  request.deadline = std::min(request.deadline / 2, kPatience);
+  forwarder.Forward(std::move(request), [&forwarder, next = std::move(next), addresses = std::move(addresses),
+                                         until, give = std::move(give)](HttpResponse response) mutable {
+    if (response.status != kUnavailable || std::chrono::steady_clock::now() >= until)
+      return give(std::move(response));
+    AskOneAfterTheOther(forwarder, std::move(next), std::move(addresses), until, std::move(give));
+  });
+}
+}  // namespace
+
+HttpResponse Routes::Forward(std::vector<std::string> addresses, const HttpRequest& request) const {
   int64_t deadline_ms = kDeadlineMs;
   std::from_chars(request.deadline_ms.data(), request.deadline_ms.data() + request.deadline_ms.size(),
                   deadline_ms);
-  ForwardedRequest forwarded{
-      std::move(address),
-      std::string(request.method),
-      std::string(request.target),
-      std::string(request.body),
-      std::string(request.content_type),
-      std::chrono::milliseconds(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax))};
+  const std::chrono::milliseconds deadline(std::clamp(deadline_ms, kDeadlineMsMin, kDeadlineMsMax));
+  ForwardedRequest forwarded{{},
+                             std::string(request.method),
+                             std::string(request.target),
+                             std::string(request.body),
+                             std::string(request.content_type),
+                             deadline};
   HttpResponse response;
-  response.later = [this, forwarded = std::move(forwarded)](std::function<void(HttpResponse)> give) {
-    cluster_.forwarder->Forward(forwarded, std::move(give));
+  response.later = [this, forwarded = std::move(forwarded), addresses = std::move(addresses)](Give give) {
+    AskOneAfterTheOther(*cluster_.forwarder, forwarded, addresses,
+                        std::chrono::steady_clock::now() + forwarded.deadline, std::move(give));
   };
   return response;
 }
@@ -340,6 +373,8 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return change(segments[0], TakeItemsBack);
       case Page::kGroup:
         return AnswerGroup(queries_, segments[0], request);
+      case Page::kPromote:
+        return Promote(changes_, request);
       case Page::kSimilar:
         return SimilarItems(queries_, request);
       case Page::kRoutes:
@@ -356,8 +391,8 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
     if (!cluster_.instance.empty()) response.headers.emplace_back("Seen-Answered-By", cluster_.instance);
     if (response.status == kUnavailable && allowed && IsAboutUser(route.page)) {
       const auto user = DecodeUserPath(*segments);
-      if (std::string peer = user ? PeerFor(request, user->user_id) : std::string(); !peer.empty())
-        response = Forward(std::move(peer), request);
+      auto peers = user ? PeersFor(request, user->user_id) : std::vector<std::string>();
+      if (!peers.empty()) response = Forward(std::move(peers), request);
     }
     response.route = route.pattern;
     return response;

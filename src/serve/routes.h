@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flow/change_port.h"
 #include "serve/http_message.h"
@@ -39,8 +40,8 @@ class Routes {
   HttpResponse Handle(const HttpRequest& request) const;
 
  private:
-  std::string PeerFor(const HttpRequest& request, std::string_view user_id) const;
-  HttpResponse Forward(std::string address, const HttpRequest& request) const;
+  std::vector<std::string> PeersFor(const HttpRequest& request, std::string_view user_id) const;
+  HttpResponse Forward(std::vector<std::string> addresses, const HttpRequest& request) const;
   std::optional<HttpResponse> RefuseHop(const HttpRequest& request) const;
   QueryPort& queries_;
   ChangePort& changes_;

@@ -212,6 +212,8 @@ std::string WriteStatus(const DaemonStatus& status) {
                {"embedded_kafka", status.embedded_kafka},
                {"brokers_reachable", status.brokers_reachable},
                {"instance_id", status.instance_id},
+               {"role", status.is_replica ? "replica" : "owner"},
+               {"owner_group", status.owner_group},
                {"topic", status.topic},
                {"partitions_total", status.partitions_total}};
   AddUnread(status.unread, json);

@@ -95,13 +95,15 @@ MetricFamily Unread(const DaemonStatus& status, std::string name, std::string he
   return family;
 }
 
-/// One sample a partition that is streamed.
+/// One sample a partition that is streamed; none where `value` gives none.
 MetricFamily OfStreams(const DaemonStatus& status, std::string name, std::string help, MetricType type,
-                       double (*value)(const StateStreamFigures&)) {
+                       const std::function<std::optional<double>(const StateStreamFigures&)>& value) {
   MetricFamily family{std::move(name), std::move(help), type, {}};
   if (!status.state_topic) return family;
   for (const auto& [partition, figures] : status.state_topic->streams) {
-    ClientMetric metric = Sample(type, value(figures));
+    const std::optional<double> sample = value(figures);
+    if (!sample) continue;
+    ClientMetric metric = Sample(type, *sample);
     metric.label.push_back({"partition", std::to_string(partition)});
     family.metric.push_back(std::move(metric));
   }
@@ -163,6 +165,8 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   std::vector<MetricFamily> families = {
       BuildInfo(status),
       Whole("seen_ready", "1 while /readyz answers 200.", status.ready ? 1 : 0),
+      Whole("seen_replica", "1 while another group owns the outputs, and this one only answers.",
+            status.is_replica ? 1 : 0),
       Whole("seen_brokers_reachable", "1 while a Kafka broker can be reached.",
             status.brokers_reachable ? 1 : 0),
       Total("seen_log_checks_total",
@@ -191,6 +195,9 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       OfStreams(status, "seen_state_stream_foreign_records_total",
                 "Records of other owners between this daemon's, in the state topic.", MetricType::Counter,
                 [](S s) { return static_cast<double>(s.foreign_records); }),
+      OfStreams(status, "seen_state_stream_epoch",
+                "Offset of this owner's opening in the state topic; absent until that is acknowledged.",
+                MetricType::Gauge, [&](S s) { return s.epoch < 0 ? Value() : number(s.epoch); }),
       OfStreams(status, "seen_state_stream_position",
                 "Input offset below which the state topic has everything.", MetricType::Gauge,
                 [](S s) { return static_cast<double>(s.sent_to); }),

@@ -230,13 +230,13 @@ std::string PartitionStream::Send(Sending& sending, Lane lane) {
   return {};
 }
 
-std::string PartitionStream::Step(bool last) {
+std::string PartitionStream::Step(bool last, bool begins_base) {
   if (!SendOpening()) return "the opening isn't acknowledged";
   BeginRun(last);
   std::string problem;
   if (run_) problem = Send(*run_, Lane::kRun);
   if (run_ && run_->IsDone()) EndRun();
-  if (!last) BeginBase();
+  if (!last && begins_base) BeginBase();
   if (base_) {
     if (!base_->made) ReadBase();
     if (problem.empty()) problem = Send(*base_, Lane::kBase);

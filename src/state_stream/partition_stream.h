@@ -53,9 +53,10 @@ class PartitionStream {
   /// Its opening is acknowledged.
   bool is_open() const { return epoch_ != kNoOffset; }
 
-  /// Sends what is due. `last`: the stream ends; what was recorded is due now. Returns what keeps it from
-  /// sending, for people; empty: nothing.
-  std::string Step(bool last = false);
+  /// Sends what is due. `last`: the stream ends; what was recorded is due now. `begins_base`: a base that is
+  /// due begins. Returns what keeps it from sending, for people; empty: nothing.
+  std::string Step(bool last = false, bool begins_base = true);
+  bool is_reading_base() const { return base_ && !base_->made; }
   void OnDelivery(const StateDelivery& delivery);
   /// Everything recorded was acknowledged, and no base is needed.
   bool IsAtRest() const;

@@ -137,6 +137,12 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
          1,
          {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
   }
+  if (config.replica_of && !config.cluster.topic.empty()) {
+    topics.push_back(
+        {config.cluster.topic,
+         1,
+         {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
+  }
   if (config.items) {
     // A record goes a while after its item has left the window; the copies that daemons keep go by the same.
     const int64_t kept_ms = KeptDays(config.items->window_days) * kMsPerDay;
@@ -151,6 +157,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
                       {{"cleanup.policy", "delete"},
                        {"retention.ms", "-1"},
                        {"retention.bytes", "-1"},
+                       {"segment.bytes", "134217728"},  // brokers free whole segments
                        {"unclean.leader.election.enable", "false"}}});
   }
   if (embedded_kafka) topics.clear();  // it has made its own

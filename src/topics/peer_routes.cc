@@ -1,5 +1,6 @@
 #include "topics/peer_routes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -27,17 +28,21 @@ std::string TextOf(const nlohmann::json& json, const char* name) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+int64_t NumberOf(const nlohmann::json& json, const char* name, int64_t otherwise) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : otherwise;
+}
+
 }  // namespace
 
-std::optional<RouteBeat> ParseRouteBeat(std::string_view text, std::string_view group) {
+std::optional<RouteBeat> ParseRouteBeat(std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || TextOf(json, "group") != group) return std::nullopt;
+  if (!json.is_object()) return std::nullopt;
   const auto partition = json.find("partition");
   if (partition == json.end() || !partition->is_number_unsigned()) return std::nullopt;
-  RouteBeat beat{partition->get<int32_t>(), TextOf(json, "instance"), TextOf(json, "address"),
-                 TextOf(json, "state"), 0};
-  const auto lag = json.find("lag_messages");
-  if (lag != json.end() && lag->is_number_integer()) beat.lag_messages = lag->get<int64_t>();
+  RouteBeat beat{partition->get<int32_t>(),         TextOf(json, "group"), TextOf(json, "instance"),
+                 TextOf(json, "address"),           TextOf(json, "state"), NumberOf(json, "lag_messages", 0),
+                 NumberOf(json, "published_to", -1)};
   return beat;
 }
 
@@ -77,14 +82,11 @@ Status PeerRoutes::Follow() {
   if (Status started = (*follower)->Start(from); !started) return started;
   while (!stop_.load()) {
     const Status polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
-      const Instant now = clock_.Now();
       for (const Record& record : records) {
-        auto beat = ParseRouteBeat(record.value, config_.kafka.group_id);
+        auto beat = ParseRouteBeat(record.value);
         if (!beat) continue;
         const MutexLock lock(mutex_);
-        Heard& heard = heard_[beat->partition];
-        const bool same = heard.beat.instance == beat->instance && heard.beat.state == beat->state;
-        heard = {std::move(*beat), now, same ? heard.same_since : now};
+        Hear(std::move(*beat), heard_);
       }
       return Status();
     });
@@ -93,36 +95,102 @@ Status PeerRoutes::Follow() {
   return {};
 }
 
+void PeerRoutes::Hear(RouteBeat beat, Beats& beats) {
+  const Instant now = clock_.Now();
+  Heard& heard = beats[beat.partition];
+  const bool same = heard.beat.instance == beat.instance && heard.beat.state == beat.state;
+  heard = {std::move(beat), now, same ? heard.same_since : now};
+}
+
+void PeerRoutes::HearReplica(std::string_view text) {
+  auto beat = ParseRouteBeat(text);
+  if (!beat || beat->group.empty()) return;
+  const MutexLock lock(mutex_);
+  Beats& beats = replicas_[beat->group];
+  Hear(std::move(*beat), beats);
+}
+
+bool PeerRoutes::IsLate(const Heard& heard) const { return clock_.Now() - heard.at > kSilentMax; }
+
+const PeerRoutes::Heard* PeerRoutes::OwnersBeat(int32_t partition) const {
+  const auto heard = heard_.find(partition);
+  if (heard == heard_.end() || IsLate(heard->second)) return nullptr;
+  return heard->second.beat.group == owner_.Group() ? &heard->second : nullptr;
+}
+
+PartitionRoute PeerRoutes::RouteOf(const Heard& heard, bool is_replica) const {
+  const RouteBeat& beat = heard.beat;
+  PartitionRoute route{beat.partition, beat.instance, beat.address, beat.state, beat.lag_messages};
+  route.heard_ago = std::chrono::duration_cast<milliseconds>(clock_.Now() - heard.at);
+  route.here = beat.instance == instance_ && beat.group == config_.kafka.group_id;
+  route.is_replica = is_replica;
+  return route;
+}
+
 RoutesAnswer PeerRoutes::Routes() const {
   const MutexLock lock(mutex_);
   RoutesAnswer answer{
       config_.input.topic, std::string(PartitionerName(config_.input.partitioner)), partitions_, {}};
-  const Instant now = clock_.Now();
-  for (const auto& [partition, heard] : heard_) {
-    const auto ago = std::chrono::duration_cast<milliseconds>(now - heard.at);
-    if (ago > kSilentMax || heard.beat.instance.empty()) continue;
-    answer.routes.push_back({partition, heard.beat.instance, heard.beat.address, heard.beat.state,
-                             heard.beat.lag_messages, ago, heard.beat.instance == instance_});
+  for (const auto& [partition, unused] : heard_) {
+    const Heard* const heard = OwnersBeat(partition);
+    if (heard != nullptr && !heard->beat.instance.empty()) answer.routes.push_back(RouteOf(*heard, false));
   }
+  for (const auto& [group, beats] : replicas_) {
+    for (const auto& [partition, heard] : beats) {
+      if (group != owner_.Group() && !IsLate(heard)) answer.routes.push_back(RouteOf(heard, true));
+    }
+  }
+  std::stable_sort(
+      answer.routes.begin(), answer.routes.end(),
+      [](const PartitionRoute& a, const PartitionRoute& b) { return a.partition < b.partition; });
   return answer;
 }
 
-std::string PeerRoutes::AddressFor(std::string_view user_id) const {
+// The owner first, then replicas that answer, this daemon's own group's before others.
+std::vector<std::string> PeerRoutes::AddressesFor(std::string_view user_id) const {
   const MutexLock lock(mutex_);
-  if (partitions_ == 0) return {};
-  const auto heard = heard_.find(PartitionOf(config_.input.partitioner, user_id, partitions_));
-  if (heard == heard_.end() || heard->second.beat.instance == instance_ ||
-      clock_.Now() - heard->second.at > kSilentMax)
-    return {};
-  return heard->second.beat.address;
+  std::vector<std::string> addresses;
+  if (partitions_ == 0) return addresses;
+  const int32_t partition = PartitionOf(config_.input.partitioner, user_id, partitions_);
+  const auto add = [&](const RouteBeat& beat) REQUIRES(mutex_) {
+    const bool here = beat.instance == instance_ && beat.group == config_.kafka.group_id;
+    if (!here && !beat.address.empty()) addresses.push_back(beat.address);
+  };
+  if (const Heard* const heard = OwnersBeat(partition); heard != nullptr) add(heard->beat);
+  const auto add_replica = [&](const Beats& beats) REQUIRES(mutex_) {
+    const auto heard = beats.find(partition);
+    if (heard != beats.end() && !IsLate(heard->second) && heard->second.beat.state == "ready")
+      add(heard->second.beat);
+  };
+  const std::string owner = owner_.Group();
+  const std::string& own = config_.kafka.group_id;
+  if (const auto here = replicas_.find(own); here != replicas_.end() && own != owner)
+    add_replica(here->second);
+  for (const auto& [group, beats] : replicas_) {
+    if (group != own && group != owner) add_replica(beats);
+  }
+  return addresses;
+}
+
+int64_t PeerRoutes::PublishedTo(int32_t partition) const {
+  const MutexLock lock(mutex_);
+  const auto heard = heard_.find(partition);
+  if (heard == heard_.end() || heard->second.beat.group != owner_.Group()) return -1;
+  return heard->second.beat.published_to;
 }
 
 bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
   const MutexLock lock(mutex_);
-  const auto heard = heard_.find(partition);
-  if (heard == heard_.end() || heard->second.at <= since) return false;
+  // A replica's partitions move among its group's daemons as an owner's do.
+  const bool is_replica = !owner_.IsThisGroup();
+  const auto own_group = replicas_.find(config_.kafka.group_id);
+  if (is_replica && own_group == replicas_.end()) return false;
+  const Beats& beats = is_replica ? own_group->second : heard_;
+  const auto heard = beats.find(partition);
+  if (heard == beats.end() || heard->second.at <= since) return false;
   if (clock_.Now() - heard->second.same_since < kHeardByAll) return false;
   const RouteBeat& beat = heard->second.beat;
+  if (beat.group != config_.kafka.group_id) return false;
   // An earlier version says neither who it is nor whether it answers.
   if (beat.instance.empty())
     return beat.lag_messages <= static_cast<int64_t>(config_.http.ready_lag_messages);

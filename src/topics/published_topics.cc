@@ -1,6 +1,7 @@
 #include "topics/published_topics.h"
 
 #include <limits>
+#include <optional>
 
 #include "kafka/reader.h"
 
@@ -40,6 +41,33 @@ Status PublishedTopics::ReadRange(FilterIndex filter, int32_t partition, int64_t
     more = *polled;
   }
   return {};
+}
+
+Result<SnapshotTopics::Recent> PublishedTopics::FindRecent(FilterIndex filter, int32_t partition,
+                                                           milliseconds back) {
+  const auto ends = Ends(filter, {&partition, 1});
+  if (!ends) return Fail(ends.error());
+  const auto end = ends->find(partition);
+  if (end == ends->end()) return Fail(Code::kUnavailable, TopicOf(filter) + ": its end isn't known");
+  const int64_t last = end->second - 1;
+  std::optional<TimeMs> newest;
+  if (last >= 0) {
+    const Status read = ReadRange(filter, partition, last, end->second, [&](std::span<const Record> records) {
+      if (!records.empty()) newest = records.back().timestamp;
+      return Status();
+    });
+    if (!read) return Fail(read.error());
+  }
+  if (!newest) return Recent{end->second, end->second};
+  TopicReader::Options options;
+  options.brokers = config_.kafka.brokers;
+  options.client = config_.kafka.client;
+  options.topic = TopicOf(filter);
+  options.only_partition = partition;
+  options.from_time = TimeMs{newest->value - back.count()};
+  const auto reader = TopicReader::Open(options, kQuestion);
+  if (!reader) return Fail(reader.error());
+  return Recent{(*reader)->ranges().front().from, end->second};
 }
 
 Result<std::map<int32_t, int64_t>> PublishedTopics::Ends(FilterIndex filter,

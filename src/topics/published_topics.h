@@ -18,6 +18,7 @@ class PublishedTopics final : public SnapshotTopics {
   Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) override;
   Status ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,
                    const OnRecords& on_records) override;
+  Result<Recent> FindRecent(FilterIndex filter, int32_t partition, std::chrono::milliseconds back) override;
   Result<std::map<int32_t, int64_t>> Ends(FilterIndex filter, std::span<const int32_t> partitions) override;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -37,11 +38,19 @@ class TwoOwners::Topic final : public SnapshotTopics {
   Status Read(FilterIndex, int32_t, const OnRecords&) override { return Fail(Code::kNotFound, "not here"); }
   Status ReadRange(FilterIndex, int32_t, int64_t from, int64_t to, const OnRecords& on_records) override {
     for (int64_t offset = from; offset < to; ++offset) {
-      const std::string& user = world_.topic_[static_cast<size_t>(offset)];
+      const std::string& user = world_.topic_[static_cast<size_t>(offset)].user;
       const Record record{offset, {}, user, "a snapshot", false};
       if (Status taken = on_records({&record, 1}); !taken) return taken;
     }
     return {};
+  }
+  Result<Recent> FindRecent(FilterIndex, int32_t, milliseconds back) override {
+    const auto end = static_cast<int64_t>(world_.topic_.size());
+    if (end == 0 || !world_.options_.looks_back) return Recent{end, end};
+    const Instant since = world_.topic_.back().made - back;
+    const auto from = std::find_if(world_.topic_.begin(), world_.topic_.end(),
+                                   [&](const Stored& stored) { return stored.made >= since; });
+    return Recent{from - world_.topic_.begin(), end};
   }
   Result<std::map<int32_t, int64_t>> Ends(FilterIndex, std::span<const int32_t> partitions) override {
     std::map<int32_t, int64_t> ends;
@@ -53,6 +62,15 @@ class TwoOwners::Topic final : public SnapshotTopics {
   TwoOwners& world_;
 };
 
+/// What a process of two groups has heard of who owns.
+class TwoOwners::Heard final : public OutputsOwner {
+ public:
+  bool IsThisGroup() const override { return owns; }
+  int64_t PublishedTo(int32_t) const override { return published_to; }
+  bool owns = true;
+  int64_t published_to = -1;
+};
+
 /// A daemon, as far as publishing goes. Its librdkafka stands still with it.
 class TwoOwners::Process final : public SnapshotSink {
  public:
@@ -60,16 +78,18 @@ class TwoOwners::Process final : public SnapshotSink {
       : world_(world),
         number_(number),
         lease_(LeaseTimes::Of(kSession)),
-        publisher_(Made()),
+        publisher_(std::make_unique<Publisher>(Made())),
         topic_(world),
         watch_(topic_, guard_, opened_, reporter_) {}
 
   void Tick() {
+    if (world_.Now() < away_until_) return;
     world_.Heartbeat(number_);
+    if (world_.options_.two_groups) Hear();
     Control();
     Produce();
     if (auto open = opened_.Find(0)) Work(*open);
-    publisher_.Step();
+    publisher_->Step();
     if (!world_.options_.guarded || world_.Now() - watched_ < OutputWatch::kEvery) return;
     watched_ = world_.Now();
     watch_.Step();
@@ -103,6 +123,21 @@ class TwoOwners::Process final : public SnapshotSink {
   void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
   uint64_t outstanding() const override { return queue_.size() + unanswered_.size(); }
 
+  /// What it has in memory is gone; what is on the wire isn't.
+  void Kill() {
+    opened_.Take(0);
+    guard_.Disown(0);
+    queue_.clear();
+    unanswered_.clear();
+    reports_.clear();
+    publisher_ = std::make_unique<Publisher>(Made());
+    away_until_ = world_.Now() + milliseconds(world_.Below(8'000));
+  }
+  int64_t PublishedTo() const {
+    const auto open = opened_.Find(0);
+    return open && heard_.owns ? open->flow->publish.PublishedTo() : -1;
+  }
+
   /// A broker's answer, which waits for the process to go on.
   void Answered(uint64_t ticket, int64_t offset) {
     if (unanswered_.erase(ticket) > 0) reports_.emplace_back(ticket, offset);
@@ -121,7 +156,22 @@ class TwoOwners::Process final : public SnapshotSink {
     Publisher::Options options;
     options.lease = world_.options_.leased ? static_cast<const PublishLease*>(&lease_) : &always_;
     options.snapshots_a_step = 8;
+    if (world_.options_.two_groups) options.owner = &heard_;
     return {opened_, *this, reporter_, world_.clock_, options};
+  }
+
+  // Promotions, and how far the owner has published, each a little late.
+  void Hear() {
+    const bool owns = world_.owner_ == number_;
+    if (owns != heard_.owns && world_.Below(10) == 0) {
+      heard_.owns = owns;
+      if (opened_.Find(0)) owns ? guard_.Own(0) : guard_.Disown(0);
+    }
+    if (world_.options_.replica_forgets) {
+      heard_.published_to = std::numeric_limits<int64_t>::max();
+    } else if (!world_.beats_.empty() && world_.Below(20) == 0) {
+      heard_.published_to = world_.beats_.back().second;
+    }
   }
 
   // What it hears of its group: once a second, by the answer to a commit.
@@ -155,7 +205,7 @@ class TwoOwners::Process final : public SnapshotSink {
                                                  static_cast<int64_t>(world_.log_.size()), *open->store,
                                                  letters_, reporter_, world_.clock_);
     fetch_ = open->flow->intake.ReadFrom(0);
-    guard_.Own(0);
+    if (heard_.owns) guard_.Own(0);
     opened_.Add(std::move(open));
   }
 
@@ -194,7 +244,8 @@ class TwoOwners::Process final : public SnapshotSink {
       const bool held = world_.options_.network_holds && !world_.at_rest_ && world_.Below(100) == 0;
       const milliseconds way(world_.Below(held ? kHeldMs : kWireMs));
       last_arrival_ = std::max(last_arrival_, now + way);
-      world_.wire_.push_back({last_arrival_, number_, queued.ticket, queued.user, queued.items});
+      world_.wire_.push_back(
+          {last_arrival_, number_, queued.ticket, queued.since, queued.user, queued.items});
     }
   }
 
@@ -215,7 +266,9 @@ class TwoOwners::Process final : public SnapshotSink {
   std::map<uint64_t, Instant> unanswered_;             // by ticket, since it was queued
   std::vector<std::pair<uint64_t, int64_t>> reports_;  // with the offset; -1: not delivered
   Instant last_arrival_{};
-  Publisher publisher_;
+  Heard heard_;
+  Instant away_until_{};
+  std::unique_ptr<Publisher> publisher_;
   OutputGuard guard_;
   Topic topic_;
   OutputWatch watch_;
@@ -232,11 +285,35 @@ void TwoOwners::Heartbeat(size_t process) { heard_[process] = Now(); }
 
 // Of an owner that is silent for a session the partition goes to the other one, if that one is heard of.
 void TwoOwners::Coordinate() {
+  Operate();
+  if (options_.two_groups) return;
   const size_t other = 1 - owner_;
   if (Now() - heard_[owner_] <= kSession || Now() - heard_[other] > kSession) return;
   owner_ = other;
   given_at_ = Now() + milliseconds(Below(1'000));
   ++takeovers_;
+}
+
+// Promotes and kills; and the owner's beats.
+void TwoOwners::Operate() {
+  if (options_.kills) KillSome();
+  if (!options_.two_groups) return;
+  if (const int64_t to = processes_[owner_]->PublishedTo(); to >= 0) beats_.emplace_back(Now(), to);
+  if (beats_.size() > 4) beats_.pop_front();
+  if (at_rest_) return;
+  if (Below(400) == 0) {
+    owner_ = 1 - owner_;
+    beats_.clear();
+    ++takeovers_;
+  }
+}
+
+void TwoOwners::KillSome() {
+  if (at_rest_ || Below(600) != 0) return;
+  const auto killed = static_cast<size_t>(Below(2));
+  if (killed == still_) return;
+  processes_[killed]->Kill();
+  ++kills_;
 }
 
 void TwoOwners::Arrive() {
@@ -250,7 +327,7 @@ void TwoOwners::Arrive() {
     newest = at->items;
     ++delivered_;
     const auto offset = static_cast<int64_t>(topic_.size());
-    topic_.push_back(at->user);
+    topic_.push_back({at->made, at->user});
     processes_[at->process]->Answered(at->ticket, offset);
     at = wire_.erase(at);
   }

@@ -24,6 +24,12 @@ class TwoOwners {
     bool leased = true;          // false lets both publish whenever they believe that they own the partition
     bool guarded = true;         // false lets old snapshots stay
     bool network_holds = false;  // requests now and then, for longer than any lease
+    bool kills = false;          // either process now and then
+    bool looks_back = true;      // false: a new owner doesn't look at what the former one had just got
+    // Each process is a group of its own: one owns, and the other one is its replica. An operator promotes
+    // one or the other now and then.
+    bool two_groups = false;
+    bool replica_forgets = false;  // what it withholds: it counts as published at once
   };
   TwoOwners(uint64_t seed, Options options);
   ~TwoOwners();
@@ -34,11 +40,13 @@ class TwoOwners {
   /// Snapshots that replaced one of a later state of their user.
   int stale() const { return stale_; }
   int takeovers() const { return takeovers_; }
+  int kills() const { return kills_; }
   int delivered() const { return delivered_; }
   /// In the middle of a process's own step.
   int stood_still_inside() const { return stood_still_inside_; }
 
  private:
+  class Heard;
   class Process;
   class Topic;
   /// A snapshot between a process and the topic. It arrives whatever becomes of the process.
@@ -46,13 +54,21 @@ class TwoOwners {
     Instant arrives;
     size_t process;
     uint64_t ticket;
+    Instant made;  // its timestamp
     std::string user;
     uint32_t items;
+  };
+  /// In the topic.
+  struct Stored {
+    Instant made;
+    std::string user;
   };
 
   // What the brokers do.
   void Coordinate();
-  bool IsOwner(size_t process) const { return owner_ == process; }
+  void Operate();
+  void KillSome();
+  bool IsOwner(size_t process) const { return options_.two_groups || owner_ == process; }
   void Heartbeat(size_t process);
   void Arrive();
 
@@ -69,7 +85,7 @@ class TwoOwners {
   std::vector<std::pair<TimeMs, std::string>> log_;
   std::map<std::string, int> items_sent_;      // by user: each is another one
   std::map<std::string, uint32_t> published_;  // the newest snapshot's items
-  std::vector<std::string> topic_;             // by offset: whose snapshot stands there
+  std::vector<Stored> topic_;                  // by offset
   std::deque<OnTheWire> wire_;
 
   size_t owner_ = 0;
@@ -79,6 +95,9 @@ class TwoOwners {
   bool at_rest_ = false;
   std::array<std::unique_ptr<Process>, 2> processes_;
 
+  // Of two groups: what the owner's last beats said, and since when the owner is one.
+  std::deque<std::pair<Instant, int64_t>> beats_;
+  int kills_ = 0;
   int stale_ = 0, takeovers_ = 0, delivered_ = 0, stood_still_inside_ = 0;
 };
 

@@ -47,8 +47,8 @@ std::vector<uint64_t> Twenty() {
 }
 
 TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
-  const int worlds = test::Rounds(100);
-  const Sum sum = RunAll({}, Seeds(100));
+  const int worlds = test::Rounds(350);
+  const Sum sum = RunAll({}, Seeds(350));
   if (ReplaysOne()) return;
   EXPECT_GT(sum.takeovers, worlds);
   EXPECT_GT(sum.inside, 5 * worlds);
@@ -63,7 +63,7 @@ TEST(TwoOwners, WithoutTheLeaseOldSnapshotsReplaceNewerOnes) {
 }
 
 TEST(TwoOwners, NoOldSnapshotStaysHoweverLongTheNetworkHeldItBack) {
-  const Sum sum = RunAll({.network_holds = true}, Seeds(100));
+  const Sum sum = RunAll({.network_holds = true}, Seeds(350));
   if (ReplaysOne()) return;
   EXPECT_GT(sum.stale, 0) << "the lease alone doesn't see to it";
 }
@@ -72,6 +72,37 @@ TEST(TwoOwners, NoOldSnapshotStaysHoweverLongTheNetworkHeldItBack) {
 TEST(TwoOwners, WithoutTheGuardOldSnapshotsStay) {
   if (ReplaysOne()) return;
   EXPECT_GT(RunAll({.guarded = false, .network_holds = true}, Twenty()).wrong, 0);
+}
+
+TEST(TwoOwners, NoOldSnapshotStaysThatAnOwnerHadNotFoundWhenItWasKilled) {
+  const Sum sum = RunAll({.network_holds = true, .kills = true}, Seeds(350));
+  if (ReplaysOne()) return;
+  EXPECT_GT(sum.stale, 0);
+}
+
+TEST(TwoOwners, APromotedReplicaPublishesAllThatTheOwnerLeft) {
+  const int worlds = test::Rounds(250);
+  TwoOwners::Options options{.network_holds = true, .kills = true, .two_groups = true};
+  int kills = 0;
+  for (const uint64_t seed : Seeds(250)) {
+    TwoOwners world(seed, options);
+    EXPECT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
+    kills += world.kills();
+    if (::testing::Test::HasFailure()) return;
+  }
+  if (ReplaysOne()) return;
+  EXPECT_GT(kills, worlds);
+}
+
+// The test above can fail: what a replica has withheld counts as published.
+TEST(TwoOwners, AReplicaThatForgetsWhatItWithheldLeavesOldSnapshots) {
+  if (ReplaysOne()) return;
+  int wrong = 0;
+  for (const uint64_t seed : Twenty()) {
+    TwoOwners world(seed, {.looks_back = false, .two_groups = true, .replica_forgets = true});
+    wrong += world.Run().empty() ? 0 : 1;
+  }
+  EXPECT_GT(wrong, 0);
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include <set>
 #include <string>
 
+#include "decode/item_group_json.h"
 #include "flow/log_port.h"
 #include "items/group_sink.h"
+#include "items/group_topic.h"
 #include "items/item_indexes_port.h"
 #include "support/map_index.h"
 
@@ -101,18 +103,63 @@ class FakeItemIndexes final : public ItemIndexes {
 /// `item-groups`, compacted. What is queued arrives in order; of a sink that goes, some of it.
 class FakeGroupsTopic {
  public:
-  std::unique_ptr<GroupSink> MakeSink() { return std::make_unique<Sink>(*this); }
+  struct Entry {
+    std::string item_id;
+    std::optional<std::string> value;  // nullopt: a tombstone
+    std::string decided_by;
+  };
+  void Put(Entry entry) {
+    const auto group = entry.value ? ReadItemGroup(*entry.value) : Fail(Code::kNotFound, "a tombstone");
+    if (group) {
+      records.insert_or_assign(entry.item_id, *group);
+    } else {
+      records.erase(entry.item_id);
+    }
+    log.push_back(std::move(entry));
+  }
+  /// Its one partition, for the guard.
+  OpenGroupTopic Watch() {
+    return [this](const std::vector<int64_t>& from) -> Result<std::unique_ptr<GroupTopic>> {
+      if (watch_fails) return Fail(*watch_fails);
+      return std::make_unique<Watched>(*this, from.empty() ? static_cast<int64_t>(log.size()) : from[0]);
+    };
+  }
+  std::unique_ptr<GroupSink> MakeSink(const std::string& decided_by = "") {
+    return std::make_unique<Sink>(*this, decided_by);
+  }
 
-  std::map<std::string, ItemGroup> records;
+  std::vector<Entry> log;
+  std::map<std::string, ItemGroup> records;  // the newest of each item that can be read
+  std::optional<Error> watch_fails;          // the guard can't be opened, and can't read
   bool acknowledges = true;
   bool gives_up = false;     // the next sink that is asked has lost a record
   size_t queue_max = 1'000;  // records
   std::function<size_t(size_t)> arrived = [](size_t) { return size_t{0}; };  // of a sink that goes
 
  private:
+  class Watched final : public GroupTopic {
+   public:
+    Watched(FakeGroupsTopic& topic, int64_t from) : topic_(topic), next_{from} {}
+    Status Read(const OnWritten& on_written) override {
+      if (topic_.watch_fails) return Fail(*topic_.watch_fails);
+      for (; !AtEnd(0); ++next_[0]) {
+        const Entry& entry = topic_.log[static_cast<size_t>(next_[0])];
+        on_written({0, next_[0], entry.item_id, entry.value ? std::string_view(*entry.value) : "",
+                    !entry.value, entry.decided_by});
+      }
+      return {};
+    }
+    const std::vector<int64_t>& next_offsets() const override { return next_; }
+    bool AtEnd(int32_t) const override { return next_[0] == std::ssize(topic_.log); }
+
+   private:
+    FakeGroupsTopic& topic_;
+    std::vector<int64_t> next_;
+  };
   class Sink final : public GroupSink {
    public:
-    explicit Sink(FakeGroupsTopic& topic) : topic_(topic) {}
+    Sink(FakeGroupsTopic& topic, std::string decided_by)
+        : topic_(topic), decided_by_(std::move(decided_by)) {}
     ~Sink() override { Deliver(std::min(queue_.size(), topic_.arrived(queue_.size()))); }
     bool TrySend(std::string_view item_id, const ItemGroup* group) override {
       if (queue_.size() >= topic_.queue_max) return false;
@@ -130,14 +177,13 @@ class FakeGroupsTopic {
    private:
     void Deliver(size_t count) {
       for (; count > 0; --count, queue_.pop_front()) {
-        if (queue_.front().second) {
-          topic_.records.insert_or_assign(queue_.front().first, *queue_.front().second);
-        } else {
-          topic_.records.erase(queue_.front().first);
-        }
+        Entry entry{queue_.front().first, std::nullopt, decided_by_};
+        if (queue_.front().second) WriteItemGroup(*queue_.front().second, entry.value.emplace());
+        topic_.Put(std::move(entry));
       }
     }
     FakeGroupsTopic& topic_;
+    const std::string decided_by_;
     std::deque<std::pair<std::string, std::optional<ItemGroup>>> queue_;
     bool is_broken_ = false;
   };

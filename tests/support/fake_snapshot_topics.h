@@ -34,6 +34,7 @@ class FakeSnapshotTopics final : public SnapshotTopics {
   Status ReadRange(FilterIndex filter, int32_t partition, int64_t, int64_t, const OnRecords& take) override {
     return Read(filter, partition, take);
   }
+  Result<Recent> FindRecent(FilterIndex, int32_t, std::chrono::milliseconds) override { return Recent{}; }
   Result<std::map<int32_t, int64_t>> Ends(FilterIndex, std::span<const int32_t>) override {
     return std::map<int32_t, int64_t>();
   }

@@ -20,8 +20,8 @@ MARGIN_S = 0.05  # between the clocks of a process and of this one
 class LiveLoad:
     """One-item events at a steady rate. What Kafka has acknowledged is in the oracle, with the moment."""
 
-    def __init__(self, topics, topic, oracle, seed, users=300, rate=400):
-        self.topics, self.topic, self.oracle, self.rate = topics, topic, oracle, rate
+    def __init__(self, topics, topic, oracle, seed, partitions, users=300, rate=400):
+        self.topics, self.topic, self.oracle, self.rate, self.partitions = topics, topic, oracle, rate, partitions
         self.chance = random.Random(seed)
         self.users = [f"user-{i}" for i in range(users)]
         self.acknowledged = collections.defaultdict(list)  # user -> [(monotonic, item)]
@@ -36,7 +36,8 @@ class LiveLoad:
             for _ in range(max(1, self.rate // 100)):
                 user, item, at = self.chance.choice(self.users), f"item-{self.sent}", now_ms()
                 self.sent += 1
-                producer.produce(self.topic, event(user, item, at), user, on_delivery=self.report(user, item, at))
+                producer.produce(self.topic, event(user, item, at), user, on_delivery=self.report(user, item, at),
+                                 partition=partition_of(user, self.partitions))
             producer.poll(0.01)
         assert producer.flush(300) == 0
 
@@ -141,7 +142,9 @@ class Faults:
 
     def one(self):
         fault = self.chance.choice([self.kill, self.kill, self.stand_still, self.terminate, self.lose_disk,
-                                    self.lose_partition, self.restart_broker, self.truncate_snapshots, self.nothing])
+                                    self.lose_partition, self.fill_disk, self.cut_from_brokers, self.cut_from_others,
+                                    self.promote, self.restart_broker, self.truncate_snapshots, self.add_partition,
+                                    self.nothing])
         self.done[fault.__name__] += 1
         print(f"{time.strftime('%H:%M:%S')} {fault.__name__}", flush=True)
         fault(self.chance.choice(self.members))
@@ -182,6 +185,37 @@ class Faults:
         time.sleep(self.chance.choice([1, 5, 8, 18]))
         member.process.send_signal(signal.SIGCONT)
         member.stands_still = False
+
+    def fill_disk(self, member):
+        member.disk.fill()
+        time.sleep(self.chance.choice([3, 10]))
+        member.disk.free()
+
+    def cut_from_brokers(self, member):
+        member.network.cut("brokers")
+        time.sleep(self.chance.choice([2, 9, 18]))
+        member.network.mend("brokers")
+
+    def cut_from_others(self, member):
+        member.stands_still = True  # as askers see it
+        member.network.cut("others")
+        time.sleep(self.chance.choice([2, 9]))
+        member.network.mend("others")
+        member.stands_still = False
+
+    def promote(self, member):
+        """To the member's group, which may be the one that owns."""
+        try:
+            answer = member.http.post("/v1/promote")
+        except OSError:
+            return  # it has just been started
+        assert answer.status in (202, 503), answer.text
+
+    def add_partition(self, _member):
+        """Users stay where they are; the daemons refuse it, and say so."""
+        if not self.done["added"]:
+            self.done["added"] += 1
+            self.topics.add_partitions(self.topic, len(self.topics.ends(self.topic)) + 1)
 
     def restart_broker(self, _member):
         self.kafka.restart(down_s=self.chance.choice([0, 3]))

@@ -1,4 +1,4 @@
-"""A real Apache Kafka, one KRaft node on loopback, from Maven's jars (tests/kafka/pom.xml)."""
+"""A real Apache Kafka on loopback, of one KRaft node or of several, from Maven's jars (tests/kafka/pom.xml)."""
 
 import fcntl
 import json
@@ -15,8 +15,8 @@ from places import KAFKA_LIBS, SOURCE, free_port, wait_until
 
 SERVER_PROPERTIES = """
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller_port}
+node.id={node}
+controller.quorum.voters={voters}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
 advertised.listeners=PLAINTEXT://127.0.0.1:{port}
 controller.listener.names=CONTROLLER
@@ -24,10 +24,11 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 log.dirs={data}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
+offsets.topic.replication.factor={replicas}
+transaction.state.log.replication.factor={replicas}
 transaction.state.log.min.isr=1
-share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.replication.factor={replicas}
+default.replication.factor={replicas}
 group.initial.rebalance.delay.ms=0
 log.retention.check.interval.ms=1000
 log.cleaner.threads=1
@@ -65,19 +66,25 @@ def fetch(pom, stamp):
 class Kafka:
     """One broker. `stop` is a SIGTERM, `kill` is kill -9; `start` comes back on the same port and data."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, node=1, controllers=None, heap="512m"):
+        """`controllers`: of all nodes, node -> port; None: this is the only one."""
         self.directory = pathlib.Path(directory)
         self.libs = fetch_jars()
-        self.port, self.controller_port = free_port(), free_port()
+        self.node, self.heap = node, heap
+        controllers = controllers or {node: free_port()}
+        self.port, self.controller_port = free_port(), controllers[node]
+        voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in controllers.items())
         self.bootstrap = f"127.0.0.1:{self.port}"
         self.process = None
         data = self.directory / "data"
         self.log_path = self.directory / "kafka.log"
         (self.directory / "server.properties").write_text(
-            SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port, data=data))
+            SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port, data=data, node=node,
+                                     voters=voters, replicas=len(controllers)))
         (self.directory / "log4j.properties").write_text(LOG4J)
-        self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
-                  str(self.directory / "server.properties"))
+        if not (data / "meta.properties").exists():
+            self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
+                      str(self.directory / "server.properties"))
 
     def _java(self, heap="256m"):
         return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
@@ -93,7 +100,7 @@ class Kafka:
     def start(self, wait=True):
         assert self.process is None
         log = open(self.log_path, "ab")
-        java = self._java("512m")
+        java = self._java(self.heap)
         java.remove("-XX:TieredStopAtLevel=1")
         self.process = subprocess.Popen([*java, "kafka.Kafka", str(self.directory / "server.properties")],
                                         stdout=log, stderr=log, cwd=self.directory)

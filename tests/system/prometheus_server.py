@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 import urllib.parse
 
 from http_json import Http
@@ -12,10 +13,12 @@ DEPLOYED = SOURCE / "deploy" / "prometheus"
 
 
 class Prometheus:
-    def __init__(self, directory, target):
-        config = (DEPLOYED / "prometheus.yml").read_text()
-        changed = config.replace('"seend:8080"', f'"{target}"')
-        assert changed != config, "deploy/prometheus/prometheus.yml scrapes seend:8080"
+    def __init__(self, directory, targets, deployed="prometheus.yml"):
+        """`targets`: the address of each target that the deployed file scrapes."""
+        changed = (DEPLOYED / deployed).read_text()
+        for target, address in targets.items():
+            assert f'"{target}"' in changed, f"deploy/prometheus/{deployed} scrapes {target}"
+            changed = changed.replace(f'"{target}"', f'"{address}"')
         changed = re.sub(r"(scrape|evaluation)_interval: \S+", r"\1_interval: 1s", changed)
         (directory / "prometheus.yml").write_text(changed)
         (directory / "alerts.yml").write_text((DEPLOYED / "alerts.yml").read_text())
@@ -36,12 +39,31 @@ class Prometheus:
     def query(self, expression):
         return self.ask("query", query=expression)["result"]
 
+    def value(self, expression):
+        """Of a query with one result."""
+        (series,) = self.query(expression)
+        return float(series["value"][1])
+
+    def empty_panels(self, panels, quiet=()):
+        """Queries of these panels of the dashboard that find nothing; none of `quiet`, which may find nothing."""
+        empty = []
+        for panel in panels:
+            for target in panel["targets"]:
+                expression = target["expr"].replace("$__rate_interval", "8s").replace("$instance", ".*")
+                assert "$" not in expression, expression
+                now = time.time()
+                result = self.ask("query_range", query=expression, start=now - 6, end=now, step=1)["result"]
+                finite = [v for series in result for _, v in series["values"] if v not in ("NaN", "+Inf", "-Inf")]
+                if not finite and not any(name in expression for name in quiet):
+                    empty.append(f"{panel['title']}: {expression}")
+        return empty
+
     def wait_scraped(self, scrapes):
-        """That many scrapes have succeeded."""
+        """That many scrapes of each target have succeeded."""
         def enough():
             assert self.process.poll() is None, self.log_path.read_text()[-3000:]
-            result = self.query("count_over_time(seen_events_total[5m])")
-            return bool(result) and float(result[0]["value"][1]) >= scrapes
+            result = self.query("sum_over_time(up[5m])")
+            return bool(result) and all(float(series["value"][1]) >= scrapes for series in result)
         wait_until(enough, f"{scrapes} scrapes by Prometheus", timeout_s=60, every_s=0.3)
 
     def close(self):

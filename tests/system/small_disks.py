@@ -52,7 +52,7 @@ class Preloaded:
     def __init__(self, place):
         self.place = place
         self.marker = place.with_name(f"{place.name}.full")
-        library = place.with_name("full_disk.so")
+        library = place.with_name(f"{place.name}-full_disk.so")
         compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SHIM), "-ldl"], check=True)
         self.environment = {"LD_PRELOAD": str(library), "SEEN_FULL_DISK": str(place)}

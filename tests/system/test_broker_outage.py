@@ -94,8 +94,8 @@ def test_a_broker_restart_during_load_loses_nothing(kafka, topics, daemon, topic
         kafka.start()
     producing.join()
     seend.wait_at_rest(timeout_s=120)
-    assert seend.status()["brokers_reachable"] is True
-    assert seend.get("/readyz").status == 200
+    wait_until(lambda: seend.status()["brokers_reachable"], "the brokers are reached")
+    wait_until(lambda: seend.get("/readyz").status == 200, "it is ready")
     load.oracle.check_http(seend, users=load.oracle.users()[:300])
     load.oracle.check_published(topics, f"{topic_name}-filters", 3)
 

@@ -1,5 +1,5 @@
-"""Three daemons of one group under faults: no answer claims what it doesn't hold, no daemon ends by itself, and at rest
-everything is there. SEEN_CHAOS_S says for how long; `make chaos` takes an hour."""
+"""Three daemons and two replicas under faults: no answer claims what it doesn't hold, no daemon ends by itself, and at
+rest everything is there. SEEN_CHAOS_S says for how long; `make chaos` takes an hour."""
 
 import json
 import os
@@ -7,36 +7,54 @@ import time
 
 import pytest
 from chaos import Asker, Faults, LiveLoad
+from networks import Network
 from oracle import Oracle
 from places import SOURCE, wait_until
+from small_disks import Preloaded
 
 PARTITIONS = 12
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
-@pytest.mark.heavy
-def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topics, daemon, topic_name, chance):
-    seconds = float(os.environ.get("SEEN_CHAOS_S", 75))
-    topics.create(topic_name, partitions=PARTITIONS)
-    members = [daemon(topic_name, {
-        "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+def member_of(daemon, topic_name, topics, tmp_path, number, replica):
+    name = f"{'replica' if replica else 'member'}-{number}"
+    member = daemon(topic_name, {
+        **({"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}),
+        "kafka": {"instance_id": name, "client": SESSION, **({"group_id": f"{topic_name}-zone-b"} if replica else {})},
         "state": {"topic": f"{topic_name}-state", "run_every_s": 2},
         "watermarks": {"topic": f"{topic_name}-beats"},
         "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
-    }, name=f"member-{number}").start(ready=False) for number in range(3)]
+    }, name=name)
+    member.disk = Preloaded(member.store)
+    member.network = Network(tmp_path, name, topics.bootstrap)
+    member.environment = {**member.disk.environment, **member.network.environment, "LD_PRELOAD": ":".join(
+        given.environment["LD_PRELOAD"] for given in (member.disk, member.network))}
+    return member.start(ready=False)
 
-    def owned():
-        return [p for m in members for p, s in m.partition_status().items() if s["state"] == "ready"]
 
-    wait_until(lambda: sorted(owned()) == list(range(PARTITIONS)), "each partition is owned", 60)
+@pytest.mark.heavy
+def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topics, daemon, topic_name, tmp_path, chance):
+    seconds = float(os.environ.get("SEEN_CHAOS_S", 75))
+    topics.create(topic_name, partitions=PARTITIONS)
+    members = [member_of(daemon, topic_name, topics, tmp_path, number, replica) for number, replica in
+               enumerate((False, False, False, True, True))]
+    groups = {members[0].group: members[:3], members[3].group: members[3:]}
+
+    def ready(group):
+        return sorted(p for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready")
+
+    def all_ready():
+        return all(ready(group) == list(range(PARTITIONS)) for group in groups)
+
+    wait_until(all_ready, "both groups have each partition", 90)
     faults, oracle = Faults(kafka, topics, members, topic_name, chance), Oracle()
-    with LiveLoad(topics, topic_name, oracle, chance.random()) as load, \
+    with LiveLoad(topics, topic_name, oracle, chance.random(), PARTITIONS) as load, \
             Asker(members, load, PARTITIONS, chance.random()) as asker:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             faults.one()
             assert not asker.wrong, asker.wrong[:5]
-        wait_until(lambda: sorted(owned()) == list(range(PARTITIONS)), "each partition is owned again", 90)
+        wait_until(all_ready, "both groups have each partition again", 120)
     assert not load.failed, load.failed[:3]
     report = {"seconds": seconds, "faults": dict(faults.done), "events": load.sent, "answers": asker.answers,
               "items_checked": asker.checked, "without_an_answer": dict(asker.without.most_common(12)),
@@ -51,13 +69,21 @@ def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topic
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
 
     def at_rest():
-        status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
-        return len(status) == PARTITIONS and all(
-            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items())
+        owner = members[0].status()["owner_group"]
+        if any(m.status()["owner_group"] != owner for m in members):
+            return False
+        for group in groups:
+            status = {p: s for m in groups[group] for p, s in m.partition_status().items() if s["state"] == "ready"}
+            if sorted(status) != list(range(PARTITIONS)) or any(s["next_offset"] < ends[p] for p, s in status.items()):
+                return False
+            if group == owner and any(s["marks_outstanding"] for s in status.values()):
+                return False
+        return True
+
     wait_until(at_rest, "all is read and published", 120)
     time.sleep(6)  # the guard looks twice
     wait_until(at_rest, "all is read and published", 60)
     for member in members:
         oracle.check_http(member, users=oracle.users()[:100], strangers=3)
-        assert all(s["lost_ranges"] == [] for s in member.partition_status().values())
+        assert all(s["lost_ranges"] == [] for p, s in member.partition_status().items() if p < PARTITIONS)
     oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)

@@ -10,6 +10,7 @@ import pytest
 
 from load import one_by_one
 from oracle import Oracle, event
+from pair_of_daemons import TIMEOUT_MS, PairOfDaemons, check_owners_are_asked
 from places import BUILD, now_ms, wait_until
 
 HOUR_MS = 3_600_000
@@ -32,13 +33,16 @@ class Example:
 
     def ask(self, user, items, also_seen=()):
         """(unseen, from)"""
+        answer = self.answer(user, items, also_seen)
+        return answer["unseen"], answer["from"]
+
+    def answer(self, user, items, also_seen=()):
         self.process.stdin.write(json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n")
         self.process.stdin.flush()
         try:
-            answer = json.loads(self.answers.get(timeout=20))
+            return json.loads(self.answers.get(timeout=20))
         except queue.Empty:
             raise AssertionError(f"no answer about {user!r}: {self.log()}") from None
-        return answer["unseen"], answer["from"]
 
     def until_from(self, source, user, items, also_seen=()):
         def ask():
@@ -173,3 +177,13 @@ def test_asking_over_http_shows_rather_than_fails(topics, daemon, topic_name, ex
     assert asker.close() == 0
     opened = int(asker.log().rsplit("connections opened: ", 1)[1])
     assert opened <= 4, "one until the time-out, few to come back"
+
+
+def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
+    pair = PairOfDaemons(topics, daemon, topic_name)
+    asker = example("ask_over_http", http=pair.addresses, timeout_ms=TIMEOUT_MS)
+
+    def ask(user):
+        answer = asker.answer(user, ["shown", "new"])
+        return answer["from"], answer.get("by", ""), answer["unseen"]
+    check_owners_are_asked(pair, ask)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from oracle import event
+from pair_of_daemons import TIMEOUT_MS, PairOfDaemons, check_owners_are_asked
 from places import SOURCE, now_ms, wait_until
 
 EXAMPLES = SOURCE / "clients" / "go" / "examples"
@@ -29,11 +30,14 @@ class Example:
         self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, user, items=CANDIDATES, also_seen=()):
+        answer = self.answer(user, items, also_seen)
+        return answer["from"], answer["unseen"]
+
+    def answer(self, user, items, also_seen=()):
         request = {"user": user, "items": items, "also_seen": list(also_seen)}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        return answer["from"], answer["unseen"]
+        return json.loads(self.process.stdout.readline())
 
     def close(self):
         try:
@@ -80,6 +84,16 @@ def test_asking_over_http(seend, example):
     seend.sigterm()
     seend.wait_exit()
     assert ask.ask("u1", also_seen=["c"]) == ("request", ["a", "b", "7"]), "rather shown again than failing"
+
+
+def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
+    pair = PairOfDaemons(topics, daemon, topic_name)
+    asker = example("ask", "-http", pair.addresses, "-timeout", f"{TIMEOUT_MS}ms")
+
+    def ask(user):
+        answer = asker.answer(user, ["shown", "new"])
+        return answer["from"], answer.get("by", ""), answer["unseen"]
+    check_owners_are_asked(pair, ask)
 
 
 def test_tailing_the_topic(seend, example, topics, topic_name):

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from oracle import event
+from pair_of_daemons import TIMEOUT_MS, PairOfDaemons, check_owners_are_asked
 from places import SOURCE, now_ms, wait_until
 
 JAVA = SOURCE / "clients" / "java"
@@ -48,13 +49,19 @@ class Example:
 
     def ask(self, line):
         """(by what it was decided, the unseen)"""
+        by, _, unseen = self.answer(line)
+        return by, unseen
+
+    def answer(self, line):
+        """(by what it was decided, the daemon that answered, the unseen)"""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         try:
             by, unseen = self.lines.get(timeout=20).rstrip("\n").split("\t")
         except queue.Empty:
             raise AssertionError(f"no answer to {line!r}: {self.log()}") from None
-        return by, unseen.split()
+        by, _, daemon = by.partition(": ")
+        return by, daemon, unseen.split()
 
     def log(self):
         return pathlib.Path(self.log_path).read_text(errors="replace")[-4000:]
@@ -166,6 +173,10 @@ class Slow(http.server.BaseHTTPRequestHandler):
         Slow.connections += 1
         super().setup()
 
+    def do_GET(self):
+        Slow.connections -= 1  # only those for questions count
+        self.send_error(404)
+
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         if "/slow/" in self.path:
@@ -203,3 +214,14 @@ def test_one_connection_serves_many_requests_and_none_waits_for_long(example):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_the_owner_is_asked(topics, daemon, topic_name, example):
+    pair = PairOfDaemons(topics, daemon, topic_name)
+    asking = example("HttpExample", http=pair.addresses, timeout_ms=TIMEOUT_MS)
+    asking.ask(f"{pair.users[0]} new")  # takes longer: classes are loaded
+
+    def ask(user):
+        by, daemon, unseen = asking.answer(f"{user} shown new")
+        return {"own list": "request"}.get(by, by), daemon, unseen
+    check_owners_are_asked(pair, ask)

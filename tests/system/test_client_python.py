@@ -11,6 +11,7 @@ import pytest
 
 from load import one_by_one
 from oracle import Oracle
+from pair_of_daemons import TIMEOUT_MS, PairOfDaemons, check_owners_are_asked
 from places import SOURCE, now_ms, wait_until
 
 CLIENT = SOURCE / "clients" / "python"
@@ -30,9 +31,12 @@ class Example:
 
     def ask(self, user, items, also_seen=(), timeout_s=20):
         """(unseen, from)"""
-        self.process.stdin.write(json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n")
-        answer = json.loads(self.answers.get(timeout=timeout_s))
+        answer = self.answer(user, items, also_seen, timeout_s)
         return answer["unseen"], answer["from"]
+
+    def answer(self, user, items, also_seen=(), timeout_s=20):
+        self.process.stdin.write(json.dumps({"user": user, "items": items, "also_seen": list(also_seen)}) + "\n")
+        return json.loads(self.answers.get(timeout=timeout_s))
 
     def close(self):
         self.process.stdin.close()
@@ -128,3 +132,13 @@ def test_asking_over_http_shows_rather_than_fails(seen, example):
     wait_until(lambda: ask("u", items, ["b"]) == (["a"], "http"), "it answers again")
     seen.stop()
     assert ask("u", items, ["b"]) == (["a", "shown", "7"], "request")
+
+
+def test_asking_over_http_asks_the_owner(topics, daemon, topic_name, example):
+    pair = PairOfDaemons(topics, daemon, topic_name)
+    asker = example("ask_over_http.py", "--http", pair.addresses, "--timeout-ms", TIMEOUT_MS)
+
+    def ask(user):
+        answer = asker.answer(user, ["shown", "new"])
+        return answer["from"], answer.get("by", ""), answer["unseen"]
+    check_owners_are_asked(pair, ask)

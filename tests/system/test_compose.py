@@ -1,6 +1,8 @@
 """docker-compose.yml can't be run where images can't be pulled: its files exist, and its commands run natively."""
 
+import contextlib
 import json
+import re
 import shlex
 import subprocess
 
@@ -8,10 +10,14 @@ import pytest
 import yaml
 
 from places import SEENCTL, SEEND, SOURCE, free_port, wait_until
-from http_json import Http
-from prometheus_server import Prometheus
+from http_json import Http, user_path
+from prometheus_server import DEPLOYED, Prometheus
 
 COMPOSE = SOURCE / "docker-compose.yml"
+DASHBOARD = SOURCE / "deploy/grafana/dashboards/seend.json"
+OWNERS = ["owner-1", "owner-2", "owner-3"]
+REPLICAS = ["replica-1", "replica-2"]
+MEMBERS = OWNERS + REPLICAS
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +41,79 @@ def mounts_of(service):
             yield source, target
 
 
+def words_of(compose, service, mapped):
+    """Its command with paths of the project, and with `mapped` applied to each word."""
+    paths = {target: SOURCE / source for source, target in mounts_of(compose["services"][service])}
+    return [str(paths.get(word, mapped(word))) for word in command_of(compose["services"][service])]
+
+
+def create_topic(compose, service, kafka):
+    script, *create = words_of(compose, service, lambda text: text.replace("kafka:19092", kafka.bootstrap))
+    assert script.endswith("kafka-topics.sh")
+    kafka.tool("org.apache.kafka.tools.TopicCommand", *create)
+
+
+def in_profile(compose, profile):
+    """Names of the services that `docker compose --profile` adds; None: those of a plain `docker compose up`."""
+    return {name for name, service in compose["services"].items()
+            if service.get("profiles", []) == ([profile] if profile else [])}
+
+
 def test_the_services_of_the_readme_are_there(compose):
-    assert {"kafka", "seend", "prometheus", "grafana"} <= set(compose["services"])
-    assert any("generate" in command_of(s) for s in compose["services"].values()), "a generator of events"
+    default = in_profile(compose, None)
+    assert default == {"kafka", "topics", "seend", "generator", "prometheus", "grafana"}
+    assert any("generate" in command_of(compose["services"][name]) for name in default), "a generator of events"
+
+
+def test_the_cluster_is_a_profile_beside_the_single_daemon(compose):
+    names = in_profile(compose, "cluster")
+    assert names == set(compose["services"]) - in_profile(compose, None)
+    assert set(MEMBERS) < names
+    for name in in_profile(compose, None):
+        assert not set(compose["services"][name].get("depends_on", [])) & names, f"{name} starts without the profile"
+    published = [str(p).rpartition(":")[0] for s in compose["services"].values() for p in s.get("ports", [])]
+    assert len(published) == len(set(published)), "both run at the same time"
+
+
+def test_each_daemon_has_a_volume_of_its_own(compose):
+    volumes = [volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
+               if volume.endswith(":/var/lib/seend")]
+    assert len(volumes) == len(set(volumes)) == 1 + len(MEMBERS)
+    assert set(volumes) < set(compose["volumes"])
+
+
+def test_each_configuration_of_the_cluster_is_sound(compose):
+    shared, own = {}, {}
+    for name in MEMBERS:
+        words = words_of(compose, name, str)
+        check = subprocess.run([str(SEEND), "--check-config", *words], capture_output=True, text=True, timeout=20)
+        assert check.returncode == 0, f"{name}: {check.stdout}{check.stderr}"
+        printed = subprocess.run([str(SEEND), "--print-config", *words], capture_output=True, text=True, timeout=20)
+        own[name] = config = json.loads(printed.stdout)
+        assert config["cluster"]["address"] == f"{name}:8080"
+        assert config["cluster"]["address"] in config["cluster"]["peers"].split(",")
+        assert config["http"]["listen"] == "0.0.0.0:8080" and config["store"]["directory"] == "/var/lib/seend"
+        assert config["kafka"]["client"]["session.timeout.ms"] == "6000"
+        shared[name] = {**config, "kafka": None, "role": None, "replica_of": None,
+                        "cluster": {**config["cluster"], "address": None}}
+    assert all(config == shared["owner-1"] for config in shared.values()), "names, addresses and roles differ, no more"
+    assert {config["kafka"]["instance_id"] for config in own.values()} == set(MEMBERS)
+    assert len({own[name]["kafka"]["group_id"] for name in OWNERS}) == 1
+    assert len({own[name]["kafka"]["group_id"] for name in REPLICAS}) == 1
+    group = own["owner-1"]["kafka"]["group_id"]
+    assert {(own[name]["role"], own[name]["replica_of"]) for name in OWNERS} == {("owner", None)}
+    assert {(own[name]["role"], own[name]["replica_of"]) for name in REPLICAS} == {("replica", group)}
+
+
+def test_the_cluster_shares_no_topic_and_no_group_with_the_single_daemon(compose):
+    def names_of(service):
+        config = json.loads(subprocess.run([str(SEEND), "--print-config", *words_of(compose, service, str)],
+                                           capture_output=True, check=True, timeout=20).stdout)
+        return {config["input"]["topic"], config["input"]["dead_letter_topic"], config["watermarks"]["topic"],
+                config["state"]["topic"], config["kafka"]["group_id"],
+                *(entry["snapshot"]["topic"] for entry in config["filters"])}
+    single = names_of("seend")
+    assert all(single.isdisjoint(names_of(name)) for name in MEMBERS)
 
 
 def test_every_file_that_is_referred_to_exists(compose):
@@ -65,14 +141,27 @@ def test_ports_are_published_on_loopback_alone(compose):
 
 def test_what_names_another_service_names_one_that_exists(compose):
     services = set(compose["services"])
-    prometheus = yaml.safe_load((SOURCE / "deploy/prometheus/prometheus.yml").read_text())
-    for target in prometheus["scrape_configs"][0]["static_configs"][0]["targets"]:
-        assert target.split(":")[0] in services
-    datasource = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/datasources/prometheus.yml").read_text())
-    assert datasource["datasources"][0]["url"].split("//")[1].split(":")[0] in services
-    uid = datasource["datasources"][0]["uid"]
-    dashboard = json.loads((SOURCE / "deploy/grafana/dashboards/seend.json").read_text())
-    assert {p["datasource"]["uid"] for p in dashboard["panels"] if "datasource" in p} == {uid}
+    for name in ("prometheus", "cluster-prometheus"):
+        (deployed,) = [SOURCE / source for source, target in mounts_of(compose["services"][name])
+                       if target == "/etc/prometheus"]
+        file = next((word.rpartition("/")[2] for word in command_of(compose["services"][name])
+                     if word.startswith("--config.file=/etc/prometheus/")), "prometheus.yml")
+        config = yaml.safe_load((deployed / file).read_text())
+        (job,) = config["scrape_configs"]
+        assert job["job_name"] == "seend", "alerts name this job"
+        targets = {target.split(":")[0] for target in job["static_configs"][0]["targets"]}
+        assert targets == ({"seend"} if name == "prometheus" else set(MEMBERS))
+        assert config["rule_files"] == ["alerts.yml"]
+    datasources = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/datasources/prometheus.yml").read_text())
+    assert {source["url"] for source in datasources["datasources"]} == \
+        {"http://prometheus:9090", "http://cluster-prometheus:9090"}
+    assert services >= {source["url"].split("//")[1].split(":")[0] for source in datasources["datasources"]}
+    assert [source["isDefault"] for source in datasources["datasources"] if "isDefault" in source] == [True]
+    dashboard = json.loads(DASHBOARD.read_text())
+    assert set(re.findall(r'"type": "prometheus",\s*"uid": "([^"]*)"', DASHBOARD.read_text())) == {"${datasource}"}
+    (variable,) = [v for v in dashboard["templating"]["list"] if v["name"] == "datasource"]
+    assert variable["query"] == "prometheus"
+    assert variable["current"]["value"] in {source["uid"] for source in datasources["datasources"]}
     provider = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/dashboards/seend.yml").read_text())
     targets = [target for _, target in mounts_of(compose["services"]["grafana"])]
     assert any(provider["providers"][0]["options"]["path"].startswith(t) for t in targets), targets
@@ -83,17 +172,11 @@ def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
     def mapped(text):
         return text.replace("kafka:19092", kafka.bootstrap)
 
-    def words(service):
-        paths = {target: SOURCE / source for source, target in mounts_of(compose["services"][service])}
-        return [str(paths.get(word, mapped(word))) for word in command_of(compose["services"][service])]
-
-    script, *create = words("topics")
-    assert script.endswith("kafka-topics.sh")
-    kafka.tool("org.apache.kafka.tools.TopicCommand", *create)
+    create_topic(compose, "topics", kafka)
     assert topics.partitions("exposures") == 8
 
     address = f"127.0.0.1:{free_port()}"
-    (config,) = words("seend")
+    (config,) = words_of(compose, "seend", mapped)
     own_config = tmp_path / "compose.json"
     own_config.write_text(mapped(open(config).read()))
     generator, log = None, open(tmp_path / "log", "wb")
@@ -102,13 +185,14 @@ def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
     prometheus = None
     try:
         assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]
-        generator = subprocess.Popen([str(SEENCTL), *words("generator")], stdout=log, stderr=log)
-        prometheus = Prometheus(tmp_path, address)
+        generator = subprocess.Popen([str(SEENCTL), *words_of(compose, "generator", mapped)], stdout=log, stderr=log)
+        prometheus = Prometheus(tmp_path, {"seend:8080": address})
         prometheus.wait_scraped(3)
         wait_until(lambda: float(prometheus.query("seen_events_total")[0]["value"][1]) > 2_000,
                    "Prometheus sees the generator's events", timeout_s=60)
         http = Http(address)
-        assert http.get("/healthz").status == 200 and http.get("/readyz").status == 200
+        assert http.get("/healthz").status == 200
+        wait_until(lambda: http.get("/readyz").status == 200, "the daemon is ready")
         http.close()
         assert generator.poll() is None
     except BaseException:
@@ -123,3 +207,156 @@ def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
             prometheus.close()
         log.close()
         topics.delete("exposures")
+
+
+class Cluster:
+    """The daemons and the generator of the profile, by their own command lines: addresses and paths are mapped."""
+
+    def __init__(self, compose, kafka, directory):
+        self.compose, self.kafka, self.directory = compose, kafka, directory
+        self.addresses = {f"{name}:8080": f"127.0.0.1:{free_port()}" for name in MEMBERS}
+        self.http = {name: Http(self.addresses[f"{name}:8080"]) for name in MEMBERS}
+        self.config = directory / "cluster.json"
+        self.config.write_text(self.mapped((SOURCE / "config/cluster.json").read_text()))
+        self.processes = {}
+
+    def mapped(self, text):
+        for name, address in {"kafka:19092": self.kafka.bootstrap, **self.addresses}.items():
+            text = text.replace(name, address)
+        return text
+
+    def start(self, name, program):
+        words = words_of(self.compose, name, self.mapped)
+        if program == SEEND:
+            assert words[0] == str(SOURCE / "config/cluster.json")
+            words = [str(self.config), *words[1:], "--set", f"http.listen={self.addresses[f'{name}:8080']}",
+                     "--set", f"store.directory={self.directory}/{name}"]
+        with open(self.directory / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen([str(program), *words], stdout=log, stderr=log)
+
+    def routes(self, name):
+        """{(role, instance): its partitions}, of routes that answer, as this daemon knows them."""
+        found = {}
+        for route in self.http[name].get("/v1/routes").json()["routes"]:
+            if route["state"] == "ready":
+                found.setdefault((route["role"], route["instance"]), set()).add(route["partition"])
+        return found
+
+    def stop(self, names):
+        for name in names:
+            self.processes[name].terminate()
+        for name in names:
+            self.processes.pop(name).wait(30)
+
+    def logs(self):
+        return "\n".join(f"{name}:\n{(self.directory / f'{name}.log').read_text()[-3000:]}" for name in self.processes)
+
+
+@contextlib.contextmanager
+def running_cluster(compose, kafka, directory):
+    cluster, prometheus = Cluster(compose, kafka, directory), None
+    try:
+        for name in MEMBERS:
+            cluster.start(name, SEEND)
+        cluster.start("cluster-generator", SEENCTL)
+        prometheus = Prometheus(directory, cluster.addresses, "cluster.yml")
+        yield cluster, prometheus
+    except BaseException:
+        print(cluster.logs())
+        raise
+    finally:
+        cluster.stop(list(cluster.processes))
+        for http in cluster.http.values():
+            http.close()
+        if prometheus:
+            prometheus.close()
+
+
+@pytest.mark.heavy
+def test_the_cluster_runs_natively(compose, kafka, topics, tmp_path):
+    """Three daemons share 12 partitions, two replicas have them as well, each answers for all, Prometheus sees it."""
+    create_topic(compose, "cluster-topics", kafka)
+    assert topics.partitions("cluster-exposures") == 12
+    with running_cluster(compose, kafka, tmp_path) as (cluster, prometheus):
+        def shared():
+            assert all(process.poll() is None for process in cluster.processes.values())
+            return all({key: len(partitions) for key, partitions in cluster.routes(name).items()} ==
+                       {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}}
+                       for name in MEMBERS)
+        wait_until(shared, "each daemon knows who answers for what", timeout_s=120, every_s=0.5)
+        check_answers(cluster)
+        prometheus.wait_scraped(10)
+        check_dashboard(prometheus)
+        check_change_of_owner(cluster, prometheus)
+    for topic in [name for name in topics.admin().list_topics(timeout=10).topics if name.startswith("cluster-")]:
+        topics.delete(topic)
+
+
+def check_answers(cluster):
+    """Any of them answers for any user, by the owner or by a replica of its partition."""
+    assert {name: cluster.http[name].get("/v1/status").json()["role"] for name in MEMBERS} == \
+        {**dict.fromkeys(OWNERS, "owner"), **dict.fromkeys(REPLICAS, "replica")}
+    for name in MEMBERS:
+        assert cluster.http[name].get("/healthz").status == 200
+        wait_until(lambda name=name: cluster.http[name].get("/readyz").status == 200, f"{name} is ready")
+        answers = [cluster.http[name].get(user_path(f"user-{number}")) for number in range(40)]
+        assert {answer.status for answer in answers} == {200}
+        assert len({answer.headers["Seen-Answered-By"] for answer in answers}) > 1, "it passes requests on"
+
+
+def check_dashboard(prometheus):
+    """The row of several daemons shows what it says; nothing is restored now, and no alert fires."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    row = next(i for i, p in enumerate(panels) if p["type"] == "row" and p["title"] == "Several daemons")
+    panels = {p["title"]: p for p in panels[row + 1:]}
+    wait_until(lambda: not prometheus.empty_panels(panels.values(), {"seen_state_restore_share"}),
+               "each panel shows something", timeout_s=60, every_s=0.5)
+
+    def shown(title, refid="A"):
+        (expression,) = [t["expr"] for t in panels[title]["targets"] if t["refId"] == refid]
+        return {tuple(s["metric"].get(label) for label in ("instance", "role", "partition", "result", "topic")
+                      if label in s["metric"]): float(s["value"][1])
+                for s in prometheus.query(expression.replace("$instance", ".*").replace("$__rate_interval", "8s"))}
+    def figures():
+        return {
+            "roles by partition": sorted(shown("Partitions").values()),
+            "states": len(shown("Partitions", "B")),
+            "epochs, at owners alone": len(shown("Partitions", "C")),
+            "ages": len(shown("Partitions", "D")),
+            "roles by daemon": sorted(shown("Role").values()),
+            "ready": sorted((role, count) for (_, role), count in shown("Partitions ready").items()),
+            "unowned and refused": set(shown("Unowned and refused partitions").values()),
+            "passed on": set(shown("Requests passed on")),
+        }
+    expected = {
+        "roles by partition": [0] * 12 + [1] * 12,
+        "states": 24,
+        "epochs, at owners alone": 12,
+        "ages": 24,
+        "roles by daemon": [0, 0, 0, 1, 1],
+        "ready": [("owner", 4)] * 3 + [("replica", 6)] * 2,
+        "unowned and refused": {0},
+        "passed on": {("answered",), ("failed",), ("refused",)},
+    }
+
+    def as_expected():
+        found = figures()
+        if found != expected:  # the last of these is in the failure
+            raise ValueError({name: value for name, value in found.items() if value != expected[name]})
+        return True
+    wait_until(as_expected, "the panels show owners and replicas", timeout_s=60, every_s=0.5)
+    assert prometheus.value("count(up == 1)") == 5 and prometheus.value("sum(seen_events_total)") > 2_000
+    assert [series["metric"] for series in prometheus.query('ALERTS{alertstate="firing"}')] == []
+
+
+def check_change_of_owner(cluster, prometheus):
+    """Without owners the alert's expression is true, until the replicas are promoted."""
+    alerts = yaml.safe_load((DEPLOYED / "alerts.yml").read_text())["groups"][0]["rules"]
+    (expression,) = [alert["expr"] for alert in alerts if alert["alert"] == "SeendNoOwner"]
+    assert prometheus.query(expression) == []
+    cluster.stop(OWNERS)
+    wait_until(lambda: prometheus.query(expression), "nobody owns", every_s=0.3)
+    assert prometheus.value(expression) == 2
+    assert cluster.http["replica-1"].post("/v1/promote").status == 202
+    wait_until(lambda: prometheus.query(expression) == [], "a replica owns", every_s=0.3)
+    wait_until(lambda: prometheus.value("count(seen_replica == 0)") == 2, "both own", every_s=0.3)

@@ -1,6 +1,7 @@
 """A daemon that stood still for longer than its session publishes nothing old when it goes on."""
 
 import collections
+import os
 import time
 
 from load import one_by_one
@@ -9,6 +10,7 @@ from places import now_ms, wait_until
 from snapshot_reader import read_snapshot
 
 SESSION_S = 6  # the least that brokers take
+STOPS = int(os.environ.get("SEEN_STOPS", 1))  # more are for people
 CLIENT = {"session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000",
           "topic.metadata.refresh.interval.ms": "2000"}
 USERS = [f"user-{i}" for i in range(400)]
@@ -32,17 +34,19 @@ def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_sess
     first.wait_at_rest()
     second = daemon(topic_name, config, "second").start("--rebuild", ready=False)  # its state comes from the topic
     wait_until(lambda: len(owned(first)) == 1 and len(owned(second)) == 1, "each owns a partition", 30)
-    # What came last is due, under way, or in the producer's queue when the first one stops.
-    rounds = iter(range(1, 1000))
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
+    rounds = iter(range(1, 100_000))
+    for _ in range(STOPS):
+        wait_until(lambda: len(owned(first)) == 1 and len(owned(second)) == 1, "each owns a partition", 60)
+        # What came last is due, under way, or in the producer's queue when the first one stops.
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            send(next(rounds))
         send(next(rounds))
-    send(next(rounds))
-    with first.standing_still():
-        wait_until(lambda: len(owned(second)) == 2, "the second one takes over", SESSION_S + 30)
-        send(next(rounds))
-        second.wait_at_rest()
-    time.sleep(SESSION_S + 4)  # long enough for whatever the first one would still send
+        with first.standing_still():
+            wait_until(lambda: len(owned(second)) == 2, "the second one takes over", SESSION_S + 30)
+            send(next(rounds))
+            second.wait_at_rest()
+        time.sleep(SESSION_S + 4)  # long enough for whatever the first one would still send
 
     items = collections.defaultdict(list)
     for message in topics.read_all(f"{topic_name}-filters"):

@@ -52,8 +52,8 @@ def test_events_become_filters(client, partitioner, kafka, topics, daemon, topic
 
     assert topics.partitions(f"{topic_name}-filters") == 4
     assert topics.config(f"{topic_name}-filters")["cleanup.policy"] == "compact"
-    assert topics.committed(seend.group, topic_name) == {p: end for p, end in ends.items() if end}, \
-        "every checkpoint commits its offset to the group"
+    wait_until(lambda: topics.committed(seend.group, topic_name) == {p: end for p, end in ends.items() if end},
+               "every checkpoint commits its offset to the group")
     assert seend.metric_sum("seen_events_total") == len(PAIRS)
     assert seend.metric_sum("seen_events_misrouted_total") == 0
 

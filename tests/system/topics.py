@@ -3,10 +3,12 @@
 import time
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
 from places import wait_until
+
+NOT_YET = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
 
 class Topics:
@@ -19,16 +21,22 @@ class Topics:
             self._admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         return self._admin
 
-    def create(self, topic, partitions=2, **config):
-        future = self.admin().create_topics(
-            [NewTopic(topic, partitions, 1, config={k.replace("_", "."): str(v) for k, v in config.items()})])
-        future[topic].result(30)
-        wait_until(lambda: self.partitions(topic) == partitions, f"{topic} is known")
+    def create(self, topic, partitions=2, replicas=1, assignment=None, **config):
+        """`assignment`: the brokers of each partition, in place of the two numbers."""
+        config = {k.replace("_", "."): str(v) for k, v in config.items()}
+        new = (NewTopic(topic, len(assignment), replica_assignment=assignment, config=config) if assignment else
+               NewTopic(topic, partitions, replicas, config=config))
+        self.admin().create_topics([new])[topic].result(30)
+        wait_until(lambda: self.partitions(topic) == new.num_partitions, f"{topic} is known")
         return topic
 
     def delete(self, topic):
         self.admin().delete_topics([topic])[topic].result(30)
         wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
+
+    def alter(self, topic, config):
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=config)
+        self.admin().alter_configs([resource])[resource].result(30)
 
     def add_partitions(self, topic, total):
         self.admin().create_partitions([NewPartitions(topic, total)])[topic].result(30)
@@ -76,9 +84,19 @@ class Topics:
     def ends(self, topic):
         """{partition: (first offset, end offset)}"""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-ends"})
+
+        def of(partition):
+            # A topic that was made a moment ago may have no leader yet.
+            for wait_s in (0.2, 0.5, 1, 2):
+                try:
+                    return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+                except KafkaException as error:
+                    if error.args[0].code() not in NOT_YET:
+                        raise
+                time.sleep(wait_s)
+            return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
         try:
-            return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10)
-                    for p in range(self.partitions(topic))}
+            return {p: of(p) for p in range(self.partitions(topic))}
         finally:
             consumer.close()
 

@@ -1,7 +1,7 @@
 // Asks seend over HTTP for each line of standard input, and shows rather than fails where there is no answer
-// in time.
+// in time. Of several daemons it asks the one that owns the user's partition.
 //
-//   ask_over_http --http http://127.0.0.1:8080 --timeout-ms 50
+//   ask_over_http --http http://10.0.0.1:8080,http://10.0.0.2:8080 --timeout-ms 50
 
 #include <curl/curl.h>
 
@@ -18,14 +18,15 @@ int main(int argc, char** argv) {
   if (!ReadFlags(argc, argv, flags)) return 2;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   {
-    HttpUnseen http(flags["http"], flags["filter"], std::chrono::milliseconds(NumberOf(flags, "timeout-ms")));
+    Owners owners(AddressesOf(flags["http"]), FetchRoutes);
+    HttpUnseen http(owners, flags["filter"], std::chrono::milliseconds(NumberOf(flags, "timeout-ms")));
     for (std::string line; std::getline(std::cin, line);) {
       const auto question = ParseQuestion(line);
       if (!question) continue;
       auto unseen = http.Ask(*question);
       if (!unseen) std::fprintf(stderr, "%s\n", http.problem().c_str());
-      const Answer answer =
-          unseen ? Answer{*std::move(unseen), "http"} : Answer{ByTheRequestAlone(*question), "request"};
+      const Answer answer = unseen ? Answer{*std::move(unseen), "http", http.by()}
+                                   : Answer{ByTheRequestAlone(*question), "request"};
       std::cout << ToLine(answer) << std::endl;
     }
     std::fprintf(stderr, "connections opened: %ld\n", http.connections());

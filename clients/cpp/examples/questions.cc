@@ -38,7 +38,9 @@ std::optional<Question> ParseQuestion(const std::string& line) {
 }
 
 std::string ToLine(const Answer& answer) {
-  return json{{"unseen", answer.unseen}, {"from", answer.from}}.dump();
+  json line = {{"unseen", answer.unseen}, {"from", answer.from}};
+  if (!answer.by.empty()) line["by"] = answer.by;
+  return line.dump();
 }
 
 std::vector<std::string> ByTheRequestAlone(const Question& question) {

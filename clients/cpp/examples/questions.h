@@ -19,6 +19,7 @@ struct Question {
 struct Answer {
   std::vector<std::string> unseen;
   std::string from;
+  std::string by = {};  // the daemon that answered
 };
 
 /// nullopt: `line` is no question; why is said on standard error.

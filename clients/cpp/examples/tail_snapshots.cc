@@ -33,7 +33,7 @@ Answer AnswerTo(const Question& question, SnapshotCache& cache, const SnapshotTa
     return unseen;
   };
   if (as_of && StaleBy(*as_of, NowMs()) <= stale_max) return {by_snapshot(), "cache"};
-  if (auto unseen = http.Ask(question)) return {*std::move(unseen), "http"};
+  if (auto unseen = http.Ask(question)) return {*std::move(unseen), "http", http.by()};
   std::fprintf(stderr, "%s\n", http.problem().c_str());
   return {by_snapshot(), "request"};  // what a stale snapshot holds was seen, too; without one it is empty
 }
@@ -52,7 +52,8 @@ int Main(int argc, char** argv) {
   SnapshotCache cache(static_cast<std::size_t>(NumberOf(flags, "users-max")),
                       static_cast<std::size_t>(NumberOf(flags, "bytes-max")));
   const TimeMs::duration stale_max(NumberOf(flags, "stale-ms-max"));
-  HttpUnseen http(flags["http"], flags["filter"], std::chrono::milliseconds(NumberOf(flags, "timeout-ms")));
+  Owners owners(AddressesOf(flags["http"]), FetchRoutes);
+  HttpUnseen http(owners, flags["filter"], std::chrono::milliseconds(NumberOf(flags, "timeout-ms")));
   std::string problem;
   const auto tail = SnapshotTail::Start(
       {flags["brokers"], flags["snapshots-topic"], flags["watermarks-topic"]}, cache, problem);

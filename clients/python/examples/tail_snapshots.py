@@ -110,7 +110,7 @@ class Seen:
                     return Answer(by_request(snapshot, items, also_seen), "http")
                 if self._watermarks.stale_by_ms(snapshot) <= self._stale_ms_max:
                     return Answer(by_request(snapshot, items, also_seen), "cache")
-            return Answer(self._http.unseen(user, items, also_seen), "http")
+            return self._http.unseen(user, items, also_seen)
         except AskError as error:
             log.warning("showing without knowing what %r has seen of late: %s", user, error)
             return Answer(by_request(snapshot or Snapshot.empty(), items, also_seen), "request")

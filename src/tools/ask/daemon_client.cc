@@ -62,6 +62,8 @@ DaemonSummary Summarise(const Json& json) {
   summary.brokers = json.value("brokers", "");
   summary.topic = json.value("topic", "");
   summary.embedded_kafka = json.value("embedded_kafka", false);
+  summary.is_replica = json.value("role", "") == "replica";
+  summary.group_that_owns = json.value("owner_group", "");
   summary.ready = json.value("ready", false);
   summary.not_ready_reason = json.value("not_ready_reason", "");
   summary.partitions_total = json.value("partitions_total", 0);
@@ -177,6 +179,11 @@ Result<DaemonClient::Place> DaemonClient::Remove(std::string_view user_id,
   const std::string target = "/v1/users/" + PercentEncode(user_id) + "/removed";
   const Json body = {{"items", items}};
   return PlaceOf(target, http_.PostJson(target, body.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+Result<DaemonClient::Place> DaemonClient::Promote() {
+  constexpr std::string_view kTarget = "/v1/promote";
+  return PlaceOf(std::string(kTarget), http_.PostJson(kTarget, ""));
 }
 
 Result<DaemonSummary> DaemonClient::Status() {

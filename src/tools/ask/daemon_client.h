@@ -21,6 +21,8 @@ struct DaemonSummary {
   std::string brokers;
   std::string topic;
   bool embedded_kafka = false;
+  bool is_replica = false;
+  std::string group_that_owns;
   bool ready = false;
   std::string not_ready_reason;
   int32_t partitions_total = 0;
@@ -74,6 +76,8 @@ class DaemonClient {
   Result<std::string> MetricsPage();
   /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();
+  /// Makes the daemon's group the owner of the outputs.
+  Result<Place> Promote();
 
  private:
   explicit DaemonClient(HttpClient http) : http_(std::move(http)) {}

@@ -51,6 +51,7 @@ TEST(ConfigReference, IsFollowedByTheExampleConfigurations) {
   const std::vector<std::string> brokers = {"kafka.brokers=127.0.0.1:9092"};
   EXPECT_EQ(full->effective_json, LoadConfig("{}", brokers)->effective_json);
   EXPECT_TRUE(LoadConfig(Read(kSource + "/config/compose.json")));
+  EXPECT_TRUE(LoadConfig(Read(kSource + "/config/cluster.json")));
   EXPECT_TRUE(LoadConfig(Read(kSource + "/config/demo.json"), {}, {.embedded_kafka = true}));
 }
 

@@ -235,6 +235,9 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"cluster.address", {"seend-1:8080", "10.0.0.1:1", "[::1]:80"}, {"", "seend-1", "a b:1", "http://a:1"}},
       {"cluster.peers", {""}, {"a b", ",", "a,"}},
       {"cluster.token", {"12345678", std::string(256, 't')}, {"", "1234567", "12345678\n"}},
+      {"cluster.topic", topics_good, topics_bad},
+      {"role", {"owner"}, {"", "primary", "Replica"}},
+      {"replica_of", {}, {"", "a b", std::string(250, 'g')}},
       {"log.level", {"debug", "info", "warning", "error"}, {"", "warn", "Info"}},
       {"log.format", {"text", "json"}, {"", "JSON"}},
   };

@@ -42,6 +42,43 @@ TEST_F(OutputGuardTest, WhatStoodBeforeIsOfNoConcern) {
   EXPECT_TRUE(guard_.TakeForeign().empty());
 }
 
+TEST_F(OutputGuardTest, WhatStoodJustBeforeIsLookedBackAtOnce) {
+  EXPECT_EQ(guard_.TakeUnverified(), std::vector<int32_t>{kPlace.partition});
+  EXPECT_TRUE(guard_.TakeUnverified().empty()) << "once";
+  guard_.PutBackUnverified(kPlace.partition);
+  guard_.PutBackUnverified(9);  // isn't this process's
+  EXPECT_EQ(guard_.TakeUnverified(), std::vector<int32_t>{kPlace.partition}) << "brokers didn't answer";
+  guard_.LookBack(kPlace, 40, 50);
+  guard_.LookBack(kPlace, 50, 50);
+  guard_.LookBack({kPlace.filter, 9}, 1, 2);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 40, 50, false}}));
+  guard_.PutBackUnverified(kPlace.partition);
+  guard_.Disown(kPlace.partition);
+  EXPECT_TRUE(guard_.TakeUnverified().empty());
+}
+
+TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
+  Deliver(70);
+  guard_.Disown(kPlace.partition);
+  guard_.Own(kPlace.partition);
+  Ask(90);
+  EXPECT_TRUE(guard_.TakeCut().empty()) << "somebody else wrote meanwhile";
+  Deliver(90);
+  guard_.Disown(kPlace.partition);
+  guard_.Own(kPlace.partition);
+  Ask(60);
+  EXPECT_TRUE(guard_.TakeCut().empty()) << "a leader that is new may not know its end yet";
+  Ask(60);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace});
+  Deliver(60);
+  Ask(61);
+  EXPECT_TRUE(guard_.TakeCut().empty()) << "once";
+  guard_.Disown(kPlace.partition);
+  guard_.Own(kPlace.partition);
+  Deliver(30);
+  EXPECT_EQ(guard_.TakeCut(), std::vector<OutputPlace>{kPlace}) << "it published before it asked";
+}
+
 TEST_F(OutputGuardTest, AGapBetweenItsOwnRecordsIsSomebodyElses) {
   Deliver(7);
   Deliver(10);

@@ -256,5 +256,61 @@ TEST_F(PublishFlowTest, ADeferredChangeOfAPublishedUserIsPublishedAgain) {
   EXPECT_EQ(Step(), "a");
 }
 
+/// A checkpoint that reaches `to`.
+#define COLLECT(to)                  \
+  do {                               \
+    flow.CollectMarks({}, {}, (to)); \
+    flow.MarksCommitted();           \
+  } while (false)
+
+TEST_F(PublishFlowTest, IsPublishedUpToACheckpointOnceAllThatWereUncleanThenAreAcknowledged) {
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "no checkpoint has said where it stands";
+  Dirty('a');
+  EXPECT_EQ(Step(), "a");
+  Dirty('b');
+  COLLECT(10);
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset);
+  AcknowledgeAll();
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "b isn't sent yet";
+  EXPECT_EQ(Step(), "b");
+  Dirty('c');   // changed behind the checkpoint
+  COLLECT(20);  // while the round to 10 is under way
+  AcknowledgeAll();
+  EXPECT_EQ(flow.PublishedTo(), 10);
+  COLLECT(30);
+  EXPECT_EQ(Step(), "c");
+  AcknowledgeAll(Delivery::kFailed);
+  EXPECT_EQ(flow.PublishedTo(), 10) << "c must be sent again";
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(Step(), "c");
+  AcknowledgeAll();
+  EXPECT_EQ(flow.PublishedTo(), 30);
+}
+
+TEST_F(PublishFlowTest, WhatChangedAgainWhileItWasOnItsWayIsAwaitedTwice) {
+  Dirty('a');
+  EXPECT_EQ(Step(), "a");
+  Dirty('a');
+  COLLECT(10);
+  AcknowledgeAll();
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "what was sent lacks the second change";
+  now += kDebounce;
+  EXPECT_EQ(Step(), "a");
+  Dirty('a');  // a user who changes all the time doesn't hold the others up
+  AcknowledgeAll();
+  EXPECT_EQ(flow.PublishedTo(), 10);
+}
+
+TEST_F(PublishFlowTest, WhatIsLeftToMarksIsNotPublished) {
+  flow.CollectMarks({UserRef{0, Key('z')}}, {}, 10);
+  flow.MarksCommitted();
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset);
+  COLLECT(20);
+  EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "its mark hasn't been scanned";
+  flow.Scanned({}, 1, now);
+  COLLECT(30);
+  EXPECT_EQ(flow.PublishedTo(), 30);
+}
+
 }  // namespace
 }  // namespace seen

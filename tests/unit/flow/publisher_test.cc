@@ -224,5 +224,64 @@ TEST_F(PublisherTest, AClosedPartitionsAcknowledgementsAreNobodys) {
   EXPECT_TRUE(Published(0, "a"));
 }
 
+TEST_F(PublisherTest, ALeaseThatARebalanceEndsIsNoLapse) {
+  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
+  Publisher::Options options;
+  options.lease = &lease;
+  Publisher leased(opened, topic, reporter, clock, options);
+  lease.Committed(0, clock.Now());
+  leased.Step();
+  lease.Ended(0, clock.Now());
+  leased.Step();
+  EXPECT_EQ(reporter.leases_lapsed, 0u) << "the partition is about to be unassigned";
+}
+
+class FakeOwner final : public OutputsOwner {
+ public:
+  bool IsThisGroup() const override { return owns; }
+  int64_t PublishedTo(int32_t partition) const override {
+    return published_to[static_cast<size_t>(partition)];
+  }
+  bool owns = false;
+  std::array<int64_t, 2> published_to{-1, -1};
+};
+
+TEST_F(PublisherTest, AReplicaSendsNothingAndWaitsForTheOwner) {
+  FakeOwner owner;
+  Publisher::Options options;
+  options.owner = &owner;
+  Publisher replica(opened, topic, reporter, clock, options);
+  Expose(0, "a");
+  Expose(1, "b");
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_EQ(topic.sent_total, 0u);
+  EXPECT_EQ(replica.Outstanding(), 2u);
+  owner.published_to[0] = lanes[0].next_offset;
+  replica.Step();
+  EXPECT_EQ(replica.Outstanding(), 1u) << "the owner has published what partition 0 holds";
+  EXPECT_EQ(reporter.sent, 0u) << "nothing was sent, so nothing is counted";
+  owner.owns = true;
+  replica.Step();
+  clock.Advance(1'000);
+  for (int i = 0; i < 3; ++i) replica.Step();
+  EXPECT_FALSE(Published(0, "a")) << "the former owner has";
+  EXPECT_TRUE(Published(1, "b"));
+  EXPECT_EQ(replica.Outstanding(), 0u);
+}
+
+TEST_F(PublisherTest, AFormerOwnerQueuesNothingThatItRenderedBefore) {
+  FakeOwner owner;
+  owner.owns = true;
+  Publisher::Options options;
+  options.owner = &owner;
+  Publisher former(opened, topic, reporter, clock, options);
+  Expose(0, "a");
+  lanes[0].fate.before_read = [&] { owner.owns = false; };
+  former.Step();
+  lanes[0].fate.before_read = {};
+  for (int i = 0; i < 3; ++i) former.Step();
+  EXPECT_EQ(topic.sent_total, 0u);
+}
+
 }  // namespace
 }  // namespace seen

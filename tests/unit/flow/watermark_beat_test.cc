@@ -39,5 +39,13 @@ TEST(WatermarkBeat, NeverSaysThatAllIsReadWhileTheLogsEndIsUnknown) {
   }
 }
 
+TEST(WatermarkBeat, SaysHowFarAllIsPublishedAndThatAReplicaIsOne) {
+  PartitionStatus status;
+  status.published_to = 99;
+  const auto json = nlohmann::json::parse(WatermarkText(status, {"group", "", "", true}, {1}));
+  EXPECT_EQ(json["published_to"], 99);
+  EXPECT_EQ(json["role"], "replica");
+}
+
 }  // namespace
 }  // namespace seen

@@ -240,7 +240,7 @@ TEST(ItemRows, ComeBackAsTheyWere) {
   group.near.push_back({{-1, 5}, {"n", std::nullopt, 3, FoundBy::kSimHash}});
   EncodeStoredGroup(group, bytes);
   EXPECT_EQ(DecodeStoredGroup(bytes), group);
-  IndexPosition position{9, 8, {7}, {{1, 2}, {3, 4}}};
+  IndexPosition position{9, 8, {7}, {{1, 2}, {3, 4}}, {5, 6, 7}};
   EncodeIndexPosition(position, bytes);
   EXPECT_EQ(DecodeIndexPosition(bytes), position);
 }

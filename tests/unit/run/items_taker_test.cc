@@ -14,6 +14,8 @@ namespace seen {
 namespace {
 using namespace std::chrono_literals;
 
+using FakeEntry = sim::FakeGroupsTopic::Entry;
+
 class ItemsTakerTest : public testing::Test, public RunnerWait {
  protected:
   void WaitForRoom(std::chrono::milliseconds time) override { clock_.Advance(time.count()); }
@@ -36,7 +38,12 @@ class ItemsTakerTest : public testing::Test, public RunnerWait {
       reading.features.idf = std::move(idf);
       return std::make_unique<ItemReading>(reading);
     };
-    options.make_sink = [this]() -> Result<std::unique_ptr<GroupSink>> { return groups_.MakeSink(); };
+    options.make_sink = [this](const std::string& decided_by) -> Result<std::unique_ptr<GroupSink>> {
+      return groups_.MakeSink(decided_by);
+    };
+    options.instance = "seend-1";
+    options.watch_groups = groups_.Watch();
+    options.lease = lease_;
     options.awaits = [this] { return awaited_; };
     taker_ = std::make_unique<ItemsTaker>(options, indexes_, letters_, *this, clock_);
     TopicRunner::Options run;
@@ -96,6 +103,7 @@ class ItemsTakerTest : public testing::Test, public RunnerWait {
   sim::FakeItemIndexes indexes_;
   sim::FakeGroupsTopic groups_;
   sim::FakeItemLetters letters_;
+  const PublishLease* lease_ = nullptr;
   std::string awaited_;
   std::unique_ptr<ItemsTaker> taker_;
   std::unique_ptr<TopicRunner> runner_;
@@ -234,6 +242,110 @@ TEST_F(ItemsTakerTest, AFullQueueOfGroupsHoldsThePartitionAndLosesNothing) {
   Steps();
   EXPECT_EQ(Durable(0), 5);
   EXPECT_EQ(groups_.records.size(), 5u);
+}
+
+TEST_F(ItemsTakerTest, NoGroupIsSentWithoutTheLeaseAndNoneIsLost) {
+  CommitLease lease(LeaseTimes::Of(45s));
+  lease_ = &lease;
+  topic_.on_commit = [&](int32_t partition, int64_t) { lease.Committed(partition, clock_.Now()); };
+  Start();
+  EXPECT_EQ(topic_.committed(0), 0) << "an index that is new tells the group where it begins: no lease else";
+  Send(0, "a");
+  Steps();
+  EXPECT_EQ(Durable(0), 1);
+  EXPECT_TRUE(groups_.records.contains("a"));
+
+  topic_.on_commit = nullptr;  // none succeeds
+  clock_.Advance(60'000);
+  lease.Ended(0, clock_.Now());
+  Send(0, "b");
+  Send(0, "c");
+  Steps();
+  EXPECT_FALSE(groups_.records.contains("b"));
+  EXPECT_EQ(Durable(0), 1);
+  EXPECT_EQ(Status().partitions.at(0).reason, "the lease has ended: waiting for a commit of offsets");
+  EXPECT_EQ(Status().leases_lapsed, 1u);
+
+  topic_.on_commit = [&](int32_t partition, int64_t) { lease.Committed(partition, clock_.Now()); };
+  Steps();
+  EXPECT_EQ(Durable(0), 3);
+  EXPECT_EQ(groups_.records.at("c").group_id, "a");
+  EXPECT_EQ(Status().problem, "");
+  EXPECT_EQ(Status().leases_lapsed, 1u);
+}
+
+TEST_F(ItemsTakerTest, AForeignGroupIsReplacedByWhatWasDecidedAlsoOfWhileNobodyOwnedTheIndex) {
+  Start();
+  Send(0, "a");
+  Steps();
+  const auto of_other = [](FakeEntry old) {
+    old.decided_by = "0/another/1";
+    return old;
+  };
+  const FakeEntry old = of_other(groups_.log.at(0));
+  Send(0, "b");
+  Send(1, "elsewhere", "six seven eight nine ten");
+  Steps();
+  const auto right = groups_.records;
+  ASSERT_EQ(right.at("a").near.size(), 1u);
+  EXPECT_EQ(Status().foreign_groups, 0u) << "its own don't count";
+  groups_.Put(old);
+  EXPECT_NE(groups_.records, right);
+  Steps();
+  EXPECT_EQ(groups_.records, right);
+  EXPECT_EQ(Status().foreign_groups, 1u);
+  EXPECT_EQ(indexes_.disks[0].ReadPosition()->value().groups_verified.at(0), std::ssize(groups_.log) - 1)
+      << "a checkpoint follows, though no item came";
+
+  log_->Crash();
+  groups_.Put(old);
+  groups_.Put({"b", std::nullopt, "0/another/1"});
+  groups_.Put({"elsewhere", "{", "1/another/1"});
+  Start();
+  EXPECT_EQ(groups_.records, right);
+  EXPECT_EQ(Status().foreign_groups, 3u);
+}
+
+TEST_F(ItemsTakerTest, NothingIsReplacedWhereTheIndexIsBehindOrTheLeaseHasEnded) {
+  CommitLease lease(LeaseTimes::Of(45s));
+  lease_ = &lease;
+  topic_.on_commit = [&](int32_t partition, int64_t) { lease.Committed(partition, clock_.Now()); };
+  Start();
+  Send(0, "a");
+  Steps();
+  const FakeEntry old{"a", groups_.log.at(0).value, "0/another/1"};
+  Send(0, "b");
+  Steps();
+  topic_.on_commit = nullptr;
+  lease.Ended(0, clock_.Now());
+  groups_.Put(old);
+  Steps();
+  EXPECT_EQ(groups_.records.at("a").near.size(), 0u) << "the other one may be the owner by now";
+  EXPECT_EQ(Status().foreign_groups, 0u);
+  topic_.on_commit = [&](int32_t partition, int64_t) { lease.Committed(partition, clock_.Now()); };
+  Steps();
+  EXPECT_EQ(groups_.records.at("a").near.size(), 1u);
+  EXPECT_EQ(Status().foreign_groups, 1u);
+}
+
+TEST_F(ItemsTakerTest, ATopicOfGroupsThatCannotBeWatchedHoldsUpNothingOnceTheIndexIsOpen) {
+  groups_.watch_fails = {Code::kUnavailable, "no broker"};
+  Send(0, "a");
+  Start();
+  EXPECT_EQ(Status().partitions.at(0).state, "opening");
+  EXPECT_EQ(Status().partitions.at(0).reason, "no broker");
+  groups_.watch_fails.reset();
+  Steps();
+  EXPECT_EQ(Durable(0), 1);
+  groups_.watch_fails = {Code::kRefused, "the offset to read next is gone"};
+  Send(0, "b");
+  Steps();
+  EXPECT_EQ(Durable(0), 2);
+  groups_.watch_fails.reset();
+  groups_.Put({"b", std::nullopt, ""});
+  Steps();
+  EXPECT_TRUE(groups_.records.contains("b"));
+  EXPECT_EQ(Status().problem, "");
 }
 
 TEST_F(ItemsTakerTest, UnreadableItemsAreSentOnceAndBeforeAnythingBehindThemIsDurable) {

@@ -28,6 +28,10 @@ class FakeChange : public ChangePort {
     removed.emplace(items.begin(), items.end());
     done(place);
   }
+  void Promote(Done done) override {
+    ++asked;
+    done(place);
+  }
 };
 
 }  // namespace seen

@@ -139,6 +139,8 @@ inline DaemonStatus BusyStatus() {
   status.brokers = "127.0.0.1:9092";
   status.brokers_reachable = true;
   status.instance_id = "host-1";
+  status.is_replica = true;
+  status.owner_group = "seend-a";
   status.topic = "exposures";
   status.forwarded = ForwardFigures{5, 2, 1};
   status.state_topic = StateTopicStatus{

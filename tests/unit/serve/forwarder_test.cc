@@ -104,6 +104,7 @@ TEST_F(ForwarderTest, WaitsNoLongerThanItsDeadline) {
     const HttpResponse response = Ask(forwarder, Request(milliseconds(50))).get();
     EXPECT_EQ(response.status, 503u);
     EXPECT_NE(response.body.find("no answer within 50 ms"), std::string::npos) << response.body;
+    EXPECT_TRUE(forwarder.IsSilent(Request().address));
   }
   go_.set_value();
 }
@@ -149,17 +150,24 @@ class FakeRoutes final : public RoutePort {
   RoutesAnswer Routes() const override {
     return {"exposures", "murmur2", 2, {{1, "seend-2", "host:80", "ready", 3, milliseconds(40), false}}};
   }
-  std::string AddressFor(std::string_view user_id) const override { return user_id == "u1" ? "host:80" : ""; }
+  std::vector<std::string> AddressesFor(std::string_view user_id) const override {
+    if (user_id == "u3") return {"away:80", "host:80"};
+    return user_id == "u1" ? std::vector<std::string>{"host:80"} : std::vector<std::string>();
+  }
 };
 
 class FakeForward final : public ForwardPort {
  public:
-  bool Allows(const std::string& address) const override { return allows && address == "host:80"; }
+  bool Allows(const std::string& address) const override { return allows && address.ends_with(":80"); }
+  bool IsSilent(const std::string& address) const override { return address == silent; }
   void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) override {
     forwarded.push_back(std::move(request));
+    if (forwarded.back().address == "away:80")
+      return give(HttpResponse{.status = 503, .content_type = {}, .headers = {}, .body = {}, .route = {}});
     give(HttpResponse{.status = 200, .content_type = {}, .headers = {}, .body = "theirs", .route = {}});
   }
   bool allows = true;
+  std::string silent;
   std::vector<ForwardedRequest> forwarded;
 };
 
@@ -173,6 +181,11 @@ class ForwardedRoutesTest : public testing::Test {
     HttpResponse response = routes_.Handle(request);
     if (const auto later = response.later) later([&](HttpResponse answer) { response = std::move(answer); });
     return response;
+  }
+  // A little of the time has passed.
+  static void ExpectAbout(milliseconds deadline, milliseconds asked) {
+    EXPECT_LE(deadline, asked);
+    EXPECT_GT(deadline, asked - milliseconds(200));
   }
   FakeQuery query_;
   FakeChange change_;
@@ -189,11 +202,11 @@ TEST_F(ForwardedRoutesTest, WhatThisDaemonCanNotAnswerAnotherOneDoes) {
   ASSERT_EQ(forward_.forwarded.size(), 1u);
   EXPECT_EQ(forward_.forwarded[0].target, target);
   EXPECT_EQ(forward_.forwarded[0].body, "{\"items\":[\"a\"]}");
-  EXPECT_EQ(forward_.forwarded[0].deadline, milliseconds(1'000));
+  ExpectAbout(forward_.forwarded[0].deadline, milliseconds(1'000));
   Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .deadline_ms = "250"});
-  EXPECT_EQ(forward_.forwarded[1].deadline, milliseconds(250));
+  ExpectAbout(forward_.forwarded[1].deadline, milliseconds(250));
   Ask({.method = "GET", .target = "/v1/filters/home/users/u1", .deadline_ms = "99999999999"});
-  EXPECT_EQ(forward_.forwarded[2].deadline, milliseconds(10'000));
+  ExpectAbout(forward_.forwarded[2].deadline, milliseconds(10'000));
 }
 
 TEST_F(ForwardedRoutesTest, OneHopAndNoMore) {
@@ -229,7 +242,26 @@ TEST_F(ForwardedRoutesTest, EachAnswerNamesWhoAnswered) {
       "{\"topic\":\"exposures\",\"partitioner\":\"murmur2\",\"partitions\":2,\"routes\":[{\"partition\":1,"
       "\"instance\":\"seend-2\",\"address\":\"host:80\",\"state\":\"ready\",\"lag_messages\":3,\"heard_ms_"
       "ago\":40,"
-      "\"here\":false}]}\n");
+      "\"here\":false,\"role\":\"owner\"}]}\n");
+}
+
+TEST_F(ForwardedRoutesTest, WhereTheOwnerDoesNotAnswerAReplicaIsAsked) {
+  const HttpResponse response =
+      Ask({"POST", "/v1/filters/home/users/u3/unseen", "{\"items\":[]}", "application/json"});
+  EXPECT_EQ(response.body, "theirs");
+  ASSERT_EQ(forward_.forwarded.size(), 2u);
+  EXPECT_EQ(forward_.forwarded[0].address, "away:80");
+  EXPECT_LE(forward_.forwarded[0].deadline, milliseconds(250)) << "a part of the time is left for the other";
+  EXPECT_EQ(forward_.forwarded[1].address, "host:80");
+  EXPECT_EQ(forward_.forwarded[1].body, "{\"items\":[]}");
+  EXPECT_GT(forward_.forwarded[1].deadline, milliseconds(500));
+}
+
+TEST_F(ForwardedRoutesTest, WhoDidNotAnswerJustNowIsAskedLast) {
+  forward_.silent = "away:80";
+  EXPECT_EQ(Ask({.method = "GET", .target = "/v1/filters/home/users/u3"}).body, "theirs");
+  ASSERT_EQ(forward_.forwarded.size(), 1u);
+  EXPECT_EQ(forward_.forwarded[0].address, "host:80");
 }
 
 }  // namespace

@@ -182,6 +182,7 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_store_compaction_pending_bytes{partition=\"0\"}", 5000},
       {"seen_store_block_cache_hits_total{partition=\"0\"}", 900},
       {"seen_users_at_daily_limit{partition=\"0\"}", 3},
+      {"seen_state_stream_epoch{partition=\"4\"}", 7},
       {"seen_store_block_cache_misses_total{partition=\"0\"}", 100},
   };
   for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
@@ -193,9 +194,11 @@ TEST(Metrics, ShowTheStatusAsGauges) {
 
   DaemonStatus without = BusyStatus();
   without.partitions.clear();
+  without.state_topic->streams[4].epoch = -1;
   page = metrics.Page(without);
   EXPECT_EQ(page.find("seen_store_bytes"), std::string::npos)
       << "a partition that is gone takes its gauges with it";
+  EXPECT_EQ(page.find("seen_state_stream_epoch"), std::string::npos) << "its opening isn't acknowledged yet";
 }
 
 TEST(Metrics, BoundTheReasonsOfHolds) {

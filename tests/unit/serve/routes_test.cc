@@ -393,7 +393,7 @@ TEST_F(RoutesTest, AreAllDocumented) {
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 16U);
+  EXPECT_EQ(addresses, 17U);
 }
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
@@ -403,6 +403,13 @@ TEST_F(RoutesTest, PublishEverythingAnew) {
   EXPECT_EQ(answer.body, "{\"partitions\":2}\n");
   query_.error = Error{Code::kNotFound, "no filter publishes"};
   EXPECT_EQ(Ask("POST", "/v1/publish").status, 404U);
+}
+
+TEST_F(RoutesTest, PromotesByJsonAlone) {
+  EXPECT_EQ(Ask("GET", "/v1/promote").status, 405U);
+  EXPECT_EQ(routes_.Handle({"POST", "/v1/promote", {}, "text/plain"}).status, 415U)
+      << "a page of another origin could send it";
+  EXPECT_EQ(change_.asked, 0);
 }
 
 TEST_F(RoutesTest, AcknowledgeLostRanges) {
@@ -417,7 +424,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
   const json status = json::parse(response.body);
   json expected = json::parse(R"({
     "version": "0.1.0", "librdkafka_version": "2.0.2", "rocksdb_version": "7.8.3", "store_version": 1, "ready": true, "not_ready_reason": "", "troubles": ["partition 4 of \"exposures\" is refused: no state"], "started_at_ms": 1763000000000,
-    "brokers": "127.0.0.1:9092", "embedded_kafka": false, "brokers_reachable": true, "instance_id": "host-1",
+    "brokers": "127.0.0.1:9092", "embedded_kafka": false, "brokers_reachable": true, "instance_id": "host-1", "role": "replica", "owner_group": "seend-a",
     "topic": "exposures", "partitions_total": 2,
     "partitions_refused": [{"partition": 4, "reason": "no state", "since_ms": 1763700000000}],
     "partitions_unowned": [5, 6],

@@ -24,7 +24,7 @@ func main() {
 	brokers := flag.String("brokers", "127.0.0.1:9092", "of Kafka, separated by commas")
 	snapshots := flag.String("snapshots", "seen-filters", "the topic of snapshots")
 	watermarks := flag.String("watermarks", "seen-watermarks", "the topic of watermarks")
-	base := flag.String("http", "http://127.0.0.1:8080", "where seend answers")
+	addresses := flag.String("http", "http://127.0.0.1:8080", "where seend answers: one or several, with commas")
 	filter := flag.String("filter", "default", "which filter to ask over HTTP: that of the topic")
 	timeout := flag.Duration("timeout", 50*time.Millisecond, "how long to wait for an answer over HTTP")
 	usersMax := flag.Int("users-max", 1_000_000, "how many users to keep")
@@ -42,7 +42,9 @@ func main() {
 	defer stop()
 	go follower.Run(ctx)
 
-	r := recommender{users, follower, seenhttp.New(*base, *filter, *timeout, 64), *staleMax}
+	client := seenhttp.New(strings.Split(*addresses, ","), *filter, *timeout, 64)
+	defer client.Close()
+	r := recommender{users, follower, client, *staleMax}
 	err = lines.Serve(os.Stdin, os.Stdout, func(user string, items, alsoSeen []string) lines.Answer {
 		return r.unseen(ctx, user, items, alsoSeen)
 	})
@@ -72,8 +74,9 @@ func (r *recommender) unseen(ctx context.Context, user string, items, alsoSeen [
 		}
 	case r.follower.StaleBy(snapshot, time.Now()) > r.staleMax:
 		var unseen []string
-		if unseen, err = r.http.Unseen(ctx, user, items, alsoSeen); err == nil {
-			return lines.Answer{Unseen: unseen, From: "http"}
+		var by string
+		if unseen, by, err = r.http.Unseen(ctx, user, items, alsoSeen); err == nil {
+			return lines.Answer{Unseen: unseen, From: "http", By: by}
 		}
 		from = "stale cache" // what was seen up to then, and what this request knows
 	}

@@ -40,6 +40,7 @@ type Request struct {
 type Answer struct {
 	Unseen []string `json:"unseen"`
 	From   string   `json:"from,omitempty"`
+	By     string   `json:"by,omitempty"`    // the daemon that answered
 	Error  string   `json:"error,omitempty"` // why it isn't from where it should be
 }
 

@@ -18,13 +18,19 @@ func server(t *testing.T, answer http.HandlerFunc) (*Client, func() int) {
 	var mu sync.Mutex
 	connections := map[string]bool{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/routes" {
+			http.NotFound(w, r)
+			return
+		}
 		mu.Lock()
 		connections[r.RemoteAddr] = true
 		mu.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return New(s.URL+"/", "de/fault", 300*time.Millisecond, 4), func() int {
+	client := New([]string{s.URL + "/"}, "de/fault", 300*time.Millisecond, 4)
+	t.Cleanup(client.Close)
+	return client, func() int {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(connections)
@@ -41,7 +47,7 @@ func TestUnseenKeepsTheConnection(t *testing.T) {
 		fmt.Fprint(w, `{"unseen":["n2"]}`)
 	})
 	for i := 0; i < 5; i++ {
-		unseen, err := client.Unseen(context.Background(), "用/1+", []string{"n1", "n2"}, nil)
+		unseen, _, err := client.Unseen(context.Background(), "用/1+", []string{"n1", "n2"}, nil)
 		if err != nil || !reflect.DeepEqual(unseen, []string{"n2"}) {
 			t.Fatal(unseen, err)
 		}
@@ -57,7 +63,7 @@ func TestAnErrorSaysWhatSeendSays(t *testing.T) {
 		fmt.Fprint(w, `{"status":503,"detail":"partition 3 is catching up"}`)
 	})
 	for i := 0; i < 3; i++ {
-		if _, err := client.Unseen(context.Background(), "u1", nil, nil); err == nil || !strings.Contains(err.Error(), "catching up") {
+		if _, _, err := client.Unseen(context.Background(), "u1", nil, nil); err == nil || !strings.Contains(err.Error(), "catching up") {
 			t.Error(err)
 		}
 	}
@@ -81,7 +87,7 @@ func TestItWaitsNoLongerThanTold(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := client.Unseen(ctx, "u1", nil, nil); err == nil {
+	if _, _, err := client.Unseen(ctx, "u1", nil, nil); err == nil {
 		t.Error("no answer is an error")
 	}
 	if waited := time.Since(begun); waited < 300*time.Millisecond || waited > 3*time.Second {

@@ -3,12 +3,14 @@ package seen.bench.streams;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.QueryableStoreTypes;
@@ -22,7 +24,7 @@ import seen.bench.Progress;
 
 /**
  * The application. Keys: the harness's (`output` is not asked: the changelog is it), and cache_bytes,
- * commit_ms.
+ * commit_ms, session_ms, standbys, watched (true: prints which partitions answer).
  */
 public final class SeenStreams {
   public static void main(String[] words) throws Exception {
@@ -31,6 +33,8 @@ public final class SeenStreams {
     Progress.start(InputOffsets.committed(arguments));
     KafkaStreams streams = new KafkaStreams(topology(arguments).build(), settings(arguments));
     streams.start();
+    if (arguments.flag("watched"))
+      watch(streams, arguments.number("partitions", 4));
     boolean reached = Progress.printUntil(ends, () -> streams.state() != KafkaStreams.State.ERROR);
     if (!reached)
       throw new IllegalStateException("the application ended by itself");
@@ -76,10 +80,43 @@ public final class SeenStreams {
     to.put(StreamsConfig.producerPrefix("batch.size"), arguments.text("batch_size", "131072"));
     to.put(StreamsConfig.producerPrefix("buffer.memory"), "67108864");
     to.put(StreamsConfig.producerPrefix("acks"), "all");
+    to.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, arguments.number("standbys", 0));
+    to.put(StreamsConfig.mainConsumerPrefix("session.timeout.ms"), arguments.text("session_ms", "45000"));
+    to.put(StreamsConfig.mainConsumerPrefix("heartbeat.interval.ms"), arguments.text("heartbeat_ms", "3000"));
     if (!arguments.text("instance", "").isEmpty()) {
       to.put(StreamsConfig.mainConsumerPrefix("group.instance.id"), arguments.text("instance"));
     }
     return to;
+  }
+
+  /** Prints `answers P,P,...` every 50 ms: the partitions whose store answers a query here. */
+  private static void watch(KafkaStreams streams, int partitions) {
+    Thread watcher = new Thread(() -> {
+      while (true) {
+        StringBuilder line = new StringBuilder("answers ");
+        for (int partition = 0; partition < partitions; partition++) {
+          if (answers(streams, partition))
+            line.append(partition).append(',');
+        }
+        System.out.println(line);
+        LockSupport.parkNanos(50_000_000);
+      }
+    });
+    watcher.setDaemon(true);
+    watcher.start();
+  }
+
+  private static boolean answers(KafkaStreams streams, int partition) {
+    try {
+      streams
+          .store(StoreQueryParameters
+                     .fromNameAndType(DayFilters.STORE, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
+                     .withPartition(partition))
+          .get(Bytes.wrap(new byte[] {'u'}));
+      return true;
+    } catch (InvalidStateStoreException notHereOrNotYet) {
+      return false;
+    }
   }
 
   private static void answer(KafkaStreams streams, Arguments arguments) throws Exception {

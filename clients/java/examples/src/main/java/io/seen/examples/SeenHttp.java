@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -23,39 +24,108 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Asks seend which items are unseen. One for the whole program: it keeps its connections. Any thread. */
-final class SeenHttp {
+/**
+ * Asks seend which items are unseen; of several daemons the one that owns the user's partition. One for the whole
+ * program: it keeps its connections. Any thread.
+ */
+final class SeenHttp implements AutoCloseable {
   private static final JsonFactory JSON = new JsonFactory();
+  private static final int DAEMONS_MAX = 3; // asked about one question
 
   private final HttpClient client;
+  private final Owners owners;
   private final String users;
   private final Duration timeout;
 
-  /** {@code timeout}: for the whole of a question, connecting and asking again included. */
-  SeenHttp(String address, String filter, Duration timeout) {
+  /**
+   * {@code addresses}: of some daemons of one group, with commas. {@code timeout}: for the whole of a question,
+   * connecting and asking again included.
+   */
+  SeenHttp(String addresses, String filter, Duration timeout) {
     this.client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(timeout).build();
-    this.users = address + "/v1/filters/" + segment(filter) + "/users/";
+    this.owners = new Owners(client, List.of(addresses.split(" *, *")));
+    this.users = "/v1/filters/" + segment(filter) + "/users/";
     this.timeout = timeout;
   }
 
-  /** Throws if no answer came in time, or none that helps: the daemon is away, or still catching up (503). */
-  List<String> unseen(String user, List<String> items, List<String> alsoSeen) throws IOException {
-    HttpRequest request = HttpRequest.newBuilder(URI.create(users + segment(user) + "/unseen"))
-        .POST(BodyPublishers.ofString(question(items, alsoSeen)))
+  /** What is unseen, and the name of the daemon that said so (null: it didn't give one). */
+  static final class Unseen {
+    final List<String> items;
+    final String by;
+
+    private Unseen(List<String> items, String by) {
+      this.items = items;
+      this.by = by;
+    }
+  }
+
+  /** No routes are read any more. */
+  @Override
+  public void close() {
+    owners.close();
+  }
+
+  Owners owners() {
+    return owners;
+  }
+
+  /** Throws if no answer came in time, or none that helps: the daemons are away, or still catching up (503). */
+  Unseen unseen(String user, List<String> items, List<String> alsoSeen) throws IOException {
+    String question = question(items, alsoSeen);
+    long end = System.nanoTime() + timeout.toNanos();
+    List<Daemon> daemons = owners.whomToAsk(user);
+    int last = Math.min(DAEMONS_MAX, daemons.size()) - 1;
+    List<String> problems = new ArrayList<>();
+    for (int i = 0; i <= last; ++i) {
+      Daemon daemon = daemons.get(i);
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        break;
+      }
+      // Each but the last may take half of the time that is left: so there is time to ask another one.
+      long deadline = System.nanoTime() + (i == last ? left : left / 2);
+      HttpResponse<String> answer;
+      try {
+        answer = ask(daemon.address + users + segment(user) + "/unseen", question, deadline);
+      } catch (IOException away) {
+        if (Thread.currentThread().isInterrupted()) {
+          throw away;
+        }
+        owners.failed(daemon);
+        problems.add(daemon + ": " + away);
+        continue;
+      }
+      String by = answer.headers().firstValue("Seen-Answered-By").orElse(null);
+      if (answer.statusCode() >= 500 || !daemon.instance.isEmpty() && !daemon.instance.equals(by)) {
+        owners.refresh(); // the partition may have moved
+      }
+      if (answer.statusCode() == 200) {
+        return new Unseen(readUnseen(answer.body()), by);
+      }
+      problems.add(daemon + ": status " + answer.statusCode() + ": " + answer.body().trim());
+      if (answer.statusCode() < 500) {
+        break; // the question is wrong, for all of them
+      }
+    }
+    throw new IOException("no answer within " + timeout.toMillis() + " ms: " + String.join("; ", problems));
+  }
+
+  private HttpResponse<String> ask(String address, String question, long deadline) throws IOException {
+    // A daemon that passes the question on stops before this one does: its 503 says that it is there itself.
+    long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+    HttpRequest request = HttpRequest.newBuilder(URI.create(address))
+        .header("Seen-Deadline-Ms", String.valueOf(Math.max(1, leftMs * 3 / 4)))
+        .POST(BodyPublishers.ofString(question))
         .build();
-    long deadline = System.nanoTime() + timeout.toNanos();
-    HttpResponse<String> answer;
     try {
-      answer = send(request, deadline);
+      return send(request, deadline);
     } catch (HttpTimeoutException tooLate) {
       throw tooLate;
+    } catch (ConnectException nobodyThere) {
+      throw nobodyThere;
     } catch (IOException perhapsClosedWhileIdle) { // a kept connection may end at any time: once more on a new one
-      answer = send(request, deadline);
+      return send(request, deadline);
     }
-    if (answer.statusCode() != 200) {
-      throw new IOException("status " + answer.statusCode() + ": " + answer.body().trim());
-    }
-    return readUnseen(answer.body());
   }
 
   private HttpResponse<String> send(HttpRequest request, long deadline) throws IOException {
@@ -63,7 +133,7 @@ final class SeenHttp {
     try {
       return answer.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException tooLate) {
-      throw new HttpTimeoutException("no answer within " + timeout.toMillis() + " ms");
+      throw new HttpTimeoutException("too late");
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof IOException
           ? (IOException) failed.getCause()

@@ -25,7 +25,7 @@ final class TailExample {
       + "\n  --users-max     100000                  users held"
       + "\n  --mib-max       256                     and their bytes"
       + "\n  --stale-ms      5000                    a snapshot that is older isn't answered from"
-      + "\n  --http          http://127.0.0.1:8080   seend's address"
+      + "\n  --http          http://127.0.0.1:8080   seend's address, or several with commas"
       + "\n  --filter        default                 which of its filters"
       + "\n  --timeout-ms    50                      how long a request waits for it";
 
@@ -53,6 +53,7 @@ final class TailExample {
       Request.answerAll(example::unseen);
     } finally {
       example.tail.close();
+      example.http.close();
     }
   }
 
@@ -62,7 +63,7 @@ final class TailExample {
       return new Answer("snapshot", by(snapshot, request));
     }
     try {
-      return new Answer("http", http.unseen(request.user, request.items, request.alsoSeen));
+      return new Answer("http", http.unseen(request.user, request.items, request.alsoSeen).items);
     } catch (IOException away) {
       System.err.println("decided without the newest: " + away); // count these: users may see items twice
       Snapshot known = snapshot == null ? Snapshot.empty() : snapshot;

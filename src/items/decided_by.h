@@ -1,0 +1,30 @@
+#pragma once
+// Who sent a record of the topic of groups: the header that each of them has. schemas/item_groups.md.
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace seen {
+
+inline constexpr char kDecidedByHeader[] = "decided-by";
+
+/// The index of a partition, opened by `instance` at `opened`. No two openings have the same.
+inline std::string DecidedBy(int32_t partition, std::string_view instance, TimeMs opened) {
+  return std::to_string(partition) + "/" + std::string(instance) + "/" + std::to_string(opened.value);
+}
+
+/// Of which partition of the ordered topic the index is. nullopt: it doesn't say.
+inline std::optional<int32_t> IndexPartitionOf(std::string_view decided_by) {
+  int32_t partition = 0;
+  const char* const end = decided_by.data() + decided_by.size();
+  const auto [read_to, error] = std::from_chars(decided_by.data(), end, partition);
+  if (error != std::errc() || read_to == end || *read_to != '/') return std::nullopt;
+  return partition;
+}
+
+}  // namespace seen

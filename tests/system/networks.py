@@ -1,0 +1,31 @@
+"""Cuts a daemon's network: from the brokers alone, or from everybody else alone."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+SOURCE = pathlib.Path(__file__).with_name("cut_network.c")
+
+
+class Network:
+    """What a daemon is started with, so that it can be cut off while it runs."""
+
+    def __init__(self, directory, name, bootstrap):
+        self.prefix = pathlib.Path(directory) / f"{name}-cut"
+        library = pathlib.Path(directory) / "cut_network.so"
+        if not library.exists():
+            compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
+            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+        self.environment = {"LD_PRELOAD": str(library), "SEEN_CUT": str(self.prefix),
+                            "SEEN_CUT_PORT": bootstrap.rpartition(":")[2]}
+
+    def cut(self, what):
+        """`what`: brokers or others."""
+        self.marker(what).touch()
+
+    def mend(self, what):
+        self.marker(what).unlink()
+
+    def marker(self, what):
+        return self.prefix.with_name(f"{self.prefix.name}.{what}")

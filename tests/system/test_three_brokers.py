@@ -1,0 +1,156 @@
+"""Three brokers, and three replicas of each topic: one broker after the other is killed, and a leader is elected that lacks
+what the last one had."""
+
+import time
+
+import pytest
+from chaos import Asker, LiveLoad
+from kafka_broker import Kafka
+from oracle import Oracle
+from places import free_port, wait_until
+from topics import Topics
+
+PARTITIONS = 4
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "topic.metadata.refresh.interval.ms": "2000"}
+
+
+@pytest.fixture
+def brokers(tmp_path):
+    controllers = {node: free_port() for node in (1, 2, 3)}
+    nodes = []
+    for node in controllers:
+        directory = tmp_path / f"broker-{node}"
+        directory.mkdir()
+        nodes.append(Kafka(directory, node, controllers, heap="320m"))
+    for node in nodes:
+        node.start(wait=False)
+    for node in nodes:
+        node.wait_ready()
+    yield nodes
+    for node in nodes:
+        node.kill()
+
+
+@pytest.fixture
+def three(brokers):
+    return Topics(",".join(node.bootstrap for node in brokers))
+
+
+def members_of(daemon, topics, topic_name, count=2):
+    return [daemon(topic_name, {
+        "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+        "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+        "watermarks": {"topic": f"{topic_name}-beats"},
+        "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+    }, name=f"member-{number}", at=topics).start(ready=False) for number in range(count)]
+
+
+def ready(members):
+    return sorted(p for m in members for p, s in m.partition_status().items() if s["state"] == "ready")
+
+
+def wait_at_rest(members, topics, topic):
+    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+
+    def at_rest():
+        status = {p: s for m in members for p, s in m.partition_status().items() if s["state"] == "ready"}
+        return set(status) == set(ends) and all(
+            s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0 for p, s in status.items())
+    wait_until(at_rest, "all is read and published", 120)
+
+
+def elect_unclean(node, topic):
+    """Makes `node`, which lacks what the leader had, lead partition 0."""
+    def elected():
+        said = node.tool("org.apache.kafka.tools.LeaderElectionCommand", "--bootstrap-server", node.bootstrap,
+                         "--election-type", "unclean", "--topic", topic, "--partition", "0", check=False)
+        return "Successfully completed" in said
+    wait_until(elected, "the other replica leads", 60)
+
+
+@pytest.mark.heavy
+def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, daemon, topic_name, chance):
+    three.create(topic_name, partitions=PARTITIONS, replicas=3, **{"min.insync.replicas": "2"})
+    members = members_of(daemon, three, topic_name)
+    wait_until(lambda: ready(members) == list(range(PARTITIONS)), "each partition is owned", 90)
+    oracle = Oracle()
+    with LiveLoad(three, topic_name, oracle, chance.random(), PARTITIONS, rate=200) as load, \
+            Asker(members, load, PARTITIONS, chance.random()) as asker:
+        for node in brokers:
+            node.kill()
+            time.sleep(5)
+            node.start()
+            time.sleep(5)
+        assert not asker.wrong, asker.wrong[:5]
+    assert not load.failed and asker.checked > 100
+    wait_at_rest(members, three, topic_name)
+    for member in members:
+        oracle.check_http(member, users=oracle.users()[:60], strangers=3)
+        assert all(s["lost_ranges"] == [] for s in member.partition_status().values())
+    oracle.check_published(three, f"{topic_name}-filters", PARTITIONS)
+
+
+@pytest.mark.heavy
+def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brokers, three, daemon, topic_name, chance):
+    """The leader of the snapshot topic has records that the other replica never got, and its disk isn't there any more."""
+    three.create(topic_name, partitions=1, replicas=3)
+    three.create(f"{topic_name}-filters", assignment=[[1, 2]], **{"cleanup.policy": "compact", "min.insync.replicas": "1"})
+    members = members_of(daemon, three, topic_name, 1)
+    oracle = Oracle()
+
+    def load_for(seconds):
+        with LiveLoad(three, topic_name, oracle, chance.random(), 1, users=60, rate=200):
+            time.sleep(seconds)
+
+    wait_until(lambda: ready(members) == [0], "the partition is owned", 90)
+    load_for(2)
+    wait_at_rest(members, three, topic_name)
+    leader, follower = brokers[0], brokers[1]
+    follower.kill()
+    load_for(3)  # the leader alone has it
+    wait_at_rest(members, three, topic_name)
+    leader.kill()
+    follower.start()
+
+    elect_unclean(follower, f"{topic_name}-filters")
+    leader.start()
+    wait_until(lambda: members[0].metric_sum("seen_snapshot_partitions_cut_total") > 0, "the daemon has seen the cut", 60)
+    load_for(1)
+    wait_at_rest(members, three, topic_name)
+    time.sleep(5)  # all are published again
+    wait_at_rest(members, three, topic_name)
+    oracle.check_published(three, f"{topic_name}-filters", 1)
+    oracle.check_http(members[0], users=oracle.users(), strangers=3)
+
+
+@pytest.mark.heavy
+def test_what_an_unclean_election_cuts_off_the_input_is_shown_and_harms_its_partition_alone(
+        brokers, three, daemon, topic_name, chance):
+    three.create(topic_name, assignment=[[1, 2], [3, 2]], **{"min.insync.replicas": "1"})
+    member = members_of(daemon, three, topic_name, 1)[0]
+    oracle = Oracle()
+
+    def load_for(seconds, partitions):
+        with LiveLoad(three, topic_name, oracle, chance.random(), partitions, users=60, rate=200):
+            time.sleep(seconds)
+        wait_at_rest([member], three, topic_name)
+
+    wait_until(lambda: ready([member]) == [0, 1], "both partitions are owned", 90)
+    load_for(2, 2)
+    leader, follower = brokers[0], brokers[1]
+    follower.kill()
+    kept = three.ends(topic_name)[0][1]
+    load_for(3, 2)  # the leader alone has it
+    read = three.ends(topic_name)[0][1]
+    assert read > kept
+    leader.kill()
+    follower.start()
+    elect_unclean(follower, topic_name)
+    leader.start()
+    wait_until(lambda: member.status()["partitions_refused"], "the daemon has seen the cut", 60)
+    refused = member.status()["partitions_refused"]
+    assert [r["partition"] for r in refused] == [0]
+    assert f"was read up to offset {read}, but it ends at {kept}" in refused[0]["reason"]  # so many were lost
+    assert "--rebuild" in refused[0]["reason"]
+    assert member.metric_sum("seen_partitions_refused") == 1
+    assert ready([member]) == [1]
