@@ -167,7 +167,7 @@ def test_what_names_another_service_names_one_that_exists(compose):
     assert any(provider["providers"][0]["options"]["path"].startswith(t) for t in targets), targets
 
 
-def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
+def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path):
     """The same command lines, with host names and paths mapped: topic, daemon, generator, Prometheus."""
     def mapped(text):
         return text.replace("kafka:19092", kafka.bootstrap)
@@ -181,7 +181,8 @@ def test_the_commands_run_natively(compose, kafka, topics, tmp_path):
     own_config.write_text(mapped(open(config).read()))
     generator, log = None, open(tmp_path / "log", "wb")
     seend = subprocess.Popen([str(SEEND), str(own_config), "--set", f"http.listen={address}", "--set",
-                              f"store.directory={tmp_path}/state"], stdout=log, stderr=log)
+                              f"store.directory={tmp_path}/state", "--set", f"state.topic={topic_name}-state"],
+                             stdout=log, stderr=log)  # other tests use the name of the default
     prometheus = None
     try:
         assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]
