@@ -45,7 +45,8 @@ THIRD_PARTY = {
     "fmt": ANY,
     "tl": {"base", "decode", "config", "app"},
     "zlib.h": {"tools"},
-    "zstd.h": {"rows"},
+    "zstd.h": {"rows", "tools"},
+    "zstd_errors.h": {"tools"},
     "jemalloc": {"app"},
 }
 SOURCE_FILES_ONLY = {"spdlog", "fmt"}

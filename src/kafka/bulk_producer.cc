@@ -92,6 +92,41 @@ Status BulkProducer::Send(std::string_view key, std::string_view value, std::opt
   return {};
 }
 
+Status BulkProducer::SendFrom(const Record* from, std::string_view key, std::string_view value,
+                              std::optional<TimeMs> timestamp, uint64_t ticket,
+                              std::chrono::milliseconds timeout) {
+  const Options& options = impl_->options;
+  rd_kafka_headers_t* found = nullptr;
+  if (from != nullptr && from->message != nullptr) {
+    rd_kafka_message_headers(static_cast<const rd_kafka_message_t*>(from->message), &found);
+  }
+  if (found == nullptr && options.header_name.empty()) return Send(key, value, timestamp, ticket, timeout);
+  rd_kafka_headers_t* headers = found != nullptr ? rd_kafka_headers_copy(found) : rd_kafka_headers_new(1);
+  if (!options.header_name.empty()) {
+    rd_kafka_header_remove(headers, options.header_name.c_str());
+    rd_kafka_header_add(headers, options.header_name.data(), static_cast<ssize_t>(options.header_name.size()),
+                        options.header_value.data(), static_cast<ssize_t>(options.header_value.size()));
+  }
+  const int64_t timestamp_ms = timestamp ? timestamp->value : 0;  // 0: now
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  for (;;) {
+    // The client takes the headers over only if it takes the record.
+    const auto error = rd_kafka_producev(
+        impl_->client.get(), RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
+        RD_KAFKA_V_TIMESTAMP(timestamp_ms), RD_KAFKA_V_HEADERS(headers),
+        RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+    if (auto status = impl_->WaitForRoom(error, timeout, deadline); !status) {
+      rd_kafka_headers_destroy(headers);
+      return status;
+    }
+  }
+  impl_->Count(1);
+  return {};
+}
+
 Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::milliseconds timeout) {
   auto& batch = impl_->batch;
   batch.clear();

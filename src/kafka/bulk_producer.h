@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/log_port.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
 
@@ -32,8 +33,12 @@ class BulkProducer {
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 64 << 20;
     std::chrono::milliseconds linger{5};
-    /// Runs in Send and Flush once a record is acknowledged (or given up on), with the ticket given to Send.
+    /// Runs in Send, Poll and Flush once a record is acknowledged (or given up on), with the ticket given to
+    /// Send.
     std::function<void(uint64_t ticket, bool delivered)> on_delivery;
+    /// Every record of SendFrom gets this header; an empty name: none.
+    std::string header_name;
+    std::string header_value;
   };
   static Result<std::unique_ptr<BulkProducer>> Open(const Options& options);
   ~BulkProducer();  // drops what isn't delivered: call Flush before
@@ -44,6 +49,12 @@ class BulkProducer {
   /// `timestamp` nullopt: now. kInvalidArgument: the record is too large.
   Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
               uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with the header of the
+  /// options instead of another of its name.
+  Status SendFrom(const Record* from, std::string_view key, std::string_view value,
+                  std::optional<TimeMs> timestamp, uint64_t ticket,
+                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   /// Send of all, in order, with the time of the call and no tickets: one look at the clock, one lock.
   Status SendNow(std::span<const KeyedRecord> records,

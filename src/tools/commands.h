@@ -11,8 +11,9 @@ class App;
 namespace seen {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;  // a check failed, or something was out of reach
-inline constexpr int kExitUsage = 2;   // an argument is wrong
+inline constexpr int kExitFailed = 1;   // a check failed, something was out of reach, or not all was done
+inline constexpr int kExitUsage = 2;    // an argument is wrong
+inline constexpr int kExitRejects = 3;  // too many lines of the input can't be used
 
 struct Subcommand {
   CLI::App* app = nullptr;

@@ -16,7 +16,7 @@
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
 #include "tools/load/exposure_generator.h"
-#include "tools/load/line_reader.h"
+#include "tools/history/line_reader.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/load/time_shift.h"
 #include "tools/whole_topic.h"

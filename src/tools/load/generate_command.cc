@@ -19,7 +19,7 @@
 #include "tools/load/event_sink.h"
 #include "tools/load/exposure_generator.h"
 #include "tools/load/item_generator.h"
-#include "tools/load/line_reader.h"
+#include "tools/history/line_reader.h"
 #include "tools/load/rate_limiter.h"
 #include "tools/load/time_shift.h"
 #include "tools/progress.h"

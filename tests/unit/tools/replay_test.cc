@@ -6,8 +6,8 @@
 
 #include "scratch_folder.h"
 #include "tools/load/random.h"
-#include "tools/load/replay_progress.h"
-#include "tools/load/replay_source.h"
+#include "tools/replay/replay_progress.h"
+#include "tools/replay/replay_source.h"
 
 namespace seen {
 namespace {

@@ -17,7 +17,7 @@
 #include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
 #include "tools/load/event_sink.h"
-#include "tools/load/replay_progress.h"
+#include "tools/replay/replay_progress.h"
 
 namespace seen {
 namespace {

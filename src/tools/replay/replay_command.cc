@@ -1,0 +1,322 @@
+// replay: history into the input topic, in a way that survives being killed.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tools/ask/calendar.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+#include "tools/replay/dry_run.h"
+#include "tools/replay/replay_config.h"
+#include "tools/replay/replay_run.h"
+
+namespace seen {
+namespace {
+
+struct ReplayOptions {
+  KafkaOptions kafka;
+  std::vector<std::string> files;
+  std::vector<std::string> from_topics;
+  std::string from_brokers;
+  std::vector<std::string> from_client;
+  std::string from_offsets;
+  std::string to_offsets;
+  std::string since;
+  std::string until;
+  std::string config;
+  std::string order = "name";
+  std::string timestamps = "exposed_at";
+  std::string progress;
+  std::string rejects;
+  std::string rejects_max = "1%";
+  std::string metrics;
+  uint64_t event_bytes_max = 0;  // 0: the configuration's
+  double rate = 0;
+  bool dry_run = false;
+  bool status = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status CheckOptions(const ReplayOptions& options) {
+  if (options.status) {
+    if (options.progress.empty()) return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
+    return {};
+  }
+  const bool from_topic = !options.from_topics.empty();
+  if (from_topic == !options.files.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
+  }
+  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
+  }
+  if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+  }
+  if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
+    return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
+  }
+  return {};
+}
+
+struct Times {
+  std::optional<TimeMs> since, until;
+};
+
+Result<Times> TimesOf(const ReplayOptions& options) {
+  Times times;
+  const TimeMs now = SystemClock().WallNow();
+  for (const auto& [name, text, into] : {std::tuple{"--since", &options.since, &times.since},
+                                         {"--until", &options.until, &times.until}}) {
+    if (text->empty()) continue;
+    const auto time = ParseTime(name, *text, now);
+    if (!time) return Fail(time.error());
+    *into = *time;
+  }
+  return times;
+}
+
+Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target, const Times& times) {
+  TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
+                   .client = {},
+                   .topic = {},
+                   .since = times.since,
+                   .until = times.until,
+                   .from_offsets = {},
+                   .to_offsets = {},
+                   .words = {}};
+  // Another cluster has other credentials.
+  auto client = ReadClientSettings("--from-client", options.from_client,
+                                   options.from_brokers.empty() ? target.client : ClientSettings());
+  if (!client) return Fail(client.error());
+  range.client = std::move(*client);
+  for (const auto& [name, text, into] : {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
+                                         {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
+    auto offsets = ParseOffsets(*text);
+    if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
+    *into = std::move(*offsets);
+  }
+  const auto or_else = [](const std::string& text, std::string_view other) {
+    return text.empty() ? std::string(other) : text;
+  };
+  range.words = fmt::format(
+      "from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
+      or_else(options.to_offsets, or_else(options.until, "its end")));
+  std::vector<TopicRange> ranges;
+  for (const std::string& topic : options.from_topics) {
+    if (topic == target.topic && range.brokers == target.brokers) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
+    }
+    ranges.push_back(range);
+    ranges.back().topic = topic;
+  }
+  return ranges;
+}
+
+Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
+                                                const Times& times, const Manifest& manifest) {
+  if (!options.from_topics.empty()) {
+    auto ranges = RangesOf(options, target, times);
+    if (!ranges) return Fail(ranges.error());
+    return MakeTopicSource(std::move(*ranges), manifest);
+  }
+  const EventFormat& format = target.config.input.format;
+  auto files = FindHistoryFiles(options.files);
+  if (files && options.order == "time")
+    files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
+  if (!files) return Fail(files.error());
+  return MakeFileSource(std::move(*files), format, manifest);
+}
+
+/// An earlier run's, or a new one's.
+Result<Manifest> ManifestOf(const ReplayOptions& options, const std::string& topic) {
+  std::optional<Manifest> stored;
+  if (!options.progress.empty()) {
+    auto read = ReadManifest(options.progress);
+    if (!read) return Fail(read.error());
+    stored = std::move(*read);
+  }
+  if (!stored) {
+    std::random_device chance;
+    return Manifest{.run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
+  }
+  if (stored->target != topic) {
+    return Fail(Code::kRefused, fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file",
+                                            options.progress, stored->target, topic));
+  }
+  if (!options.quiet) {
+    const LineCounts counts = stored->Counts();
+    fmt::print(stderr, "seenctl: going on from {}: {} sent, {} rejected before\n", options.progress,
+               WithThousands(counts.sent), WithThousands(counts.rejected));
+  }
+  return std::move(*stored);
+}
+
+int ShowStatus(const ReplayOptions& options) {
+  const auto manifest = ReadManifest(options.progress);
+  if (!manifest) return ExitWith(manifest.error());
+  if (!*manifest) return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
+  fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
+  return (*manifest)->finished ? kExitOk : kExitFailed;
+}
+
+int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times, HistorySource& source,
+              Rejects& rejects) {
+  const bool by_exposure = options.timestamps != "now";
+  const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
+  if (!looked) fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
+  const TargetTopic* topic = looked ? &*looked : nullptr;
+  const auto problems =
+      looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
+  const auto report = DryRun({.config = target.config,
+                              .target = topic,
+                              .stamps_exposure = by_exposure,
+                              .since = times.since,
+                              .until = times.until,
+                              .quiet = options.quiet},
+                             source, rejects);
+  if (!report) return ExitWith(report.error());
+  fmt::print("{}\n", options.json ? DryRunJson(*report, rejects, topic, problems, options.rate)
+                                  : DryRunText(*report, rejects, topic, problems, options.rate));
+  if (auto few = rejects.CheckShare(report->lines.rejected, report->lines.done()); !few) {
+    static_cast<void>(ExitWith(few.error()));
+    return kExitRejects;
+  }
+  const bool prevented =
+      std::any_of(problems.begin(), problems.end(), [](const TargetProblem& problem) { return problem.prevents; });
+  return report->whole && report->damaged.empty() && !prevented && looked ? kExitOk : kExitFailed;
+}
+
+int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
+  const LineCounts counts = end.Counts();
+  uint64_t not_read = 0;
+  bool damaged = false;
+  for (const ManifestFile& file : end.files) {
+    not_read += file.bytes_not_read;
+    damaged = damaged || file.state == ManifestFile::State::kDamaged;
+    if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    if (file.bytes_not_read > 0 && !options.quiet) {
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
+                 WithThousands(file.bytes_not_read));
+    }
+  }
+  if (options.json) {
+    const nlohmann::ordered_json result = {{"sent", counts.sent},         {"rejected", counts.rejected},
+                                           {"skipped", counts.skipped},   {"bytes_not_read", not_read},
+                                           {"finished", end.finished},    {"damaged", damaged},
+                                           {"run", end.run}};
+    fmt::print("{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
+               WithThousands(counts.rejected), WithThousands(counts.skipped), end.finished ? "" : "; not finished");
+  }
+  if (!outcome) {
+    const int status = ExitWith(outcome.error());
+    return outcome.error().code == Code::kMalformed ? kExitRejects : status;
+  }
+  return end.finished && !damaged ? kExitOk : kExitFailed;
+}
+
+int RunReplay(const ReplayOptions& options, const CLI::App& app) {
+  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
+  if (options.status) return ShowStatus(options);
+  const auto share = ParseShare("--rejects-max", options.rejects_max);
+  if (!share) return ExitWith(share.error());
+  const auto times = TimesOf(options);
+  if (!times) return ExitWith(times.error());
+  auto target = ReadReplayTarget(options.config, options.kafka, options.event_bytes_max, app);
+  if (!target) return ExitWith(target.error());
+  auto manifest = options.dry_run ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
+  if (!manifest) return ExitWith(manifest.error());
+  auto source = SourceOf(options, *target, *times, *manifest);
+  if (!source) return ExitWith(source.error());
+  Rejects rejects(*share);
+  if (!options.rejects.empty()) {
+    if (auto opened = rejects.OpenFile(options.rejects); !opened) return ExitWith(opened.error());
+  }
+  CatchInterrupts();
+  if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
+
+  const bool by_exposure = options.timestamps != "now";
+  auto topic = LookAtTarget(target->brokers, target->client, target->topic, target->partitioner);
+  if (!topic) return ExitWith(topic.error());
+  for (const TargetProblem& problem : ProblemsOf(*topic, target->partitioner, by_exposure)) {
+    if (problem.prevents) return ExitWith({Code::kRefused, problem.what});
+    fmt::print(stderr, "seenctl: {}\n", problem.what);
+  }
+  const auto plan = EventPlan::Make(target->config.input.format);
+  if (!plan) return ExitWith({Code::kInvalidArgument, plan.error().path + ": " + plan.error().message});
+  ReplayRun run({.brokers = target->brokers,
+                 .client = target->client,
+                 .target = std::move(*topic),
+                 .partitioner = target->partitioner,
+                 .event_bytes_max = target->config.input.event_bytes_max,
+                 .future_skew_max = target->config.input.future_skew_max,
+                 .stamps_exposure = by_exposure,
+                 .since = times->since,
+                 .until = times->until,
+                 .rate = options.rate,
+                 .manifest_path = options.progress,
+                 .metrics_path = options.metrics,
+                 .quiet = options.quiet},
+                *plan, std::move(*manifest), std::move(*source), rejects);
+  const Status outcome = run.Run();
+  return Finished(options, run.manifest(), outcome);
+}
+
+}  // namespace
+
+Subcommand AddReplay(CLI::App& root) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* app = root.add_subcommand("replay", "send history into the input topic: files, or other topics");
+  AddKafkaOptions(*app, options->kafka);
+  AddPartitionerOption(*app, options->kafka);
+  app->add_option("files", options->files,
+                  "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
+  app->add_option("--config", options->config,
+                  "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
+  app->add_option("--order", options->order, "the files' order: by name, or by the time of their first event")
+      ->check(CLI::IsMember({"name", "time"}))
+      ->capture_default_str();
+  app->add_option("--from-topic", options->from_topics, "read this topic instead of files; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--from-brokers", options->from_brokers, "where --from-topic is, if elsewhere");
+  app->add_option("--from-client", options->from_client,
+                  "as --client, for the side that is read; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app->add_option("--from-offsets", options->from_offsets, "from these offsets on: 0:17,1:5");
+  app->add_option("--to-offsets", options->to_offsets, "before these offsets: 0:170,1:50");
+  app->add_option("--since", options->since,
+                  "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
+  app->add_option("--until", options->until, "those before this time");
+  app->add_option("--timestamps", options->timestamps,
+                  "the new records' time: exposed_at (windows see history as it was) or now")
+      ->check(CLI::IsMember({"exposed_at", "now"}))
+      ->capture_default_str();
+  app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--progress,--manifest", options->progress,
+                  "remember in this file what is sent, and go on from it");
+  app->add_flag("--status", options->status, "show what --progress remembers, and send nothing");
+  app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");
+  app->add_option("--rejects", options->rejects,
+                  "write what can't be sent to this file, with its place and reason");
+  app->add_option("--rejects-max", options->rejects_max, "stop when more than this share of the lines can't be sent")
+      ->capture_default_str();
+  app->add_option("--metrics", options->metrics, "write figures to this file, as Prometheus reads them");
+  app->add_option("--event-bytes-max", options->event_bytes_max, "as input.event_bytes_max");
+  app->add_flag("--json", options->json, "print the result as JSON");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options, app] { return RunReplay(*options, *app); }};
+}
+
+}  // namespace seen
