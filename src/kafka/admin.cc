@@ -116,7 +116,8 @@ Result<std::optional<std::string>> Admin::TopicConfig(const std::string& topic, 
   return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout);
 }
 
-Result<std::optional<bool>> Admin::MayWrite(const std::string& topic, std::chrono::milliseconds timeout) const {
+Result<std::optional<bool>> Admin::MayWrite(const std::string& topic,
+                                            std::chrono::milliseconds timeout) const {
 #if RD_KAFKA_VERSION >= 0x020300ff
   const char* names[] = {topic.c_str()};
   const TopicNamesHandle asked(rd_kafka_TopicCollection_of_topic_names(names, 1));
@@ -133,7 +134,8 @@ Result<std::optional<bool>> Admin::MayWrite(const std::string& topic, std::chron
   const auto** topics = rd_kafka_DescribeTopics_result_topics(result, &count);
   if (count != 1) return std::optional<bool>();
   const auto* error = rd_kafka_TopicDescription_error(topics[0]);
-  if (error != nullptr && rd_kafka_error_code(error) != RD_KAFKA_RESP_ERR_NO_ERROR) return std::optional<bool>();
+  if (error != nullptr && rd_kafka_error_code(error) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return std::optional<bool>();
   const auto* operations = rd_kafka_TopicDescription_authorized_operations(topics[0], &count);
   if (operations == nullptr || count == 0) return std::optional<bool>();
   return std::optional(std::any_of(operations, operations + count, [](rd_kafka_AclOperation_t operation) {

@@ -114,9 +114,8 @@ Status BulkProducer::SendFrom(const Record* from, std::string_view key, std::str
     const auto error = rd_kafka_producev(
         impl_->client.get(), RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
-        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
-        RD_KAFKA_V_TIMESTAMP(timestamp_ms), RD_KAFKA_V_HEADERS(headers),
-        RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
+        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_TIMESTAMP(timestamp_ms),
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
     if (auto status = impl_->WaitForRoom(error, timeout, deadline); !status) {
       rd_kafka_headers_destroy(headers);

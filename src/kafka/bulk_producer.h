@@ -50,8 +50,8 @@ class BulkProducer {
   Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
               uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with the header of the
-  /// options instead of another of its name.
+  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with the header of
+  /// the options instead of another of its name.
   Status SendFrom(const Record* from, std::string_view key, std::string_view value,
                   std::optional<TimeMs> timestamp, uint64_t ticket,
                   std::chrono::milliseconds timeout = std::chrono::seconds(60));

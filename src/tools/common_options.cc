@@ -21,8 +21,9 @@ extern "C" void OnInterrupt(int signal) {
 
 /// Every user of the machine can read a process's arguments.
 bool IsSecret(std::string_view property) {
-  return property.find("password") != std::string_view::npos || property.find("secret") != std::string_view::npos ||
-         property == "ssl.key.pem" || property == "sasl.oauthbearer.config";
+  return property.find("password") != std::string_view::npos ||
+         property.find("secret") != std::string_view::npos || property == "ssl.key.pem" ||
+         property == "sasl.oauthbearer.config";
 }
 
 }  // namespace
@@ -39,13 +40,16 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
     std::string value = pair.substr(equals + 1);
     if (value.starts_with('@')) {
       auto whole = ReadWhole(value.substr(1));
-      if (!whole) return Fail(Code::kInvalidArgument, fmt::format("{}: {}: {}", option, key, whole.error().message));
+      if (!whole)
+        return Fail(Code::kInvalidArgument, fmt::format("{}: {}: {}", option, key, whole.error().message));
       value = std::move(*whole);
       while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
     } else if (IsSecret(key)) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{0}: {1}: a command line is no place for a secret. Write it into a file: {0} {1}=@FILE",
-                              option, key));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format(
+              "{0}: {1}: a command line is no place for a secret. Write it into a file: {0} {1}=@FILE",
+              option, key));
     }
     settings[key] = std::move(value);
   }
@@ -58,7 +62,8 @@ Result<ClientSettings> KafkaOptions::Settings() const { return ReadClientSetting
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options) {
   app.add_option("--brokers", options.brokers, "Kafka's HOST:PORT,...")->capture_default_str();
   app.add_option("--topic", options.topic, "the daemon's input topic")->capture_default_str();
-  app.add_option("--client", options.client, "a librdkafka property, KEY=VALUE, or KEY=@FILE for a secret; may be repeated")
+  app.add_option("--client", options.client,
+                 "a librdkafka property, KEY=VALUE, or KEY=@FILE for a secret; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
 }

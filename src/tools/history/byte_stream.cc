@@ -81,8 +81,8 @@ class PlainUnpacker final : public Unpacker {
 };
 
 Error CutOff(const StoredBytes& stored, std::string_view format) {
-  return {Code::kMalformed, fmt::format("{}: the {} is cut off or broken after {} stored bytes", stored.path(),
-                                        format, stored.taken())};
+  return {Code::kMalformed, fmt::format("{}: the {} is cut off or broken after {} stored bytes",
+                                        stored.path(), format, stored.taken())};
 }
 
 /// Several members, one behind the other, are one text. Source: RFC 1952, section 2.2.
@@ -206,9 +206,8 @@ Result<ByteStream> ByteStream::Open(const std::string& path, std::optional<uint6
   const auto first = impl->stored.Peek(8);
   if (!first) return Fail(first.error());
   if (const auto foreign = ForeignFormatOf(*first, path)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: {} isn't read. Convert it: {} | seenctl replay -", path, foreign->name,
-                            foreign->command));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {} isn't read. Convert it: {} | seenctl replay -",
+                                                    path, foreign->name, foreign->command));
   }
   impl->packing = PackingOf(*first);
   impl->unpacker = MakeUnpacker(impl->packing);

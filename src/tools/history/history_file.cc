@@ -33,8 +33,8 @@ class FileFinder {
     glob_t found{};
     const int outcome = glob(argument.c_str(), 0, nullptr, &found);
     Status added = outcome == 0 ? Status()
-                                : Fail(Code::kNotFound, fmt::format("{}: no such file, and no file matches it",
-                                                                    argument));
+                                : Fail(Code::kNotFound,
+                                       fmt::format("{}: no such file, and no file matches it", argument));
     for (size_t i = 0; added && i < found.gl_pathc; ++i) added = AddPath(found.gl_pathv[i]);
     globfree(&found);
     return added;
@@ -72,7 +72,8 @@ Result<uint64_t> FirstBlockHash(const std::string& name, uint64_t size) {
   std::ifstream file(name, std::ios::binary);
   std::string block(std::min<uint64_t>(size, kFirstBlockBytes), '\0');
   if (file) file.read(block.data(), static_cast<std::streamsize>(block.size()));
-  if (!file) return Fail(Code::kNotFound, fmt::format("{}: its first {} bytes can't be read", name, block.size()));
+  if (!file)
+    return Fail(Code::kNotFound, fmt::format("{}: its first {} bytes can't be read", name, block.size()));
   return RecordHash({}, block);
 }
 

@@ -48,10 +48,11 @@ Status HistoryReader::FindFormat(const EventFormat& format) {
   const FirstLines found = LookAt(lines_.Ahead());
   if (found.some_is_object || found.first.empty()) return {};
   if (found.first[found.first.find_first_not_of(" \t")] == '[') {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{0}: a JSON array, and events are expected one a line. Convert it: jq -c '.[]' '{0}' | "
-                            "seenctl replay -",
-                            file_.name));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{0}: a JSON array, and events are expected one a line. Convert it: jq -c '.[]' '{0}' | "
+                    "seenctl replay -",
+                    file_.name));
   }
   if (!RowTemplate::LooksLikeHeader(found.first)) return {};
   auto table = RowTemplate::Make(found.first, format);
@@ -76,7 +77,8 @@ uint64_t HistoryReader::GrownBy() const {
 Result<bool> HistoryReader::Next(HistoryLine& line) {
   while (true) {
     const auto more = lines_.Next(line.text);
-    const bool ends_open = more && *more && !lines_.line_ended() && line.text.size() < LineReader::kLineBytesMax;
+    const bool ends_open =
+        more && *more && !lines_.line_ended() && line.text.size() < LineReader::kLineBytesMax;
     const bool ends = !more || !*more || ends_open;
     if (const uint64_t grown = ends ? GrownBy() : 0; grown > 0) {
       // What is cut off is being written: it is part of what was added.

@@ -23,8 +23,8 @@ struct HistoryLine {
 /// One thread.
 class HistoryReader {
  public:
-  /// Looks at the first lines for the format. kNotFound; kInvalidArgument: a format that isn't read, or a table
-  /// that lacks columns.
+  /// Looks at the first lines for the format. kNotFound; kInvalidArgument: a format that isn't read, or a
+  /// table that lacks columns.
   static Result<HistoryReader> Open(const HistoryFile& file, const EventFormat& format);
 
   /// The next line that isn't blank; valid until the next call. False: no more. kMalformed: the file is cut

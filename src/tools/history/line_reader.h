@@ -26,8 +26,8 @@ class LineReader {
   /// names the line before.
   Result<bool> Next(std::string_view& line);
 
-  /// Text that Next hasn't returned yet, without taking it: at least the first line, where it isn't longer than
-  /// 256 KiB.
+  /// Text that Next hasn't returned yet, without taking it: at least the first line, where it isn't longer
+  /// than 256 KiB.
   std::string_view Ahead();
   /// Leaves out the first `bytes` of what Ahead shows.
   void Skip(size_t bytes) { at_ += bytes; }

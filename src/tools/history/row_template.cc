@@ -33,7 +33,8 @@ bool StandsInItems(Field field) {
 }
 
 /// Where a column's value stands in the event.
-tl::expected<std::vector<std::string>, std::string> StepsOf(std::string_view column, const EventFormat& format) {
+tl::expected<std::vector<std::string>, std::string> StepsOf(std::string_view column,
+                                                            const EventFormat& format) {
   if (column.starts_with('/')) {
     auto pointer = ParseJsonPointer(column);
     if (!pointer) return tl::unexpected(fmt::format("column {}: {}", column, pointer.error()));
@@ -132,12 +133,13 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
     return Fail(Code::kInvalidArgument, "two columns stand at the same place of the event");
   }
   if (!has_user || !has_item) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("a table without a column {}; its header has: {}. Name the columns user_id, item_id and "
-                            "exposed_at, or give each as a JSON pointer such as /data/uid",
-                            has_user ? "item_id" : "user_id",
-                            fmt::join(made.cells_.begin(), made.cells_.begin() + static_cast<long>(made.cells_used_),
-                                      ", ")));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format(
+            "a table without a column {}; its header has: {}. Name the columns user_id, item_id and "
+            "exposed_at, or give each as a JSON pointer such as /data/uid",
+            has_user ? "item_id" : "user_id",
+            fmt::join(made.cells_.begin(), made.cells_.begin() + static_cast<long>(made.cells_used_), ", ")));
   }
   const std::string whole = event.dump();
   size_t at = 0;
@@ -191,7 +193,11 @@ tl::expected<void, std::string> RowTemplate::Split(std::string_view row) {
         size_t to = 0;
         for (size_t i = 0; i < cell.size(); ++i) {
           const char next = cell[i] == '\\' && i + 1 < cell.size() ? cell[i + 1] : '\0';
-          const char meant = next == 't' ? '\t' : next == 'n' ? '\n' : next == 'r' ? '\r' : next == '\\' ? '\\' : '\0';
+          const char meant = next == 't'    ? '\t'
+                             : next == 'n'  ? '\n'
+                             : next == 'r'  ? '\r'
+                             : next == '\\' ? '\\'
+                                            : '\0';
           if (meant != '\0') ++i;
           cell[to++] = meant != '\0' ? meant : cell[i];
         }
@@ -212,9 +218,9 @@ tl::expected<void, std::string> RowTemplate::ToJson(std::string_view row, std::s
     std::string& value = values_[columns_[i].place];
     value.clear();
     const Form form = columns_[i].form;
-    const bool is_literal = (form == Form::kNumber && IsJsonNumber(cell)) ||
-                            (form == Form::kList && cell.starts_with('[')) ||
-                            (form == Form::kScalar && (cell == "true" || cell == "false" || IsJsonNumber(cell)));
+    const bool is_literal =
+        (form == Form::kNumber && IsJsonNumber(cell)) || (form == Form::kList && cell.starts_with('[')) ||
+        (form == Form::kScalar && (cell == "true" || cell == "false" || IsJsonNumber(cell)));
     if (cell.empty()) {
       value = "null";
     } else if (is_literal) {

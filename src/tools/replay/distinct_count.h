@@ -35,7 +35,8 @@ class DistinctCount {
     }
     constexpr double kPlaces = 1u << kPlaceBits;
     const double estimate = 0.7213 / (1 + 1.079 / kPlaces) * kPlaces * kPlaces / sum;
-    if (estimate <= 2.5 * kPlaces && empty > 0) return static_cast<uint64_t>(kPlaces * std::log(kPlaces / empty));
+    if (estimate <= 2.5 * kPlaces && empty > 0)
+      return static_cast<uint64_t>(kPlaces * std::log(kPlaces / empty));
     return static_cast<uint64_t>(estimate);
   }
 

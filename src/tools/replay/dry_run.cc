@@ -26,7 +26,8 @@ class DryRunPass {
         report_(report),
         decoder_(settings.config.input.event_bytes_max, plan),
         now_(SystemClock().WallNow()) {
-    for (const FilterConfig& filter : settings.config.filters) beyond_.push_back(&report.events_beyond_window[filter.name]);
+    for (const FilterConfig& filter : settings.config.filters)
+      beyond_.push_back(&report.events_beyond_window[filter.name]);
   }
 
   Status Take(const HistoryEntry& entry) {
@@ -36,8 +37,8 @@ class DryRunPass {
     const auto event = decoder_.Decode(entry.event);
     if (!event) return Reject(entry, RejectReasonName(event.error().reason), event.error().message);
     const TimeMs at = event->exposed_at;
-    if (event->skip != SkipReason::kNone || event->filters == 0 || (settings_.since && at < *settings_.since) ||
-        (settings_.until && at >= *settings_.until)) {
+    if (event->skip != SkipReason::kNone || event->filters == 0 ||
+        (settings_.since && at < *settings_.since) || (settings_.until && at >= *settings_.until)) {
       ++report_.lines.skipped;
       return {};
     }
@@ -134,7 +135,8 @@ std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const
   };
   row("events", WithThousands(report.lines.sent));
   row("users", Counted(report.users));
-  row("items", fmt::format("{}, shown {} times", Counted(report.distinct_items), WithThousands(report.items)));
+  row("items",
+      fmt::format("{}, shown {} times", Counted(report.distinct_items), WithThousands(report.items)));
   if (!report.events_by_day.empty()) {
     row("days", fmt::format("{} from {} to {}", report.events_by_day.size(),
                             DayText({report.events_by_day.begin()->first}),
@@ -144,7 +146,8 @@ std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const
   row("rejected", WithThousands(report.lines.rejected));
   for (const auto& [reason, of] : rejects.reasons()) {
     row("  " + reason, WithThousands(of.count));
-    for (const auto& example : of.examples) text += fmt::format("    {} {}\n", example.where, example.message);
+    for (const auto& example : of.examples)
+      text += fmt::format("    {} {}\n", example.where, example.message);
   }
   for (const auto& [filter, count] : report.events_beyond_window)
     row("beyond the window", fmt::format("{} events of filter {}", WithThousands(count), filter));

@@ -1,5 +1,6 @@
 #pragma once
-// A replay that sends nothing: all of the history is read and decoded, and what would become of it is reported.
+// A replay that sends nothing: all of the history is read and decoded, and what would become of it is
+// reported.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +20,7 @@
 namespace seen {
 
 struct DryRunReport {
-  LineCounts lines;  // `sent`: would be
+  LineCounts lines;    // `sent`: would be
   uint64_t items = 0;  // shown, with repetitions
   DistinctCount users;
   DistinctCount distinct_items;

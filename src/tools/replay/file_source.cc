@@ -114,16 +114,16 @@ class FileSource final : public HistorySource {
     if (known.state == ManifestFile::State::kDamaged && !is_same) return {};  // mended: read from its start
     if (known.state == ManifestFile::State::kPartly && begins_alike) part.file.size = known.size;
     if (!is_same && !(known.state == ManifestFile::State::kPartly && begins_alike)) {
-      return Fail(Code::kRefused,
-                  fmt::format("{}: this file changed after it was {} by an earlier run: it had {} bytes and has {}{}. "
-                              "{}, or name another file with --progress to send all of it again",
-                              part.file.name,
-                              known.state == ManifestFile::State::kDone ? "sent" : "begun",
-                              known.size, part.file.size, begins_alike ? "" : ", and another beginning",
-                              begins_alike
-                                  ? fmt::format("Send what was added by itself: tail -c +{} '{}' | seenctl replay -",
-                                                known.size - known.bytes_not_read + 1, part.file.name)
-                                  : "Put the old file back"));
+      return Fail(
+          Code::kRefused,
+          fmt::format(
+              "{}: this file changed after it was {} by an earlier run: it had {} bytes and has {}{}. "
+              "{}, or name another file with --progress to send all of it again",
+              part.file.name, known.state == ManifestFile::State::kDone ? "sent" : "begun", known.size,
+              part.file.size, begins_alike ? "" : ", and another beginning",
+              begins_alike ? fmt::format("Send what was added by itself: tail -c +{} '{}' | seenctl replay -",
+                                         known.size - known.bytes_not_read + 1, part.file.name)
+                           : "Put the old file back"));
     }
     part.lines = LineOutcomes(known.lines);
     part.read_whole = known.state != ManifestFile::State::kPartly;
@@ -162,8 +162,8 @@ class FileSource final : public HistorySource {
 
 }  // namespace
 
-Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files, const EventFormat& format,
-                                                      const Manifest& manifest) {
+Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
+                                                      const EventFormat& format, const Manifest& manifest) {
   for (const HistoryFile& file : files) {  // not after an hour of replaying the first ones
     if (file.name == "-") continue;
     if (const auto reader = HistoryReader::Open(file, format); !reader) return Fail(reader.error());

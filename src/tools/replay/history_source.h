@@ -22,11 +22,11 @@
 namespace seen {
 
 struct HistoryEntry {
-  uint64_t ticket = 0;              // for Finish
-  std::string_view text;            // as it stood; valid until `use` returns
-  std::string_view event;           // not yet decoded; of a record the same as `text`
-  std::string_view problem;         // not empty: it can't be made an event
-  const Record* record = nullptr;   // of a topic: for its headers
+  uint64_t ticket = 0;             // for Finish
+  std::string_view text;           // as it stood; valid until `use` returns
+  std::string_view event;          // not yet decoded; of a record the same as `text`
+  std::string_view problem;        // not empty: it can't be made an event
+  const Record* record = nullptr;  // of a topic: for its headers
 };
 
 /// One thread.
@@ -51,8 +51,8 @@ class HistorySource {
 };
 
 /// Leaves out what `manifest` has done. kRefused: a file isn't what the manifest recorded.
-Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files, const EventFormat& format,
-                                                      const Manifest& manifest);
+Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
+                                                      const EventFormat& format, const Manifest& manifest);
 
 /// The files in the order of their first event's time; those without any come last.
 Result<std::vector<HistoryFile>> OrderedByTime(std::vector<HistoryFile> files, const EventFormat& format,
@@ -69,7 +69,8 @@ struct TopicRange {
   std::string words;  // the range as it was asked for: what a resumed run must ask for again
 };
 /// One topic behind the other. kRefused: the manifest has another range of a topic.
-Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges, const Manifest& manifest);
+Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges,
+                                                       const Manifest& manifest);
 
 /// "0:17,2:5" -> partition -> offset. kMalformed otherwise.
 Result<std::map<int32_t, int64_t>> ParseOffsets(std::string_view text);

@@ -27,7 +27,8 @@ struct LineCounts {
 /// the counts are of those alone. One thread.
 class LineOutcomes {
  public:
-  explicit LineOutcomes(const LineCounts& before = {}) : counts_(before), done_(before.done()), next_(done_) {}
+  explicit LineOutcomes(const LineCounts& before = {})
+      : counts_(before), done_(before.done()), next_(done_) {}
 
   uint64_t Begin();  // the new entry's number, from the count of those before on
   void Finish(uint64_t number, LineOutcome outcome);

@@ -52,7 +52,8 @@ LineCounts CountsOf(const Json& json) {
 }
 
 std::string_view NameOf(ManifestFile::State state) {
-  return std::find_if(std::begin(kStates), std::end(kStates), [&](const auto& each) { return each.first == state; })
+  return std::find_if(std::begin(kStates), std::end(kStates),
+                      [&](const auto& each) { return each.first == state; })
       ->second;
 }
 
@@ -113,7 +114,8 @@ LineCounts Manifest::Counts() const {
 }
 
 ManifestFile* Manifest::FindFile(std::string_view name) {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
   return found == files.end() ? nullptr : &*found;
 }
 
@@ -128,10 +130,11 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
   if (!file) return std::optional<Manifest>();
   std::ostringstream text;
   text << file.rdbuf();
-  const auto malformed = Fail(
-      Code::kMalformed,
-      fmt::format("--progress: {}: not a progress file of this version; delete it to start from the beginning",
-                  path));
+  const auto malformed =
+      Fail(Code::kMalformed,
+           fmt::format(
+               "--progress: {}: not a progress file of this version; delete it to start from the beginning",
+               path));
   const Json json = Json::parse(text.str(), nullptr, false);
   if (!json.is_object()) return malformed;
   try {
@@ -164,12 +167,13 @@ std::string ManifestJson(const Manifest& manifest) {
 std::string ManifestText(const Manifest& manifest) {
   const LineCounts counts = manifest.Counts();
   std::string text = fmt::format("run {} into topic {}: {}, {} sent, {} rejected, {} skipped\n", manifest.run,
-                                 manifest.target, manifest.finished ? "finished" : "not finished", counts.sent,
-                                 counts.rejected, counts.skipped);
+                                 manifest.target, manifest.finished ? "finished" : "not finished",
+                                 counts.sent, counts.rejected, counts.skipped);
   for (const ManifestFile& file : manifest.files) {
-    text += fmt::format("{:<8} {:>12} lines {:>8} rejected  {}{}\n", NameOf(file.state), file.lines.done(),
-                        file.lines.rejected, file.name,
-                        file.bytes_not_read > 0 ? fmt::format(", {} bytes not read", file.bytes_not_read) : "");
+    text +=
+        fmt::format("{:<8} {:>12} lines {:>8} rejected  {}{}\n", NameOf(file.state), file.lines.done(),
+                    file.lines.rejected, file.name,
+                    file.bytes_not_read > 0 ? fmt::format(", {} bytes not read", file.bytes_not_read) : "");
   }
   for (const ManifestTopic& topic : manifest.topics) {
     text += fmt::format("{:<8} {:>12} records {:>6} rejected  {} {}\n", topic.done ? "done" : "partly",

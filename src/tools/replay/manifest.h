@@ -1,5 +1,6 @@
 #pragma once
-// What a replay has done, file by file: the file that --progress names. A run that was killed goes on from it.
+// What a replay has done, file by file: the file that --progress names. A run that was killed goes on from
+// it.
 
 #include <cstdint>
 #include <map>

@@ -63,17 +63,20 @@ Error Rejects::Broken() const {
 
 Status Rejects::CheckShare(uint64_t rejected, uint64_t lines) const {
   if (static_cast<double>(rejected) <= share_max_ * static_cast<double>(lines)) return {};
-  const auto commonest = std::max_element(
-      reasons_.begin(), reasons_.end(), [](const auto& a, const auto& b) { return a.second.count < b.second.count; });
+  const auto commonest = std::max_element(reasons_.begin(), reasons_.end(), [](const auto& a, const auto& b) {
+    return a.second.count < b.second.count;
+  });
   std::string example;
   if (commonest != reasons_.end()) {
     const Example& first = commonest->second.examples.front();
     example = fmt::format(" Most: {}, such as {}: {}.", commonest->first, first.where, first.message);
   }
-  return Fail(Code::kMalformed,
-              fmt::format("--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: the fields that --config "
-                          "maps, or a greater --rejects-max",
-                          rejected, lines, share_max_ * 100, example));
+  return Fail(
+      Code::kMalformed,
+      fmt::format(
+          "--rejects-max: {} of {} lines can't be sent, over {:g}%.{} Remedy: the fields that --config "
+          "maps, or a greater --rejects-max",
+          rejected, lines, share_max_ * 100, example));
 }
 
 Result<double> ParseShare(std::string_view option, std::string_view text) {
@@ -83,7 +86,8 @@ Result<double> ParseShare(std::string_view option, std::string_view text) {
     if (read.ec == std::errc() && read.ptr == text.data() + text.size() - 1 && percent >= 0 && percent <= 100)
       return percent / 100;
   }
-  return Fail(Code::kInvalidArgument, fmt::format("{}: {}: expected a share from 0% to 100%, such as 1%", option, text));
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: {}: expected a share from 0% to 100%, such as 1%", option, text));
 }
 
 }  // namespace seen

@@ -36,7 +36,8 @@ class Rejects {
 
   /// Appends each reject to this file, a JSON object a line.
   Status OpenFile(const std::string& path);
-  Status Add(std::string_view reason, std::string_view message, const std::string& where, std::string_view text);
+  Status Add(std::string_view reason, std::string_view message, const std::string& where,
+             std::string_view text);
   Status Sync();
 
   uint64_t total() const { return total_; }

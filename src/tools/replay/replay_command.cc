@@ -45,7 +45,8 @@ struct ReplayOptions {
 
 Status CheckOptions(const ReplayOptions& options) {
   if (options.status) {
-    if (options.progress.empty()) return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
+    if (options.progress.empty())
+      return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
     return {};
   }
   const bool from_topic = !options.from_topics.empty();
@@ -57,7 +58,8 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
   }
   if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+    return Fail(Code::kInvalidArgument,
+                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
   }
   if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
@@ -72,8 +74,8 @@ struct Times {
 Result<Times> TimesOf(const ReplayOptions& options) {
   Times times;
   const TimeMs now = SystemClock().WallNow();
-  for (const auto& [name, text, into] : {std::tuple{"--since", &options.since, &times.since},
-                                         {"--until", &options.until, &times.until}}) {
+  for (const auto& [name, text, into] :
+       {std::tuple{"--since", &options.since, &times.since}, {"--until", &options.until, &times.until}}) {
     if (text->empty()) continue;
     const auto time = ParseTime(name, *text, now);
     if (!time) return Fail(time.error());
@@ -82,7 +84,8 @@ Result<Times> TimesOf(const ReplayOptions& options) {
   return times;
 }
 
-Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target, const Times& times) {
+Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,
+                                         const Times& times) {
   TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
                    .client = {},
                    .topic = {},
@@ -96,8 +99,9 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
                                    options.from_brokers.empty() ? target.client : ClientSettings());
   if (!client) return Fail(client.error());
   range.client = std::move(*client);
-  for (const auto& [name, text, into] : {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
-                                         {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
+  for (const auto& [name, text, into] :
+       {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
+        {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
     auto offsets = ParseOffsets(*text);
     if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
     *into = std::move(*offsets);
@@ -105,9 +109,9 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
   const auto or_else = [](const std::string& text, std::string_view other) {
     return text.empty() ? std::string(other) : text;
   };
-  range.words = fmt::format(
-      "from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
-      or_else(options.to_offsets, or_else(options.until, "its end")));
+  range.words =
+      fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
+                  or_else(options.to_offsets, or_else(options.until, "its end")));
   std::vector<TopicRange> ranges;
   for (const std::string& topic : options.from_topics) {
     if (topic == target.topic && range.brokers == target.brokers) {
@@ -145,11 +149,13 @@ Result<Manifest> ManifestOf(const ReplayOptions& options, const std::string& top
   }
   if (!stored) {
     std::random_device chance;
-    return Manifest{.run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
+    return Manifest{
+        .run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
   }
   if (stored->target != topic) {
-    return Fail(Code::kRefused, fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file",
-                                            options.progress, stored->target, topic));
+    return Fail(Code::kRefused,
+                fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file",
+                            options.progress, stored->target, topic));
   }
   if (!options.quiet) {
     const LineCounts counts = stored->Counts();
@@ -162,13 +168,14 @@ Result<Manifest> ManifestOf(const ReplayOptions& options, const std::string& top
 int ShowStatus(const ReplayOptions& options) {
   const auto manifest = ReadManifest(options.progress);
   if (!manifest) return ExitWith(manifest.error());
-  if (!*manifest) return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
+  if (!*manifest)
+    return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
   fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
   return (*manifest)->finished ? kExitOk : kExitFailed;
 }
 
-int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times, HistorySource& source,
-              Rejects& rejects) {
+int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+              HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
   const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
   if (!looked) fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
@@ -189,8 +196,8 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
     static_cast<void>(ExitWith(few.error()));
     return kExitRejects;
   }
-  const bool prevented =
-      std::any_of(problems.begin(), problems.end(), [](const TargetProblem& problem) { return problem.prevents; });
+  const bool prevented = std::any_of(problems.begin(), problems.end(),
+                                     [](const TargetProblem& problem) { return problem.prevents; });
   return report->whole && report->damaged.empty() && !prevented && looked ? kExitOk : kExitFailed;
 }
 
@@ -208,14 +215,18 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
     }
   }
   if (options.json) {
-    const nlohmann::ordered_json result = {{"sent", counts.sent},         {"rejected", counts.rejected},
-                                           {"skipped", counts.skipped},   {"bytes_not_read", not_read},
-                                           {"finished", end.finished},    {"damaged", damaged},
+    const nlohmann::ordered_json result = {{"sent", counts.sent},
+                                           {"rejected", counts.rejected},
+                                           {"skipped", counts.skipped},
+                                           {"bytes_not_read", not_read},
+                                           {"finished", end.finished},
+                                           {"damaged", damaged},
                                            {"run", end.run}};
     fmt::print("{}\n", result.dump());
   } else if (!options.quiet) {
     fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
-               WithThousands(counts.rejected), WithThousands(counts.skipped), end.finished ? "" : "; not finished");
+               WithThousands(counts.rejected), WithThousands(counts.skipped),
+               end.finished ? "" : "; not finished");
   }
   if (!outcome) {
     const int status = ExitWith(outcome.error());
@@ -278,10 +289,12 @@ Subcommand AddReplay(CLI::App& root) {
   CLI::App* app = root.add_subcommand("replay", "send history into the input topic: files, or other topics");
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
-  app->add_option("files", options->files,
-                  "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
-  app->add_option("--config", options->config,
-                  "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
+  app->add_option(
+      "files", options->files,
+      "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
+  app->add_option(
+      "--config", options->config,
+      "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
   app->add_option("--order", options->order, "the files' order: by name, or by the time of their first event")
       ->check(CLI::IsMember({"name", "time"}))
       ->capture_default_str();
@@ -294,8 +307,9 @@ Subcommand AddReplay(CLI::App& root) {
       ->type_name("KEY=VALUE");
   app->add_option("--from-offsets", options->from_offsets, "from these offsets on: 0:17,1:5");
   app->add_option("--to-offsets", options->to_offsets, "before these offsets: 0:170,1:50");
-  app->add_option("--since", options->since,
-                  "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
+  app->add_option(
+      "--since", options->since,
+      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
   app->add_option("--until", options->until, "those before this time");
   app->add_option("--timestamps", options->timestamps,
                   "the new records' time: exposed_at (windows see history as it was) or now")
@@ -310,7 +324,8 @@ Subcommand AddReplay(CLI::App& root) {
   app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");
   app->add_option("--rejects", options->rejects,
                   "write what can't be sent to this file, with its place and reason");
-  app->add_option("--rejects-max", options->rejects_max, "stop when more than this share of the lines can't be sent")
+  app->add_option("--rejects-max", options->rejects_max,
+                  "stop when more than this share of the lines can't be sent")
       ->capture_default_str();
   app->add_option("--metrics", options->metrics, "write figures to this file, as Prometheus reads them");
   app->add_option("--event-bytes-max", options->event_bytes_max, "as input.event_bytes_max");

@@ -8,8 +8,8 @@
 
 namespace seen {
 
-Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options, uint64_t event_bytes_max,
-                                      const CLI::App& app) {
+Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
+                                      uint64_t event_bytes_max, const CLI::App& app) {
   std::string text = "{}";
   if (!path.empty()) {
     auto whole = ReadWhole(path);
@@ -24,19 +24,20 @@ Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOption
   if (!config) {
     std::string mistakes;
     for (const ConfigError& error : config.error()) {
-      mistakes += fmt::format("{}{}{}{}", mistakes.empty() ? "" : "; ", error.path, error.path.empty() ? "" : ": ",
-                              error.message);
+      mistakes += fmt::format("{}{}{}{}", mistakes.empty() ? "" : "; ", error.path,
+                              error.path.empty() ? "" : ": ", error.message);
     }
     return Fail(Code::kInvalidArgument,
                 path.empty() ? mistakes : fmt::format("--config: {}: {}", path, mistakes));
   }
-  auto client = ReadClientSettings("--client", options.client, own_brokers ? ClientSettings() : config->kafka.client);
+  auto client =
+      ReadClientSettings("--client", options.client, own_brokers ? ClientSettings() : config->kafka.client);
   if (!client) return Fail(client.error());
   ReplayTarget target{.config = std::move(*config), .brokers = {}, .client = std::move(*client), .topic = {}};
   target.brokers = target.config.kafka.brokers;
   target.topic = path.empty() || app.count("--topic") > 0 ? options.topic : target.config.input.topic;
   target.partitioner = path.empty() || app.count("--partitioner") > 0 ? *ParsePartitioner(options.partitioner)
-                                                                       : target.config.input.partitioner;
+                                                                      : target.config.input.partitioner;
   return target;
 }
 

@@ -21,9 +21,9 @@ struct ReplayTarget {
   Partitioner partitioner = Partitioner::kMurmur2;
 };
 
-/// What the command line says goes before the configuration. `path` empty: the defaults. kInvalidArgument: all
-/// mistakes of the configuration; kNotFound.
-Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options, uint64_t event_bytes_max,
-                                      const CLI::App& app);
+/// What the command line says goes before the configuration. `path` empty: the defaults. kInvalidArgument:
+/// all mistakes of the configuration; kNotFound.
+Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
+                                      uint64_t event_bytes_max, const CLI::App& app);
 
 }  // namespace seen

@@ -13,6 +13,7 @@ namespace seen {
 /// `reached`: the last event's time; 0: none yet.
 std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached);
 /// Replaces the file whole.
-Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects, TimeMs reached);
+Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
+                          TimeMs reached);
 
 }  // namespace seen

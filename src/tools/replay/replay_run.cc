@@ -108,10 +108,11 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
   }
   if (settings_.stamps_exposure) {
     if (const auto why = settings_.target.WhyNotKept(at, now_); !why.empty()) {
-      return Reject(entry, why,
-                    fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: its retention.ms "
-                                "and message.timestamp.*, or --since",
-                                TimeText(at), settings_.target.name));
+      return Reject(
+          entry, why,
+          fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: its retention.ms "
+                      "and message.timestamp.*, or --since",
+                      TimeText(at), settings_.target.name));
     }
   }
   if (settings_.target.message_bytes_max && entry.event.size() >= *settings_.target.message_bytes_max) {
@@ -151,16 +152,18 @@ void ReplayRun::ShowProgress() {
   const double elapsed_s = std::chrono::duration<double>(SystemClock().Now() - started_).count();
   const std::string day =
       reached_.value > 0 ? fmt::format(", reached {}", DayText(DayOf(reached_))) : std::string();
-  progress_.Update(source_->Position(),
-                   fmt::format("{} lines at {}/s{}, {} rejected", WithThousands(lines_),
-                               WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))),
-                               day, WithThousands(rejects_.total())));
+  progress_.Update(
+      source_->Position(),
+      fmt::format("{} lines at {}/s{}, {} rejected", WithThousands(lines_),
+                  WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))), day,
+                  WithThousands(rejects_.total())));
 }
 
 Error ReplayRun::Undelivered() const {
   return {Code::kUnavailable,
-          fmt::format("{} events could not be delivered: {}{}", producer_->failed_total(), producer_->last_failure(),
-                      settings_.manifest_path.empty() ? "" : "; run again to go on from " + settings_.manifest_path)};
+          fmt::format(
+              "{} events could not be delivered: {}{}", producer_->failed_total(), producer_->last_failure(),
+              settings_.manifest_path.empty() ? "" : "; run again to go on from " + settings_.manifest_path)};
 }
 
 }  // namespace seen

@@ -67,9 +67,9 @@ class ReplayRun {
   RateLimiter limiter_;
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;
-  TimeMs now_;               // looked at now and then
-  TimeMs reached_;           // the last event's time
-  uint64_t lines_ = 0;       // of this run
+  TimeMs now_;          // looked at now and then
+  TimeMs reached_;      // the last event's time
+  uint64_t lines_ = 0;  // of this run
   uint64_t lines_before_ = 0;
   uint64_t rejected_before_ = 0;
   uint64_t next_check_ = 0;

@@ -16,7 +16,8 @@ void MakeUnique(std::vector<Fingerprint>& fingerprints) {
 
 }  // namespace
 
-void StateSample::Add(const UserKey& user, std::string_view user_id, Day day, std::span<const ExposedItem> items) {
+void StateSample::Add(const UserKey& user, std::string_view user_id, Day day,
+                      std::span<const ExposedItem> items) {
   if (!Keeps(user)) return;
   User& kept = users_[user];
   if (kept.id.empty()) kept.id = user_id;

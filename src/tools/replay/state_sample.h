@@ -1,5 +1,6 @@
 #pragma once
-// How large the state of a history will be, from the states of some of its users as the store would have them.
+// How large the state of a history will be, from the states of some of its users as the store would have
+// them.
 
 #include <cstdint>
 #include <map>
@@ -23,7 +24,8 @@ class StateSample {
   void Add(const UserKey& user, std::string_view user_id, Day day, std::span<const ExposedItem> items);
 
   uint64_t users() const { return users_.size(); }
-  /// Bytes of rows (schemas/store.md), uncompressed, of all users, for filters with these windows on that day.
+  /// Bytes of rows (schemas/store.md), uncompressed, of all users, for filters with these windows on that
+  /// day.
   uint64_t EstimatedBytes(std::span<const FilterConfig> filters, Day today) const;
 
  private:

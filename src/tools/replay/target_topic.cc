@@ -14,7 +14,8 @@ namespace {
 constexpr std::chrono::seconds kTimeout(15);
 constexpr int64_t kRecordsLookedAt = 100;  // of each partition
 
-Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic, const std::string& name) {
+Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic,
+                                        const std::string& name) {
   const auto text = admin.TopicConfig(topic, name, kTimeout);
   // A broker that hides its settings is no reason not to send.
   if (!text && text.error().code != Code::kUnavailable) return std::optional<int64_t>();
@@ -39,7 +40,8 @@ Status LookAtKeys(const std::string& brokers, const ClientSettings& client, Part
                                      kTimeout);
   if (!all) return Fail(all.error());
   std::map<int32_t, int64_t> from;
-  for (const auto& range : (*all)->ranges()) from[range.partition] = std::max(range.from, range.to - kRecordsLookedAt);
+  for (const auto& range : (*all)->ranges())
+    from[range.partition] = std::max(range.from, range.to - kRecordsLookedAt);
   const auto last = TopicReader::Open({.brokers = brokers,
                                        .client = client,
                                        .topic = target.name,
@@ -52,15 +54,15 @@ Status LookAtKeys(const std::string& brokers, const ClientSettings& client, Part
   if (!last) return Fail(last.error());
   const auto until = SystemClock().Now() + kTimeout;
   while (SystemClock().Now() < until) {
-    const auto more = (*last)->Poll(std::chrono::milliseconds(200),
-                                    [&](int32_t partition, std::span<const Record> records) {
-                                      for (const Record& record : records) {
-                                        if (record.key.empty()) continue;
-                                        ++target.keys_looked_at;
-                                        const auto place = PartitionOf(partitioner, record.key, target.partitions);
-                                        target.keys_in_place += place == partition ? 1 : 0;
-                                      }
-                                    });
+    const auto more = (*last)->Poll(
+        std::chrono::milliseconds(200), [&](int32_t partition, std::span<const Record> records) {
+          for (const Record& record : records) {
+            if (record.key.empty()) continue;
+            ++target.keys_looked_at;
+            const auto place = PartitionOf(partitioner, record.key, target.partitions);
+            target.keys_in_place += place == partition ? 1 : 0;
+          }
+        });
     if (!more) return Fail(more.error());
     if (!*more) break;
   }
@@ -114,23 +116,24 @@ Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSetting
 std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner partitioner, bool by_exposure) {
   std::vector<TargetProblem> problems;
   if (target.may_write == false) {
-    problems.push_back({fmt::format("topic {}: this client isn't allowed to write. Remedy: an ACL that allows WRITE",
-                                    target.name),
-                        true});
-  }
-  if (target.stamps_itself && by_exposure) {
     problems.push_back(
-        {fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of the exposures. Remedy: set "
-                     "it to CreateTime on {0}, or say --timestamps now",
+        {fmt::format("topic {}: this client isn't allowed to write. Remedy: an ACL that allows WRITE",
                      target.name),
          true});
   }
-  if (target.keys_looked_at > 0 && target.keys_in_place * 100 < target.keys_looked_at * 99) {
-    problems.push_back({fmt::format("topic {}: of its last {} keys, {} stand where {} puts them. Remedy: the "
-                                    "partitioner of the topic's other producers, by --partitioner or input.partitioner",
-                                    target.name, target.keys_looked_at, target.keys_in_place,
-                                    PartitionerName(partitioner)),
+  if (target.stamps_itself && by_exposure) {
+    problems.push_back({fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of "
+                                    "the exposures. Remedy: set "
+                                    "it to CreateTime on {0}, or say --timestamps now",
+                                    target.name),
                         true});
+  }
+  if (target.keys_looked_at > 0 && target.keys_in_place * 100 < target.keys_looked_at * 99) {
+    problems.push_back(
+        {fmt::format("topic {}: of its last {} keys, {} stand where {} puts them. Remedy: the "
+                     "partitioner of the topic's other producers, by --partitioner or input.partitioner",
+                     target.name, target.keys_looked_at, target.keys_in_place, PartitionerName(partitioner)),
+         true});
   }
   return problems;
 }

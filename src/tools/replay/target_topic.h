@@ -27,7 +27,8 @@ struct TargetTopic {
   uint64_t keys_looked_at = 0;
   uint64_t keys_in_place = 0;
 
-  /// Why a record of this time can't be kept: "older_than_retention", "too_old" or "too_far_ahead"; empty: it can.
+  /// Why a record of this time can't be kept: "older_than_retention", "too_old" or "too_far_ahead"; empty: it
+  /// can.
   std::string_view WhyNotKept(TimeMs time, TimeMs now) const;
 };
 

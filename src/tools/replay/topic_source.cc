@@ -21,9 +21,10 @@ class TopicSource final : public HistorySource {
  public:
   Status Add(const TopicRange& range, const ManifestTopic* known) {
     if (known != nullptr && known->range != range.words) {
-      return Fail(Code::kRefused, fmt::format("--from-topic: {}: its range was \"{}\" and is now \"{}\": name another "
-                                              "file with --progress, or the same range",
-                                              range.topic, known->range, range.words));
+      return Fail(Code::kRefused,
+                  fmt::format("--from-topic: {}: its range was \"{}\" and is now \"{}\": name another "
+                              "file with --progress, or the same range",
+                              range.topic, known->range, range.words));
     }
     Part part{.range = range, .reader = {}, .tracks = {}, .before = {}};
     std::map<int32_t, int64_t> from = range.from_offsets;
@@ -54,23 +55,23 @@ class TopicSource final : public HistorySource {
     if (at_ == parts_.size()) return false;
     Part& part = parts_[at_];
     Status used;
-    auto more = part.reader->Poll(
-        std::chrono::milliseconds(200), [&](int32_t partition, std::span<const Record> records) {
-          Track& track = part.tracks[partition];
-          for (const Record& record : records) {
-            if (!used) return;
-            const uint64_t sequence = track.outcomes.Begin();
-            track.offsets.push_back(record.offset);
-            partition_ = partition;
-            offset_ = record.offset;
-            const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
-            used = use({.ticket = place << kSequenceBits | sequence,
-                        .text = record.value,
-                        .event = record.value,
-                        .problem = record.value_is_null ? "a null value" : "",
-                        .record = &record});
-          }
-        });
+    auto more = part.reader->Poll(std::chrono::milliseconds(200), [&](int32_t partition,
+                                                                      std::span<const Record> records) {
+      Track& track = part.tracks[partition];
+      for (const Record& record : records) {
+        if (!used) return;
+        const uint64_t sequence = track.outcomes.Begin();
+        track.offsets.push_back(record.offset);
+        partition_ = partition;
+        offset_ = record.offset;
+        const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
+        used = use({.ticket = place << kSequenceBits | sequence,
+                    .text = record.value,
+                    .event = record.value,
+                    .problem = record.value_is_null ? "a null value" : "",
+                    .record = &record});
+      }
+    });
     if (!used) return Fail(used.error());
     if (!more) return Fail(more.error());
     if (*more) return true;
@@ -150,7 +151,8 @@ class TopicSource final : public HistorySource {
 
 }  // namespace
 
-Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges, const Manifest& manifest) {
+Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges,
+                                                       const Manifest& manifest) {
   auto source = std::make_unique<TopicSource>();
   for (const TopicRange& range : ranges) {
     const auto known = std::find_if(manifest.topics.begin(), manifest.topics.end(),

@@ -107,13 +107,16 @@ TEST(ByteStream, NamesAFormatThatItDoesntReadAndTheCommandThatConvertsIt) {
                {"Obj\x01....", "Avro", "fastavro"},
                {"PK\x03\x04....", "zip", "unzip -p"},
                {"BZh9....", "bzip2", "bzip2 -dc"},
-               {"\xfd" "7zXZ....", "xz", "xz -dc"}};
+               {"\xfd"
+                "7zXZ....",
+                "xz", "xz -dc"}};
   for (const auto& c : cases) {
     const std::string path = folder.Write("file", c.bytes);
     const auto found = FindHistoryFiles(std::vector{path});
     ASSERT_FALSE(found) << c.name;
     EXPECT_EQ(found.error().code, Code::kInvalidArgument);
-    for (const std::string& part : {std::string(c.name), std::string(c.command), path, std::string("| seenctl replay -")})
+    for (const std::string& part :
+         {std::string(c.name), std::string(c.command), path, std::string("| seenctl replay -")})
       EXPECT_NE(found.error().message.find(part), std::string::npos) << found.error().message;
   }
 }
@@ -186,13 +189,16 @@ TEST(RowTemplate, ColumnsOfFieldsGoWhereTheConfigurationHasThem) {
   format.fields[static_cast<size_t>(Field::kUserId)] = at("/data/uid");
   format.fields[static_cast<size_t>(Field::kItems)] = at("/data/pages/*/items");
   format.fields[static_cast<size_t>(Field::kItemId)] = at("/item/id");
-  format.fields[static_cast<size_t>(Field::kExposedAt)] = FieldRule{.at = *ParseJsonPointer("/ts"), .unit = TimeUnit::kRfc3339};
+  format.fields[static_cast<size_t>(Field::kExposedAt)] =
+      FieldRule{.at = *ParseJsonPointer("/ts"), .unit = TimeUnit::kRfc3339};
   const auto read = ReadAll(
-      folder.Write("f", "user_id,item_id,exposed_at,app,/data/flag\n7,n1,2025-11-21T04:40:00Z,ios,true\n"), format);
+      folder.Write("f", "user_id,item_id,exposed_at,app,/data/flag\n7,n1,2025-11-21T04:40:00Z,ios,true\n"),
+      format);
   ASSERT_EQ(read.error, "");
   ASSERT_EQ(read.events.size(), 1u);
-  EXPECT_EQ(read.events[0],
-            R"({"data":{"uid":"7","pages":[{"items":[{"item":{"id":"n1"}}]}],"flag":true},"ts":"2025-11-21T04:40:00Z","app":"ios"})");
+  EXPECT_EQ(
+      read.events[0],
+      R"({"data":{"uid":"7","pages":[{"items":[{"item":{"id":"n1"}}]}],"flag":true},"ts":"2025-11-21T04:40:00Z","app":"ios"})");
   EventDecoder decoder(1 << 20, *EventPlan::Make(format));
   const auto event = decoder.Decode(read.events[0]);
   ASSERT_TRUE(event) << event.error().message;
@@ -202,8 +208,8 @@ TEST(RowTemplate, ColumnsOfFieldsGoWhereTheConfigurationHasThem) {
 
 TEST(RowTemplate, OneBadRowIsOneProblem) {
   const ScratchFolder folder;
-  const auto read = ReadAll(folder.Write(
-      "f", "user_id,item_id,exposed_at\nu,a,1\nu,b\nu,\"c,1\nu,\"d\"x,1\nu,e,1,2\nu,f,1\n"));
+  const auto read = ReadAll(
+      folder.Write("f", "user_id,item_id,exposed_at\nu,a,1\nu,b\nu,\"c,1\nu,\"d\"x,1\nu,e,1,2\nu,f,1\n"));
   EXPECT_EQ(read.events.size(), 2u);
   ASSERT_EQ(read.problems.size(), 4u);
   EXPECT_EQ(read.problems[0], "2 cells, and the header has 3");

@@ -188,7 +188,9 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
   const struct {
     std::string text;
     const char* remedy;
-  } changed[] = {{Numbered("a", 11), "tail -c +41 "}, {Numbered("b", 10), "another beginning"}, {"", "another beginning"}};
+  } changed[] = {{Numbered("a", 11), "tail -c +41 "},
+                 {Numbered("b", 10), "another beginning"},
+                 {"", "another beginning"}};
   for (const auto& c : changed) {
     folder.Write("file", c.text);
     const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest);
@@ -215,7 +217,8 @@ TEST(FileSource, GoesOnUpToTheSizeThatAFileHadAtTheStart) {
 
 TEST(FileSource, ReadsADamagedFileAgainOnceItIsMended) {
   const ScratchFolder folder;
-  const std::string whole = ScratchFolder::Read(std::string(SEEN_SOURCE_DIR) + "/examples/open_bandit_exposures.jsonl.gz");
+  const std::string whole =
+      ScratchFolder::Read(std::string(SEEN_SOURCE_DIR) + "/examples/open_bandit_exposures.jsonl.gz");
   const std::string path = folder.Write("file", whole.substr(0, whole.size() / 2));
   Manifest manifest;
   auto source = Source({path});
@@ -234,7 +237,8 @@ TEST(FileSource, ReadsADamagedFileAgainOnceItIsMended) {
 TEST(FileSource, OrdersFilesByTheTimeOfTheirFirstEvent) {
   const ScratchFolder folder;
   const auto write = [&](const char* name, const char* time) {
-    folder.Write(name, std::string("broken\n") + R"({"user_id":"u","item_id":"i","exposed_at":)" + time + "}\n");
+    folder.Write(name,
+                 std::string("broken\n") + R"({"user_id":"u","item_id":"i","exposed_at":)" + time + "}\n");
   };
   write("a", "1763700000300");
   write("b", "1763700000100");
@@ -260,7 +264,8 @@ TEST(Rejects, EndARunBeyondTheirShare) {
 
 TEST(Rejects, KeepThreeExamplesOfEachReason) {
   Rejects rejects(1);
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(rejects.Add(i % 2 == 0 ? "a" : "b", "m", "{}", std::string(10'000, 'x')));
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(rejects.Add(i % 2 == 0 ? "a" : "b", "m", "{}", std::string(10'000, 'x')));
   ASSERT_EQ(rejects.reasons().size(), 2u);
   EXPECT_EQ(rejects.reasons().at("a").count, 5u);
   EXPECT_EQ(rejects.reasons().at("a").examples.size(), 3u);
@@ -271,7 +276,8 @@ TEST(ParseShare, TakesPercentAlone) {
   EXPECT_DOUBLE_EQ(*ParseShare("--rejects-max", "1%"), 0.01);
   EXPECT_DOUBLE_EQ(*ParseShare("--rejects-max", "0.5%"), 0.005);
   EXPECT_DOUBLE_EQ(*ParseShare("--rejects-max", "100%"), 1);
-  for (const char* bad : {"", "1", "%", "-1%", "101%", "x%", "1%%"}) EXPECT_FALSE(ParseShare("--rejects-max", bad)) << bad;
+  for (const char* bad : {"", "1", "%", "-1%", "101%", "x%", "1%%"})
+    EXPECT_FALSE(ParseShare("--rejects-max", bad)) << bad;
 }
 
 TEST(Offsets, AreReadAsTheyAreWritten) {

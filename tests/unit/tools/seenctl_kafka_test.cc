@@ -16,8 +16,8 @@
 #include "scratch_folder.h"
 #include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
-#include "tools/load/event_sink.h"
 #include "tools/history/history_file.h"
+#include "tools/load/event_sink.h"
 #include "tools/replay/manifest.h"
 
 namespace seen {
