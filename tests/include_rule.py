@@ -23,7 +23,7 @@ LEVELS = [
     ["rocks"],
     ["kafka", "store", "item_store", "serve"],
     ["config"],
-    ["query", "topics"],
+    ["build", "query", "topics"],
     ["app", "tools"],
     ["main"],
 ]

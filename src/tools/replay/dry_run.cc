@@ -73,7 +73,7 @@ class DryRunPass {
   }
   Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
     ++report_.lines.rejected;
-    return rejects_.Add(reason, message, source_.Where(entry), entry.text);
+    return rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
   }
 
   const DryRunSettings& settings_;

@@ -89,8 +89,11 @@ class FileSource final : public HistorySource {
     }
   }
 
-  std::string Where(const HistoryEntry&) const override {
-    return nlohmann::ordered_json{{"file", parts_[at_].file.name}, {"line", reader_->line_number()}}.dump();
+  LinePlace Place() const override {
+    return {static_cast<uint32_t>(at_), -1, static_cast<int64_t>(reader_->line_number())};
+  }
+  std::string WhereOf(const LinePlace& place) const override {
+    return nlohmann::ordered_json{{"file", parts_[place.source].file.name}, {"line", place.number}}.dump();
   }
 
   bool PartEnded() override { return std::exchange(part_ended_, false); }

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "build/line_place.h"
 #include "decode/event_format.h"
 #include "flow/log_port.h"
 #include "kafka/client_settings.h"
@@ -40,8 +41,10 @@ class HistorySource {
   virtual void Finish(uint64_t ticket, LineOutcome outcome) = 0;
   /// Brings what is finished into the manifest.
   virtual void Describe(Manifest& manifest) const = 0;
+  /// Of the entry that `use` has now.
+  virtual LinePlace Place() const = 0;
   /// "FILE line 17", "TOPIC partition 3 offset 17", as members of a reject's JSON object.
-  virtual std::string Where(const HistoryEntry& entry) const = 0;
+  virtual std::string WhereOf(const LinePlace& place) const = 0;
   /// Whether a part ended since the last call: then the share of rejects is looked at.
   virtual bool PartEnded() = 0;
   /// For the progress bar: how far, of how much (0: unknown), in Unit().

@@ -12,6 +12,7 @@
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/replay/dry_run.h"
+#include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
 #include "tools/replay/replay_run.h"
 
@@ -37,6 +38,12 @@ struct ReplayOptions {
   std::string metrics;
   uint64_t event_bytes_max = 0;  // 0: the configuration's
   double rate = 0;
+  std::string into_state;
+  uint64_t memory_mib = 1024;
+  int32_t partitions = 0;  // 0: as the topic has
+  std::string live_from = "earliest";
+  bool whole = false;
+  bool replace = false;
   bool dry_run = false;
   bool status = false;
   bool json = false;
@@ -54,12 +61,20 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
   }
+  if (!options.into_state.empty() && options.config.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "--into-state: the state is of filters: name the daemon's configuration by --config");
+  }
   if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
     return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
   }
   if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
     return Fail(Code::kInvalidArgument,
                 "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+  }
+  if (!options.into_state.empty() && !options.progress.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "--progress: a build of --into-state is whole or nothing; run it again instead");
   }
   if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
@@ -235,6 +250,67 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
   return end.finished && !damaged ? kExitOk : kExitFailed;
 }
 
+int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+                 HistorySource& source, Rejects& rejects) {
+  const auto report =
+      IntoState({.directory = options.into_state,
+                 .memory_bytes = options.memory_mib << 20,
+                 .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
+                 .live_from = options.live_from,
+                 .whole = options.whole,
+                 .replace = options.replace,
+                 .since = times.since,
+                 .until = times.until,
+                 .quiet = options.quiet},
+                target, source, rejects);
+  if (!report) {
+    const int status = ExitWith(report.error());
+    return report.error().code == Code::kMalformed ? kExitRejects : status;
+  }
+  Manifest read;
+  source.Describe(read);
+  bool damaged = false;
+  for (const ManifestFile& file : read.files) {
+    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    damaged = damaged || !file.damage.empty();
+    if (file.bytes_not_read > 0 && !options.quiet) {
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
+                 WithThousands(file.bytes_not_read));
+    }
+  }
+  const BuildCounts& counts = report->counts;
+  const double bytes_an_item =
+      counts.items > 0 ? static_cast<double>(report->state_bytes) / static_cast<double>(counts.items) : 0;
+  if (options.json) {
+    nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
+    for (const auto& [partition, offset] : report->live_offsets) offsets[std::to_string(partition)] = offset;
+    const nlohmann::ordered_json result = {{"events", counts.events},
+                                           {"items", counts.items},
+                                           {"skipped", counts.skipped},
+                                           {"rejected", rejects.total()},
+                                           {"partitions", report->partitions},
+                                           {"state_bytes", report->state_bytes},
+                                           {"sorted_bytes", report->sorted_bytes},
+                                           {"read_s", report->read_s},
+                                           {"write_s", report->write_s},
+                                           {"cpu_s", report->cpu_s},
+                                           {"damaged", damaged},
+                                           {"live_offsets", offsets}};
+    fmt::print("{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr,
+               "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
+               "an item\n"
+               "read in {:.1f} s, {} events/s; written in {:.1f} s\n",
+               WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejects.total()),
+               WithThousands(counts.skipped), WithByteUnit(report->state_bytes), report->partitions,
+               bytes_an_item, report->read_s,
+               WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report->read_s)),
+               report->write_s);
+  }
+  return damaged ? kExitFailed : kExitOk;
+}
+
 int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
   if (options.status) return ShowStatus(options);
@@ -244,7 +320,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (!times) return ExitWith(times.error());
   auto target = ReadReplayTarget(options.config, options.kafka, options.event_bytes_max, app);
   if (!target) return ExitWith(target.error());
-  auto manifest = options.dry_run ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
+  const bool remembers = !options.dry_run && options.into_state.empty();
+  auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
   auto source = SourceOf(options, *target, *times, *manifest);
   if (!source) return ExitWith(source.error());
@@ -254,6 +331,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   }
   CatchInterrupts();
   if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
+  if (!options.into_state.empty()) return RunIntoState(options, *target, *times, **source, rejects);
 
   const bool by_exposure = options.timestamps != "now";
   auto topic = LookAtTarget(target->brokers, target->client, target->topic, target->partitioner);
@@ -321,6 +399,20 @@ Subcommand AddReplay(CLI::App& root) {
   app->add_option("--progress,--manifest", options->progress,
                   "remember in this file what is sent, and go on from it");
   app->add_flag("--status", options->status, "show what --progress remembers, and send nothing");
+  app->add_option(
+      "--into-state", options->into_state,
+      "write the state of a daemon that isn't running into this directory instead; needs --config");
+  app->add_option("--memory-mib", options->memory_mib,
+                  "memory of --into-state; what doesn't fit is sorted in files")
+      ->check(CLI::Range(64, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--partitions", options->partitions, "of the input topic, if it doesn't exist yet")
+      ->check(CLI::Range(1, 10'000));
+  app->add_option("--live-from", options->live_from,
+                  "where the daemon reads the input topic on from: earliest, end, or a record time")
+      ->capture_default_str();
+  app->add_flag("--whole", options->whole, "there is no older history: filters are complete from the start");
+  app->add_flag("--replace", options->replace, "drop the state that --into-state finds");
   app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");
   app->add_option("--rejects", options->rejects,
                   "write what can't be sent to this file, with its place and reason");

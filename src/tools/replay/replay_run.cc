@@ -127,7 +127,7 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
 }
 
 Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
-  auto added = rejects_.Add(reason, message, source_->Where(entry), entry.text);
+  auto added = rejects_.Add(reason, message, source_->WhereOf(source_->Place()), entry.text);
   source_->Finish(entry.ticket, LineOutcome::kRejected);
   return added;
 }

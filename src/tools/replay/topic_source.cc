@@ -113,9 +113,10 @@ class TopicSource final : public HistorySource {
     }
   }
 
-  std::string Where(const HistoryEntry&) const override {
+  LinePlace Place() const override { return {static_cast<uint32_t>(at_), partition_, offset_}; }
+  std::string WhereOf(const LinePlace& place) const override {
     return nlohmann::ordered_json{
-        {"topic", parts_[at_].range.topic}, {"partition", partition_}, {"offset", offset_}}
+        {"topic", parts_[place.source].range.topic}, {"partition", place.partition}, {"offset", place.number}}
         .dump();
   }
 
