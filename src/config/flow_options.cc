@@ -58,6 +58,7 @@ PartitionOptions FlowOptionsOf(const Config& config, int32_t partition, int32_t 
   options.partitioner = config.input.partitioner;
   options.event_bytes_max = config.input.event_bytes_max;
   options.future_skew_max = config.input.future_skew_max;
+  options.replay_idle = config.input.replay_idle;
   options.checkpoint_interval = config.store.checkpoint_interval;
   options.behind_lag_messages = static_cast<int64_t>(config.http.ready_lag_messages);
   std::copy(numbers.kinds.begin(), numbers.kinds.end(), options.kinds.begin());

@@ -78,6 +78,7 @@ PartitionStatus PartitionFlow::GetStatus() const {
   state.FillStatus(status, reader.clock().WallNow());
   if (journal) status.tail_bytes += journal->AllBytes();
   status.marks_outstanding = publish.Outstanding();
+  status.replays = intake.ReplayNames();
   status.store = store_.Figures();
   status.republish = republisher.GetStatus();
   if (unexposed) status.unexposed = unexposed->GetStatus();

@@ -54,6 +54,11 @@ class PublishFlow {
   /// Worker thread, once a batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
+  /// Worker thread. While marks are held, users that were left to marks wait. What is dirty in memory doesn't.
+  void HoldMarks(bool hold);
+  /// Any thread. The marks that stand now don't wait.
+  void LetMarksGo();
+
   /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the
   /// tail whose publication was left to a mark. `renewed`: users whose mark, where they need one, must be
   /// written even if one stands. `reaches`: the tail's end; everything below it has come through AddDirty.
@@ -205,6 +210,9 @@ class PublishFlow {
   // At first, where anything is published: a restart publishes what is marked.
   bool scan_wanted_ GUARDED_BY(mutex_);
   bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan
+  bool marks_held_ GUARDED_BY(mutex_) = false;
+  bool scan_let_go_ GUARDED_BY(mutex_) = true;         // the scan that is wanted doesn't wait
+  bool next_scan_let_go_ GUARDED_BY(mutex_) = false;  // nor does the one after it
   std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);
 

@@ -1,6 +1,7 @@
 // What a checkpoint is told of users whose snapshot is due, and what is done with their marks later.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/check.h"
 #include "flow/publish_flow.h"
@@ -100,9 +101,21 @@ bool PublishFlow::HasMarkChanges() const {
   return !clears_.empty();
 }
 
+void PublishFlow::HoldMarks(bool hold) {
+  const MutexLock lock(mutex_);
+  marks_held_ = hold;
+}
+
+void PublishFlow::LetMarksGo() {
+  const MutexLock lock(mutex_);
+  scan_let_go_ = true;
+  next_scan_let_go_ = scan_after_.has_value();  // some of them may stand before where the scan is
+}
+
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const MutexLock lock(mutex_);
   if (!scan_wanted_ || !HasRoomFor(kScanPage)) return {};
+  if (marks_held_ && !scan_let_go_) return {};
   return {true, scan_after_, kScanPage};
 }
 
@@ -149,6 +162,7 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
   scan_wanted_ = rescan_;
   if (!rescan_) marks_left_ = 0;
   rescan_ = false;
+  scan_let_go_ = std::exchange(next_scan_let_go_, false);
 }
 
 }  // namespace seen

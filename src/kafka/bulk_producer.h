@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -36,9 +38,8 @@ class BulkProducer {
     /// Runs in Send, Poll and Flush once a record is acknowledged (or given up on), with the ticket given to
     /// Send.
     std::function<void(uint64_t ticket, bool delivered)> on_delivery;
-    /// Every record of SendFrom gets this header; an empty name: none.
-    std::string header_name;
-    std::string header_value;
+    /// Names and values, of every record of SendFrom and SendMark.
+    std::vector<std::pair<std::string, std::string>> headers = {};
   };
   static Result<std::unique_ptr<BulkProducer>> Open(const Options& options);
   ~BulkProducer();  // drops what isn't delivered: call Flush before
@@ -50,10 +51,14 @@ class BulkProducer {
   Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
               uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with the header of
-  /// the options instead of another of its name.
+  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with those of the
+  /// options instead of others of their names.
   Status SendFrom(const Record* from, std::string_view key, std::string_view value,
                   std::optional<TimeMs> timestamp, uint64_t ticket,
+                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// A record without key and value into one partition, with the options' headers and one more.
+  Status SendMark(int32_t partition, const std::string& header, const std::string& value, uint64_t ticket,
                   std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   /// Send of all, in order, with the time of the call and no tickets: one look at the clock, one lock.

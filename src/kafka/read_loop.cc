@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kafka/message_record.h"
+#include "kafka/replay_probe.h"
 
 namespace seen::kafka {
 
@@ -83,6 +84,8 @@ Status ReadLoop::Sort(const rd_kafka_message_t& message, const Take& take) {
     touched_.push_back(message.partition);
   }
   batch.records.push_back(RecordOf(message));
+  if (ReplayNote note; message.payload == nullptr && ReadReplayNote(message, note))
+    batch.records.back().replay = &batch.notes.emplace_back(note);
   return {};
 }
 
@@ -99,6 +102,7 @@ Status ReadLoop::Poll(std::chrono::milliseconds timeout, const Take& take, const
     Batch& batch = batches_[static_cast<size_t>(partition)];
     if (done) done = on_records(partition, batch.records);
     batch.records.clear();
+    batch.notes.clear();
     batch.listed = false;
   }
   touched_.clear();

@@ -2,6 +2,7 @@
 // Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
 // follows it. Internal to this room.
 
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
@@ -52,6 +53,7 @@ class ReadLoop {
  private:
   struct Batch {
     std::vector<Record> records;
+    std::deque<ReplayNote> notes;  // of records without a value
     bool listed = false;
   };
   ReadLoop(Options options, ClientHandle client);

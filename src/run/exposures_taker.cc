@@ -62,6 +62,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   Result<std::optional<int64_t>> Idle() override {
     // The publisher or the checkpoint thread has found that its state can't be read.
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
+    open_->flow->intake.EndIdleReplays();
     if (open_->flow->intake.CheckpointDue()) {
       open_->flow->intake.Freeze();
       taker_.options_.on_frozen();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -38,6 +39,8 @@ struct ReplayOptions {
   std::string metrics;
   uint64_t event_bytes_max = 0;  // 0: the configuration's
   double rate = 0;
+  std::string max_lag;
+  std::string publish = "end";
   std::string into_state;
   uint64_t memory_mib = 1024;
   int32_t partitions = 0;  // 0: as the topic has
@@ -97,6 +100,18 @@ Result<Times> TimesOf(const ReplayOptions& options) {
     *into = *time;
   }
   return times;
+}
+
+/// "2s", "500ms".
+Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& options) {
+  const std::string_view text = options.max_lag;
+  if (text.empty()) return std::optional<std::chrono::milliseconds>();
+  int64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit = read.ec == std::errc() ? std::string_view(read.ptr, text.data() + text.size()) : "";
+  if (count > 0 && count < 1'000'000 && (unit == "s" || unit == "ms"))
+    return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
+  return Fail(Code::kInvalidArgument, fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
 }
 
 Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,
@@ -318,6 +333,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (!share) return ExitWith(share.error());
   const auto times = TimesOf(options);
   if (!times) return ExitWith(times.error());
+  const auto lag_max = LagMaxOf(options);
+  if (!lag_max) return ExitWith(lag_max.error());
   auto target = ReadReplayTarget(options.config, options.kafka, options.event_bytes_max, app);
   if (!target) return ExitWith(target.error());
   const bool remembers = !options.dry_run && options.into_state.empty();
@@ -352,6 +369,9 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .since = times->since,
                  .until = times->until,
                  .rate = options.rate,
+                 .lag_max = *lag_max,
+                 .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
+                 .publishes_live = options.publish == "live",
                  .manifest_path = options.progress,
                  .metrics_path = options.metrics,
                  .quiet = options.quiet},
@@ -395,6 +415,12 @@ Subcommand AddReplay(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--max-lag", options->max_lag,
+                  "as fast as the daemons' lag stays below this, by their watermarks: 2s, 500ms");
+  app->add_option("--publish", options->publish,
+                  "when the daemons publish users that only history touches: once, at the run's end, or live")
+      ->check(CLI::IsMember({"end", "live"}))
       ->capture_default_str();
   app->add_option("--progress,--manifest", options->progress,
                   "remember in this file what is sent, and go on from it");

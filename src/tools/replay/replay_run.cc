@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "flow/replay_headers.h"
 #include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/load/event_sink.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr auto kSaveEvery = std::chrono::seconds(1);
 constexpr uint64_t kLinesBetweenChecks = 100'000;
+constexpr uint64_t kMarkTicket = ~uint64_t{0};
 
 }  // namespace
 
@@ -36,17 +38,30 @@ ReplayRun::ReplayRun(ReplaySettings settings, std::shared_ptr<const EventPlan> p
 ReplayRun::~ReplayRun() = default;
 
 Status ReplayRun::Open() {
+  std::vector<std::pair<std::string, std::string>> headers = {{std::string(kReplayHeader), manifest_.run}};
+  if (settings_.publishes_live) headers.emplace_back(kReplayPublishHeader, kReplayPublishLive);
+  if (settings_.lag_max) {
+    auto pacer = LagPacer::Open({.brokers = settings_.brokers,
+                                 .client = settings_.client,
+                                 .topic = settings_.target.name,
+                                 .partitions = settings_.target.partitions,
+                                 .watermarks_topic = settings_.watermarks_topic,
+                                 .lag_max = *settings_.lag_max,
+                                 .rate_max = settings_.rate});
+    if (!pacer) return Fail(pacer.error());
+    pacer_ = std::move(*pacer);
+    limiter_ = RateLimiter(pacer_->rate());
+  }
+  // What isn't delivered stays unfinished: the next run sends it.
+  const auto on_delivery = [this](uint64_t ticket, bool delivered) {
+    if (delivered && ticket != kMarkTicket) source_->Finish(ticket, LineOutcome::kSent);
+  };
   auto producer = BulkProducer::Open({.brokers = settings_.brokers,
                                       .client = settings_.client,
                                       .topic = settings_.target.name,
                                       .partitioner = settings_.partitioner,
-                                      .on_delivery =
-                                          [this](uint64_t ticket, bool delivered) {
-                                            // What isn't delivered stays unfinished: the next run sends it.
-                                            if (delivered) source_->Finish(ticket, LineOutcome::kSent);
-                                          },
-                                      .header_name = std::string(kReplayHeader),
-                                      .header_value = manifest_.run});
+                                      .on_delivery = on_delivery,
+                                      .headers = std::move(headers)});
   if (!producer) return Fail(producer.error());
   producer_ = std::move(*producer);
   return {};
@@ -54,16 +69,34 @@ Status ReplayRun::Open() {
 
 Status ReplayRun::Run() {
   if (auto opened = Open(); !opened) return opened;
-  const Status sent = SendAll();
+  const bool was_finished = std::exchange(manifest_.finished, false);
+  Status sent = SendAll();
   // What is on its way arrives, or isn't finished.
-  const Status flushed = sent ? FlushAll(*producer_) : producer_->Flush(std::chrono::seconds(5));
-  manifest_.finished = sent && flushed && !Interrupted();
+  Status flushed = sent ? FlushAll(*producer_) : producer_->Flush(std::chrono::seconds(5));
+  // A run that isn't whole has no end: another one goes on with it.
+  const bool is_whole = sent && flushed && !Interrupted();
+  if (is_whole && (began_ || !was_finished)) {
+    sent = SendMarks(kReplayEnd);
+    if (sent) flushed = FlushAll(*producer_);
+  }
+  manifest_.finished = is_whole && sent && flushed;
   const Status saved = Save();
   ShowProgress();
   progress_.Finish();
   if (!sent) return sent;
   if (!flushed) return flushed;
   return saved;
+}
+
+// In every partition, so that each one knows by itself.
+Status ReplayRun::SendMarks(std::string_view mark) {
+  for (int32_t partition = 0; partition < settings_.target.partitions; ++partition) {
+    if (auto marked =
+            producer_->SendMark(partition, std::string(kReplayMarkHeader), std::string(mark), kMarkTicket);
+        !marked)
+      return marked;
+  }
+  return {};
 }
 
 Status ReplayRun::SendAll() {
@@ -79,6 +112,7 @@ Status ReplayRun::SendAll() {
     }
     if (!*more) return {};
     ShowProgress();
+    if (pacer_ && pacer_->Look()) limiter_ = RateLimiter(pacer_->rate());
     if (SystemClock().Now() < next_save) continue;
     if (auto saved = Save(); !saved) return saved;
     now_ = SystemClock().WallNow();
@@ -120,6 +154,9 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
                   fmt::format("{} bytes, and max.message.bytes of topic {} is {}", entry.event.size(),
                               settings_.target.name, *settings_.target.message_bytes_max));
   }
+  if (!std::exchange(began_, true)) {
+    if (auto begun = SendMarks(kReplayBegin); !begun) return begun;
+  }
   limiter_.Wait();
   reached_ = at;
   return producer_->SendFrom(entry.record, event->user_id, entry.event,
@@ -154,8 +191,9 @@ void ReplayRun::ShowProgress() {
       reached_.value > 0 ? fmt::format(", reached {}", DayText(DayOf(reached_))) : std::string();
   progress_.Update(
       source_->Position(),
-      fmt::format("{} lines at {}/s{}, {} rejected", WithThousands(lines_),
+      fmt::format("{} lines at {}/s{}{}, {} rejected", WithThousands(lines_),
                   WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))), day,
+                  pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
                   WithThousands(rejects_.total())));
 }
 

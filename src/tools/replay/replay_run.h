@@ -13,13 +13,11 @@
 #include "tools/load/rate_limiter.h"
 #include "tools/progress.h"
 #include "tools/replay/history_source.h"
+#include "tools/replay/lag_pacer.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/target_topic.h"
 
 namespace seen {
-
-/// The header of every replayed record; its value is the run's name.
-inline constexpr std::string_view kReplayHeader = "seen-replay";
 
 struct ReplaySettings {
   std::string brokers;
@@ -31,6 +29,9 @@ struct ReplaySettings {
   bool stamps_exposure = true;         // records carry the time of their exposure, else of sending
   std::optional<TimeMs> since, until;  // of the exposures; what is outside is skipped
   double rate = 0;                     // events a second; 0: no limit
+  std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
+  std::string watermarks_topic;
+  bool publishes_live = false;         // users are published as they come, else once, when the run ends
   std::string manifest_path;           // empty: nothing is remembered
   std::string metrics_path;            // empty: none are written
   bool quiet = false;
@@ -52,6 +53,7 @@ class ReplayRun {
  private:
   Status Open();
   Status SendAll();
+  Status SendMarks(std::string_view mark);
   Status Send(const HistoryEntry& entry);
   Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message);
   Status CheckRejects();
@@ -65,6 +67,8 @@ class ReplayRun {
   Rejects& rejects_;
   EventDecoder decoder_;
   RateLimiter limiter_;
+  std::unique_ptr<LagPacer> pacer_;  // nullptr: the rate is fixed
+  bool began_ = false;               // its begin stands in every partition
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;
   TimeMs now_;          // looked at now and then
