@@ -127,7 +127,8 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "60",
      .minimum = 1,
      .maximum = 86'400,
-     .meaning = "A replay publishes its users when it ends. If nothing of it has come for so long, it counts as ended."},
+     .meaning = "A replay publishes its users when it ends. If nothing of it has come for so long, it counts "
+                "as ended."},
 
     {.path = "input.fields",
      .type = kSection,

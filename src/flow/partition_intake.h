@@ -108,11 +108,11 @@ class PartitionIntake {
   std::vector<TimeMs> exposed_;
   uint32_t batch_number_ = 0;
   bool dead_letters_full_ = false;
-  TimeMs time_limit_;       // of the batch: timestamps beyond it don't move partition time
-  bool defer_ = true;       // the batch's publication is left to marks
+  TimeMs time_limit_;  // of the batch: timestamps beyond it don't move partition time
+  bool defer_ = true;  // the batch's publication is left to marks
   ReplayRuns replays_;
-  uint32_t replay_batch_ = 0;  // the last one with a record of
-  std::string replay_run_;     // this replay,
+  uint32_t replay_batch_ = 0;   // the last one with a record of
+  std::string replay_run_;      // this replay,
   bool replay_defers_ = false;  // whose users wait for its end
   bool holds_marks_ = false;
   bool history_is_due_ = false;  // a replay has ended: what waited for it is published

@@ -1,6 +1,6 @@
 #pragma once
-// The headers of replayed records, and of the records without a value that begin and end a run in a partition:
-// docs/REPLAY.md.
+// The headers of replayed records, and of the records without a value that begin and end a run in a
+// partition: docs/REPLAY.md.
 
 #include <cstddef>
 #include <string_view>

@@ -11,7 +11,8 @@ void ReplayRuns::Changed() {
 
 void ReplayRuns::Note(const ReplayNote& note, Instant now) {
   const MutexLock lock(mutex_);
-  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) { return run.name == note.run; });
+  const auto found =
+      std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) { return run.name == note.run; });
   if (note.kind == ReplayNote::Kind::kEnd) {
     if (found == runs_.end()) return;
     runs_.erase(found);

@@ -1,7 +1,7 @@
 #pragma once
-// Which replays are under way in a partition: runs of a tool that brings history into the input topic beside the
-// live events. A run begins with its first record, and ends with its end mark, or once nothing of it has come for
-// a while. Thread: the partition's worker; Names: any.
+// Which replays are under way in a partition: runs of a tool that brings history into the input topic beside
+// the live events. A run begins with its first record, and ends with its end mark, or once nothing of it has
+// come for a while. Thread: the partition's worker; Names: any.
 
 #include <chrono>
 #include <string>

@@ -13,8 +13,8 @@ namespace seen::kafka {
 /// What the headers say; false: nothing of a replay.
 bool ReadReplayNote(const rd_kafka_message_t& message, ReplayNote& note);
 
-/// Reading headers costs as much as a record does, so while none comes of a replay only some are read: one of 64,
-/// and those of records without a value, which begin and end a run. One thread.
+/// Reading headers costs as much as a record does, so while none comes of a replay only some are read: one of
+/// 64, and those of records without a value, which begin and end a run. One thread.
 class ReplayProbe {
  public:
   /// nullptr: a live record, or one whose headers weren't read. It lasts until Clear.

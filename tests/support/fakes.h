@@ -210,7 +210,9 @@ class FakeDeadLetters final : public DeadLetterSink {
 class CountingReporter final : public Reporter {
  public:
   void BatchApplied(const BatchReport& report) override {
-    batches += 1, events += report.events, too_old += report.too_old;
+    batches += 1, events += report.events, too_old += report.too_old, replayed += report.replayed;
+    for (const uint64_t count : report.record_to_visible.counts()) latencies += count;
+    for (const uint64_t count : report.exposed_to_visible.counts()) latencies += count;
     looked_up += report.looked_up, joined += report.joined;
     removed += report.removed, erased += report.erased;
     timestamps_ahead += report.timestamps_ahead;
@@ -250,9 +252,10 @@ class CountingReporter final : public Reporter {
   uint64_t leases_lapsed = 0;
   uint64_t merged = 0, withheld = 0;
   uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
-  uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
-           checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
-           send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0, declared = 0;
+  uint64_t batches = 0, events = 0, too_old = 0, replayed = 0, latencies = 0, rejected = 0, misrouted = 0,
+           ranges_lost = 0, checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0,
+           sent = 0, send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0,
+           declared = 0;
   std::array<uint64_t, kSkipReasons> skipped{};
   std::map<std::pair<int32_t, PublishStep>, uint64_t> publish_failures;
 };

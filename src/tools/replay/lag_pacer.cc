@@ -21,7 +21,8 @@ constexpr double kSlower = 0.7;
 
 }  // namespace
 
-LagPacer::LagPacer(const Options& options, std::unique_ptr<Admin> admin, std::unique_ptr<TopicFollower> follower)
+LagPacer::LagPacer(const Options& options, std::unique_ptr<Admin> admin,
+                   std::unique_ptr<TopicFollower> follower)
     : options_(options),
       admin_(std::move(admin)),
       follower_(std::move(follower)),
@@ -50,7 +51,8 @@ Result<std::unique_ptr<LagPacer>> LagPacer::Open(const Options& options) {
 Status LagPacer::Take(std::span<const Record> records) {
   for (const Record& record : records) {
     const auto beat = nlohmann::json::parse(record.value, nullptr, false);
-    if (!beat.is_object() || !beat.contains("next_offset") || !beat["next_offset"].is_number_integer()) continue;
+    if (!beat.is_object() || !beat.contains("next_offset") || !beat["next_offset"].is_number_integer())
+      continue;
     // A replica's keys are more than the number: nobody waits for it.
     int32_t partition = -1;
     const char* const end = record.key.data() + record.key.size();
@@ -75,9 +77,9 @@ bool LagPacer::Look() {
   if (now < next_look_) return false;
   next_look_ = now + kLookEvery;
   // What can't be read is silence, and that slows the run down.
-  static_cast<void>(follower_->Poll(std::chrono::milliseconds(0), [this](int32_t, std::span<const Record> records) {
-    return Take(records);
-  }));
+  static_cast<void>(
+      follower_->Poll(std::chrono::milliseconds(0),
+                      [this](int32_t, std::span<const Record> records) { return Take(records); }));
   Judge();
   return true;
 }

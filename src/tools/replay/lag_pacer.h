@@ -1,6 +1,6 @@
 #pragma once
-// The rate at which the daemons keep up: as fast as their lag allows. They say in the topic of watermarks how far
-// they have read, once a second a partition.
+// The rate at which the daemons keep up: as fast as their lag allows. They say in the topic of watermarks how
+// far they have read, once a second a partition.
 
 #include <chrono>
 #include <map>
@@ -36,8 +36,8 @@ class LagPacer {
   double rate() const { return rate_; }  // events a second
   double lag_s() const { return lag_s_; }
 
-  /// The next rate: less where the lag is over its bound, or where somebody doesn't say how far he is; more where
-  /// it isn't.
+  /// The next rate: less where the lag is over its bound, or where somebody doesn't say how far he is; more
+  /// where it isn't.
   static double NextRate(double rate, double lag_s, double lag_max_s, bool is_known, double rate_max);
 
  private:

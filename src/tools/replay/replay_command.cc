@@ -108,10 +108,12 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
   if (text.empty()) return std::optional<std::chrono::milliseconds>();
   int64_t count = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit = read.ec == std::errc() ? std::string_view(read.ptr, text.data() + text.size()) : "";
+  const std::string_view unit =
+      read.ec == std::errc() ? std::string_view(read.ptr, text.data() + text.size()) : "";
   if (count > 0 && count < 1'000'000 && (unit == "s" || unit == "ms"))
     return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
-  return Fail(Code::kInvalidArgument, fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
 }
 
 Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,

@@ -60,8 +60,9 @@ class TopicSource final : public HistorySource {
       Track& track = part.tracks[partition];
       for (const Record& record : records) {
         if (!used) return;
-            if (record.replay != nullptr) continue;  // an earlier replay's mark: no event
-            const uint64_t sequence = track.outcomes.Begin();        track.offsets.push_back(record.offset);
+        if (record.replay != nullptr) continue;  // an earlier replay's mark: no event
+        const uint64_t sequence = track.outcomes.Begin();
+        track.offsets.push_back(record.offset);
         partition_ = partition;
         offset_ = record.offset;
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);

@@ -125,7 +125,8 @@ class TimedTest : public ::testing::Test {
  private:
   void Apply(int64_t offset) {
     const Logged& logged = log[static_cast<size_t>(offset)];
-    const Record record{offset, {logged.timestamp_ms}, "u1", logged.value, false};
+    Record record{offset, {logged.timestamp_ms}, "u1", logged.value, logged.replay && logged.value.empty()};
+    if (logged.replay) record.replay = &*logged.replay;
     const auto taken = flow->intake.Apply({&record, 1});
     ASSERT_TRUE(taken.has_value());
     ASSERT_EQ(*taken, 1u);
