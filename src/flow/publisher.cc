@@ -186,7 +186,7 @@ Status Publisher::Render(const PartitionFlow& flow, TimeMs wall,
     return {};
   }
   return group.front().retired != nullptr ? flow.reader.NameRetired(group)
-                                          : flow.reader.RenderUsers(wall, group);
+                                          : flow.reader.RenderUsers(wall, flow.republisher.ServedSecond(wall), group);
 }
 
 template <typename Work>

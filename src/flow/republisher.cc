@@ -73,10 +73,7 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   uint64_t round = 0;
   {
     const MutexLock lock(mutex_);
-    if (endings_done_ > until + 1) {  // the clock went back
-      endings_done_ = until + 1;
-      endings_after_.reset();
-    }
+    FollowBack(until);
     after = endings_after_;
     round = endings_round_;
   }
@@ -98,12 +95,26 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   return {};
 }
 
+// Where the clock went back, it passes the later endings once more.
+void Republisher::FollowBack(uint32_t now_s) {
+  if (endings_done_ <= now_s + 1) return;
+  endings_done_ = now_s + 1;
+  endings_after_.reset();
+}
+
+uint32_t Republisher::ServedSecond(TimeMs wall) const {
+  const MutexLock lock(mutex_);
+  return std::max(SecondOf(wall), std::max(progress_.ended, 1U) - 1);
+}
+
 Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   if (!publishes_) return true;  // nobody is ever due
   if (Status opened = Open(wall); !opened) return Fail(opened.error());
   const Day day = DayOf(wall);
   if (!rendered_day_.MayRender(day, now)) return false;
   const MutexLock lock(mutex_);
+  // A snapshot by this clock holds what ends after it: from here on no checkpoint may drop these endings.
+  FollowBack(SecondOf(wall));
   // Of a clock that went back: what has expired since that day may be in its snapshots, so a sweep is due.
   const auto lower = [&](std::optional<Day>& swept) REQUIRES(mutex_) {
     if (!swept || *swept <= day) return;
@@ -220,11 +231,15 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
       progress_changed_ |= progress_.rendered != rendered;
       progress_.rendered = rendered;
     }
+    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
+    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
+    if (publishes_ && endings_written_ > progress_.ended) {
+      progress_.ended = endings_written_;
+      progress_changed_ = true;
+    }
     progress_collected_ = progress_changed_;
     if (progress_changed_) progress = EncodeSweepProgress(progress_);
     progress_changed_ = false;
-    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
-    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
     has_changes_.store(false, std::memory_order_release);
   }
   return progress.empty() ? Status() : writer.PutSweep(progress);

@@ -44,6 +44,9 @@ class Republisher final : public CheckpointPart {
   /// due first: see flow/rendered_day.h. A day that turns out to lie ahead makes a sweep of all users due:
   /// their snapshots may lack what still counts.
   Result<bool> MayRender(TimeMs wall, Instant now);
+  /// After MayRender, any thread: the second by which a snapshot of `wall` counts served items. If the clock
+  /// went back, what ended before stays ended: its endings may be out of the store, so nobody is due again.
+  uint32_t ServedSecond(TimeMs wall) const;
   /// Publisher thread: what it allowed is over.
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
@@ -72,6 +75,7 @@ class Republisher final : public CheckpointPart {
   void StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since);
   void EndSweep() REQUIRES(mutex_);
   void SetSweptThrough(Day done);
+  void FollowBack(uint32_t now_s) REQUIRES(mutex_);
   std::optional<size_t> IndexOf(FilterId id) const;
   SweepProgress::Filter* ProgressOf(FilterId id) REQUIRES(mutex_);
   void Changed() { has_changes_.store(true, std::memory_order_release); }

@@ -63,6 +63,34 @@ TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   EXPECT_TRUE(durable.endings.empty());
 }
 
+TEST_F(RepublishTest, WhatHasEndedIsInNoSnapshotOfAClockThatWentBack) {
+  for (const bool killed : {false, true}) {
+    SCOPED_TRACE(killed);
+    const int64_t served_at = clock.WallNow().value;
+    Open();
+    Send(Event("served", "a", served_at));
+    Send(Event("exposed", "b", served_at));
+    Publish();
+    Checkpoint();
+    ASSERT_TRUE(Published("a"));
+    clock.Advance(2'200'000);
+    Publish();
+    Send(Event("exposed", "c", clock.WallNow().value, "u2"));  // partition time passes the ending as well
+    Checkpoint();
+    ASSERT_TRUE(durable.endings.empty());
+    const int64_t right = clock.WallNow().value;
+    clock.SetWall(served_at + 60'000);
+    if (killed) Open();
+    flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+    Publish();
+    EXPECT_FALSE(Published("a"));
+    clock.SetWall(right);
+    Publish();
+    EXPECT_FALSE(Published("a"));
+    EXPECT_TRUE(Published("b"));
+  }
+}
+
 TEST_F(RepublishTest, AServedItemThatWasExposedStays) {
   Open();
   Send(Event("served", "a", kNow));
@@ -382,6 +410,7 @@ TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
   progress.running = Day{20'414};
   progress.cursor = UserRef{3, {7, 8}};
   progress.rendered = Day{20'415};
+  progress.ended = 1'763'700'000;
   progress.filters = {{0, 0x1234, false}, {2, 0xffffffffffffffff, true}};
   const std::string bytes = EncodeSweepProgress(progress);
   EXPECT_EQ(*DecodeSweepProgress(bytes), progress);
