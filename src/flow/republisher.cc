@@ -287,6 +287,11 @@ void Republisher::Failed() {
   Changed();
 }
 
+bool Republisher::IsSweeping() const {
+  const MutexLock lock(mutex_);
+  return progress_.running.has_value() || all_requested_.load();
+}
+
 RepublishStatus Republisher::GetStatus() const {
   const MutexLock lock(mutex_);
   RepublishStatus status;

@@ -61,6 +61,8 @@ class Republisher final : public CheckpointPart {
   void Failed() override;
   /// Snapshots wait for a checkpoint.
   bool AwaitsCheckpoint() const { return rendered_day_.AwaitsCheckpoint(); }
+  /// Publisher thread: everybody is looked at, page by page.
+  bool IsSweeping() const;
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
 
   /// All of whose snapshots are of that day's windows or later, as far as the store knows: those who were

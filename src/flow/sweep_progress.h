@@ -26,7 +26,7 @@ struct SweepProgress {
   std::optional<Day> running;     // the run under way
   std::optional<UserRef> cursor;  // it has come up to here
   std::optional<Day> rendered;    // no snapshot was rendered for a later day; ahead: the clock was wrong
-  uint32_t ended = 0;  // endings before this second are out of the store
+  uint32_t ended = 0;             // endings before this second are out of the store
   std::vector<Filter> filters;
   friend bool operator==(const SweepProgress&, const SweepProgress&) = default;
 };

@@ -2,6 +2,7 @@
 // Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
 // follows it. Internal to this room.
 
+#include <chrono>
 #include <functional>
 #include <span>
 #include <vector>
@@ -20,6 +21,8 @@ class ReadLoop {
     std::string topic;
     ClientSettings imposed;  // over what every reader needs
     size_t batch_records = 4096;
+    // How long a broker without records keeps a fetch. Questions wait for the fetch before them.
+    std::chrono::milliseconds fetch_wait{100};
   };
   struct Ends {
     int64_t low = 0;
