@@ -46,6 +46,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kHousekeeping{200};
+constexpr seconds kReadyAsked{1};  // once the daemon is ready; before, at each housekeeping
 constexpr seconds kRetentionAsked{300};
 constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
@@ -140,6 +141,7 @@ class Daemon {
   CommitLease lease_{lease_times_};
   OutputGuard guard_;
   Instant retention_asked_{};
+  Instant ready_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
   ClusterOwner owner_{config_};
@@ -552,6 +554,8 @@ void Daemon::Housekeep() {
     status_.SetRetention(retention_.retention_ms());
   }
   if (service_manager_.present()) service_manager_.Alive();
+  if (logged_ready_ && now - ready_asked_ < kReadyAsked) return;
+  ready_asked_ = now;
   const DaemonStatus status = queries_.GetStatus();
   if (status.ready != logged_ready_) {
     logged_ready_ = status.ready;

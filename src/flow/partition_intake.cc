@@ -384,8 +384,11 @@ bool PartitionIntake::HasChanges() const {
 }
 
 bool PartitionIntake::CheckpointDue() const {
-  if (state_.HasFrozen() || !anchor_is_checked_ || store_.Level0Files() > options_.level0_files_max)
-    return false;
+  if (state_.HasFrozen() || !anchor_is_checked_ || !WantsCheckpoint()) return false;
+  return store_.Level0Files() <= options_.level0_files_max;  // the costly question last
+}
+
+bool PartitionIntake::WantsCheckpoint() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;

@@ -82,6 +82,7 @@ class PartitionIntake {
                      FilterMask filters);
   void NoteUnexposed(const Exposure& exposure, const Record& record);
   bool TailIsFull() const;
+  bool WantsCheckpoint() const;
   bool TailIsOfAnEarlierDay() const;
   void NoteTaken(const Record& record, BatchReport& report);
   void NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record);

@@ -21,7 +21,9 @@ Result<std::unique_ptr<ReadLoop>> ReadLoop::Open(Options options) {
   ClientSettings imposed = {
       {"enable.auto.commit", "false"}, {"enable.auto.offset.store", "false"}, {"auto.offset.reset", "error"}};
   for (const auto& [property, value] : options.imposed) imposed[property] = value;
-  auto conf = MakeConf(options.brokers, {{"isolation.level", "read_committed"}, {"fetch.wait.max.ms", "100"}},
+  auto conf = MakeConf(options.brokers,
+                       {{"isolation.level", "read_committed"},
+                        {"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())}},
                        options.client, imposed);
   if (!conf) return Fail(std::move(conf.error()));
   auto client = MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));

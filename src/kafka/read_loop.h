@@ -3,6 +3,7 @@
 // follows it. Internal to this room.
 
 #include <deque>
+#include <chrono>
 #include <functional>
 #include <span>
 #include <vector>
@@ -21,6 +22,8 @@ class ReadLoop {
     std::string topic;
     ClientSettings imposed;  // over what every reader needs
     size_t batch_records = 4096;
+    // How long a broker without records keeps a fetch. Questions wait for the fetch before them.
+    std::chrono::milliseconds fetch_wait{100};
   };
   struct Ends {
     int64_t low = 0;

@@ -253,6 +253,7 @@ void ExposuresTaker::WarnOfMissingState(const Assignment& assignment, bool holds
 void ExposuresTaker::FollowOwner() {
   const bool owns = Owns();
   if (std::exchange(owned_, owns) == owns) return;
+  options_.on_taken();
   for (const PartitionPointer& open : open_.All()) {
     if (!open->assigned.load()) continue;
     if (options_.guard != nullptr)
@@ -346,6 +347,7 @@ bool ExposuresTaker::WriteFrozen(OpenPartition& open) {
   if (written) {
     open.commit_offset.store(*written, std::memory_order_relaxed);
     open.disk_full.store(false, std::memory_order_release);
+    options_.on_taken();  // what awaited the checkpoint
     return true;
   }
   open.checkpoint_retry_at = clock_.Now() + kCheckpointRetry;

@@ -46,6 +46,7 @@ struct DurableState {
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
+  uint64_t endings_scans = 0;  // how often it was asked for them
   std::map<UserKey, std::map<JournalPlace, std::string, PlaceOrder>> journal;
   std::optional<Day> journal_start;
 };
@@ -76,6 +77,7 @@ class FakeStore final : public PartitionStore {
   Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
                                           size_t limit) const override {
     std::vector<Ending> page;
+    ++durable_.endings_scans;
     auto at = after ? durable_.endings.upper_bound(*after) : durable_.endings.begin();
     for (; at != durable_.endings.end() && at->at_s <= until_s && page.size() < limit; ++at) {
       page.push_back(*at);
