@@ -60,7 +60,7 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
                              DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter,
-              state.options().retired_topics),
+              state.options().retired_topics, position.has_value()),
       republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
       last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),

@@ -46,8 +46,9 @@ class PublishFlow {
  public:
   /// `filters` in configuration order. `entries_max`: users followed in memory; beyond, HasRoom() is false.
   /// `retired`: topics of no filter; their users come from marks alone, and what they get are tombstones.
+  /// `may_have_marks`: the store isn't new.
   PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
-              const std::vector<RetiredTopic>& retired = {});
+              const std::vector<RetiredTopic>& retired = {}, bool may_have_marks = true);
 
   /// Worker thread. False: leave new dirty users to marks (PartitionFlow::Apply does).
   bool HasRoom() const { return entry_count_.load(std::memory_order_relaxed) < entries_max_; }
@@ -212,7 +213,7 @@ class PublishFlow {
   bool scan_wanted_ GUARDED_BY(mutex_);
   bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan
   bool marks_held_ GUARDED_BY(mutex_) = false;
-  bool scan_let_go_ GUARDED_BY(mutex_) = true;        // the scan that is wanted doesn't wait
+  bool scan_let_go_ GUARDED_BY(mutex_);        // the scan that is wanted doesn't wait
   bool next_scan_let_go_ GUARDED_BY(mutex_) = false;  // nor does the one after it
   std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);

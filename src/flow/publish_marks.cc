@@ -28,7 +28,11 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   for (const UserRef& ref : deferred) {
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone || table_[found].dirty) continue;
-    const PublishEntry& entry = table_[found];
+    PublishEntry& entry = table_[found];
+    if (marks_held_) {
+      entry.held = true;
+      continue;
+    }
     MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
   }
   const bool begins_round = MayBeginRound(reaches, !deferred.empty());
@@ -73,7 +77,7 @@ void PublishFlow::MarksCommitted() {
       continue;
     }
     PublishEntry& entry = table_[found];
-    if (entry.unclean()) {
+    if (entry.unclean() || entry.held) {
       entry.marked = true;
     } else {
       clears_.insert(ref);
@@ -148,11 +152,12 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
     if (clears_.contains(ref)) continue;
     const auto outlet = OutletOf(ref.filter);
     const uint32_t found = table_.Find(ref);
-    if (!outlet || (found != PublishTable::kNone && !table_[found].unclean())) {
+    const bool is_clean = found != PublishTable::kNone && !table_[found].unclean() && !table_[found].held;
+    if (!outlet || is_clean) {
       clears_.insert(ref);
       continue;
     }
-    if (found == PublishTable::kNone) MakeDirty(*outlet, ref.user, now, kNoRecord);
+    if (found == PublishTable::kNone || table_[found].held) MakeDirty(*outlet, ref.user, now, kNoRecord);
     table_[table_.Find(ref)].marked = true;
   }
   if (!marks.empty()) scan_after_ = marks.back().user;

@@ -34,7 +34,8 @@ def into(kafka, topics, topic_name):
 
 
 def count(topics, topic):
-    return sum(end for _, end in topics.ends(topic).values())
+    """The events in a topic, without the marks where replays begin and end."""
+    return sum(message.value() is not None for message in topics.read_all(topic))
 
 
 def packed(text, how):
@@ -278,7 +279,7 @@ def test_topics_are_read_one_behind_the_other_with_their_headers(topics, topic_n
     progress = tmp_path / "progress"
     command = ["--from-topic", f"{topic_name}-a", "--from-topic", f"{topic_name}-b", *into, "--progress", progress]
     replay(*command, "--quiet")
-    records = topics.read_all(topic_name)
+    records = [message for message in topics.read_all(topic_name) if message.value() is not None]
     assert len(records) == 200
     run = json.loads(progress.read_text())["run"]
     for record in records:

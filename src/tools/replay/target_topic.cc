@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 
 #include "kafka/admin.h"
 #include "kafka/reader.h"
@@ -78,8 +79,10 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
   return {};
 }
 
-Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSettings& client,
-                                 const std::string& topic, Partitioner partitioner) {
+namespace {
+
+Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client, const std::string& topic,
+                             Partitioner partitioner) {
   const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
   const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
@@ -111,6 +114,19 @@ Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSetting
   target.may_write = *may_write;
   if (auto looked = LookAtKeys(brokers, client, partitioner, target); !looked) return Fail(looked.error());
   return target;
+}
+
+}  // namespace
+
+// A topic that was just made, or whose leader moves, is away for a moment.
+Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSettings& client,
+                                 const std::string& topic, Partitioner partitioner) {
+  const Instant until = SystemClock().Now() + kTimeout;
+  while (true) {
+    auto looked = LookOnce(brokers, client, topic, partitioner);
+    if (looked || looked.error().code != Code::kUnavailable || SystemClock().Now() >= until) return looked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
 }
 
 std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner partitioner, bool by_exposure) {

@@ -69,6 +69,45 @@ TEST_F(ReplayTest, LiveEventsArePublishedAtOnceAlsoOfUsersWithHistory) {
   EXPECT_TRUE(Published("other", "u2"));
 }
 
+TEST_F(ReplayTest, AUserWithBothIsPublishedWithTheLiveEventAndOnceMoreAtTheEnd) {
+  Open();
+  Publish();
+  Replay("", kBegin);
+  for (int i = 0; i < 4; ++i) {
+    Send(Event("exposed", "live-" + std::to_string(i), kNow));
+    publisher->Step();
+    const uint64_t before = topic.sent_total;
+    for (int k = 0; k < 3; ++k) {  // the live event's snapshot is known, in flight or acknowledged
+      ReplayEvent("old-" + std::to_string(3 * i + k));
+      Checkpoint();
+      publisher->Step();
+    }
+    EXPECT_LE(topic.sent_total, before + 1);
+    Publish();
+    EXPECT_TRUE(Published("live-" + std::to_string(i)));
+  }
+  ReplayEvent("old-last");
+  Checkpoint();
+  Publish();
+  Replay("", kEnd);
+  Publish();
+  EXPECT_TRUE(Published("old-last") && Published("old-0"));
+  Checkpoint();
+  Publish();
+  EXPECT_TRUE(durable.marks.empty()) << "nothing is left to publish";
+}
+
+TEST_F(ReplayTest, AFirstCheckpointWithinTheRunPublishesNothingOfIt) {
+  Open();  // a new store: its publisher has done nothing yet
+  ReplayEvent("old");
+  Checkpoint();
+  Publish();
+  EXPECT_FALSE(HasSnapshot());
+  Replay("", kEnd);
+  Publish();
+  EXPECT_TRUE(Published("old"));
+}
+
 TEST_F(ReplayTest, LiveEventsThatFindNoRoomInMemoryDontWaitForTheRun) {
   options.publish_entries_max = 1;
   Open();
