@@ -21,6 +21,7 @@ class MarksPart final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override {
     publish_.MarksCommitted();
+    if (checkpoint.frozen.ends_replays) publish_.HoldMarks(false);
     if (checkpoint.frozen.defers_live) publish_.LetMarksGo();
   }
   void Failed() override { publish_.MarksFailed(); }

@@ -205,8 +205,9 @@ void PartitionIntake::EndIdleReplays() {
 void PartitionIntake::HoldMarks() {
   if (replays_.holds() == holds_marks_) return;
   holds_marks_ = replays_.holds();
-  neighbors_.publish.HoldMarks(holds_marks_);
-  history_is_due_ = !holds_marks_;
+  // What the tail has of it is marked first, so that each user is published once.
+  history_is_due_ = !holds_marks_ && HasChanges();
+  if (!history_is_due_) neighbors_.publish.HoldMarks(holds_marks_);
 }
 
 void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
@@ -393,7 +394,7 @@ bool PartitionIntake::WantsCheckpoint() const {
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
   if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // so is nothing of a new day
-  if (history_is_due_ && HasChanges()) return true;
+  if (history_is_due_) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 
@@ -421,7 +422,7 @@ void PartitionIntake::Freeze() {
         std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
   }
   frozen->defers_live = std::exchange(tail_defers_live_, false);
-  history_is_due_ = false;
+  frozen->ends_replays = std::exchange(history_is_due_, false);
   tail_since_ = frozen->at;
   frozen->next_since = tail_since_;
   last_freeze_ = frozen->at;

@@ -20,10 +20,10 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
       entries_max_(entries_max),
       reporter_(reporter),
       timers_(outlets()),
-      scan_wanted_(may_have_marks &&
-                   (!retired_.empty() ||
-                    std::any_of(filters_.begin(), filters_.end(),
-                                [](const FilterPolicy& filter) { return filter.snapshot.has_value(); }))),
+      scan_wanted_(may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
+                                                                       [](const FilterPolicy& filter) {
+                                                                         return filter.snapshot.has_value();
+                                                                       }))),
       scan_let_go_(scan_wanted_),
       tallies_(outlets()) {}
 

@@ -55,8 +55,8 @@ class PublishFlow {
   /// Worker thread, once a batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
 
-  /// Worker thread. While marks are held, users that were left to marks wait. What is dirty in memory
-  /// doesn't.
+  /// Worker and checkpoint thread. While marks are held, users that were left to marks wait. What is dirty in
+  /// memory doesn't.
   void HoldMarks(bool hold);
   /// Any thread. The marks that stand now don't wait.
   void LetMarksGo();
@@ -213,7 +213,7 @@ class PublishFlow {
   bool scan_wanted_ GUARDED_BY(mutex_);
   bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan
   bool marks_held_ GUARDED_BY(mutex_) = false;
-  bool scan_let_go_ GUARDED_BY(mutex_);        // the scan that is wanted doesn't wait
+  bool scan_let_go_ GUARDED_BY(mutex_);               // the scan that is wanted doesn't wait
   bool next_scan_let_go_ GUARDED_BY(mutex_) = false;  // nor does the one after it
   std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);

@@ -2,8 +2,8 @@
 // Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
 // follows it. Internal to this room.
 
-#include <deque>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>

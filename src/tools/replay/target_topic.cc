@@ -81,8 +81,8 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
 
 namespace {
 
-Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client, const std::string& topic,
-                             Partitioner partitioner) {
+Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client,
+                             const std::string& topic, Partitioner partitioner) {
   const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
   const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
