@@ -42,6 +42,7 @@ Status StateDigester::Add(std::string_view key, std::string_view value) {
 
 std::vector<FilterDigest> StateDigester::Finish() const {
   std::vector<FilterDigest> digests;
+  digests.reserve(filters_.size());
   for (size_t i = 0; i < filters_.size(); ++i)
     digests.push_back({filters_[i].name, filters_[i].window_days, digesters_[i].sum()});
   return digests;

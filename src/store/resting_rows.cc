@@ -121,6 +121,12 @@ Status RestingRows::ForEachFrom(Table table, std::string_view from, const Visit&
   return Scan(from, EndOf(table), visit);
 }
 
+Result<std::string> RestingRows::MarkedIdOf(const UserRef& user) {
+  auto id = Get(View(KeyOf(Table::kMarks, user)));
+  if (!id) return Fail(id.error());
+  return id->value_or("");
+}
+
 Status RestingRows::ForEachJournalRow(const UserKey& user,
                                       const std::function<void(std::string_view value)>& visit) {
   const std::string begin = JournalUserBegin(user);

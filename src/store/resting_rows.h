@@ -39,6 +39,9 @@ class RestingRows {
   Status ForEach(const Visit& visit);
   /// The same of one table from `from` on.
   Status ForEachFrom(Table table, std::string_view from, const Visit& visit);
+  /// The user's id as a mark has it; empty: there is no mark.
+  Result<std::string> MarkedIdOf(const UserRef& user);
+  bool has_journal() const { return !journal_.empty(); }
   /// The user's journal, in no order.
   Status ForEachJournalRow(const UserKey& user, const std::function<void(std::string_view value)>& visit);
   /// Reads every block of every file, the journal's among them.

@@ -36,6 +36,7 @@ Subcommand AddVerify(CLI::App& root);
 Subcommand AddDigest(CLI::App& root);
 Subcommand AddBackup(CLI::App& root);
 Subcommand AddRestore(CLI::App& root);
+Subcommand AddExport(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().

@@ -78,6 +78,30 @@ def test_a_backup_is_read_back_and_a_daemon_goes_on_from_it(topics, loaded, daem
     assert answer.status == 200 and answer.json()["exposures"], "the journal came back, too"
 
 
+def test_users_are_exported_with_the_ids_that_the_journal_has(loaded, tmp_path):
+    seend, load = loaded
+    assert seend.http.delete("/v1/users/somebody").status == 202
+    seend.wait_at_rest()
+    back_up(seend, tmp_path / "backups")
+    out, _ = run("export", "--from", tmp_path / "backups", "--quiet")
+    lines = [json.loads(line) for line in out.splitlines()]
+    users = {line["user_id"]: line for line in lines if line["user_id"]}
+    assert set(users) == set(load.oracle.users())
+    for user, line in users.items():
+        items = {item["fingerprint"]: item.get("item_id") for s in line["segments"] for item in s["items"]}
+        assert set(items) == load.oracle.fingerprints(user)
+        assert {i for i in items.values() if i} <= load.oracle.items(user)
+    ids = [i.get("item_id") for line in lines for s in line["segments"] for i in s["items"]]
+    assert any(ids) and not all(ids), "the journal keeps five days"
+    (erased,) = [line for line in lines if line["user_id"] is None]
+    assert erased["erased"] and not erased["segments"]
+    seend.stop()
+    run("export", "--dir", seend.store, "--out", tmp_path / "users.jsonl", "--quiet")
+    assert sorted((tmp_path / "users.jsonl").read_text().splitlines()) == sorted(out.splitlines())
+    run("export", "--dir", seend.store, "--out", "/dev/full", "--quiet", status=1)
+    run("export", "--quiet", status=2)
+
+
 def test_a_second_backup_takes_only_what_is_new(topics, loaded, topic_name, tmp_path):
     seend, load = loaded
     to = tmp_path / "backups"

@@ -51,7 +51,7 @@ Result<std::optional<StateReport>> ReadExpected(const DigestOptions& options) {
 Result<TimeMs> AsOfOf(const DigestOptions& options, const std::optional<StateReport>& expected) {
   const TimeMs now = SystemClock().WallNow();
   if (options.as_of.empty()) return expected ? expected->as_of : now;
-  const auto as_of = ParseTime("--as-of", options.as_of, now);
+  auto as_of = ParseTime("--as-of", options.as_of, now);
   if (as_of && expected && *as_of != expected->as_of) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("--as-of: {} is {} ms, and {} is as of {} ms. Remedy: leave --as-of out",

@@ -41,7 +41,7 @@ StateSource::StateSource(StateSource&& other) noexcept
       directory_(std::move(other.directory_)),
       links_(std::exchange(other.links_, {})),
       folders_(std::move(other.folders_)),
-      resources_(other.resources_) {}
+      resources_(std::move(other.resources_)) {}
 
 StateSource::~StateSource() {
   std::error_code ignored;
@@ -88,6 +88,7 @@ Result<StateSource> StateSource::OfBackup(const BackupDirectory& directory, cons
 
 std::vector<int32_t> StateSource::Partitions() const {
   std::vector<int32_t> partitions;
+  partitions.reserve(folders_.size());
   for (const auto& [partition, folder] : folders_) partitions.push_back(partition);
   return partitions;
 }
