@@ -37,6 +37,7 @@ struct SetDigester::Element {
 
 SetDigest& SetDigest::operator+=(const SetDigest& other) {
   digest += other.digest;
+  without_id += other.without_id;
   similar += other.similar;
   users += other.users;
   users_without_id += other.users_without_id;
@@ -108,7 +109,7 @@ bool SetDigester::AddOthers(const UserKey& user, const Delta& delta) {
   return any;
 }
 
-bool SetDigester::AddTakenBack(const UserKey& user, const Delta& delta) {
+bool SetDigester::AddTakenBack(const UserKey& user, const Delta& delta, Hash128& sum) {
   bool any = false;
   Element element = ElementOf(user);
   const auto add = [&](Element::Type type, Day day, uint32_t fingerprint) {
@@ -118,7 +119,7 @@ bool SetDigester::AddTakenBack(const UserKey& user, const Delta& delta) {
     element.type = type;
     element.bucket = day.since_epoch;
     element.first = fingerprint;
-    element.AddTo(sum_.digest);
+    element.AddTo(sum);
   };
   for (const Removal& removal : delta.removals)
     add(Element::Type::kRemoval, removal.day, removal.fingerprint.value);
@@ -131,10 +132,11 @@ Status SetDigester::Add(const UserKey& user, std::string_view encoded_delta) {
   if (!delta) return Fail(delta.error());
   const bool has_segments = AddSegments(user, *delta);
   const bool has_others = AddOthers(user, *delta);
-  const bool takes_back = AddTakenBack(user, *delta);
-  if (!has_segments && !has_others && !takes_back) return {};
+  const bool has_id = has_segments || has_others;
+  const bool takes_back = AddTakenBack(user, *delta, has_id ? sum_.digest : sum_.without_id);
+  if (!has_id && !takes_back) return {};
   ++sum_.users;
-  if (!has_segments && !has_others) ++sum_.users_without_id;
+  if (!has_id) ++sum_.users_without_id;
   return {};
 }
 

@@ -20,12 +20,14 @@ namespace seen {
 
 /// Of one filter's sets.
 struct SetDigest {
-  Hash128 digest;   // of all but what is similar
-  Hash128 similar;  // of segments of kind 5, which depend on when the groups of items were known, too
+  Hash128 digest;      // of all users whose id is there, but for what is similar
+  Hash128 without_id;  // of the others: nothing is left of them but removals or an erasure. A state that was
+                       // resharded has these in each partition
+  Hash128 similar;     // of segments of kind 5, which depend on when the groups of items were known, too
   uint64_t users = 0;
-  uint64_t users_without_id = 0;  // nothing is left of them but removals or an erasure
-  uint64_t items = 0;             // by day and kind, without what is similar
-  uint64_t removals = 0;          // and erasures
+  uint64_t users_without_id = 0;
+  uint64_t items = 0;     // by day and kind, without what is similar
+  uint64_t removals = 0;  // and erasures
   SetDigest& operator+=(const SetDigest& other);
   friend bool operator==(const SetDigest&, const SetDigest&) = default;
 };
@@ -47,7 +49,7 @@ class SetDigester {
   Element ElementOf(const UserKey& user) const;
   bool AddSegments(const UserKey& user, const Delta& delta);
   bool AddOthers(const UserKey& user, const Delta& delta);
-  bool AddTakenBack(const UserKey& user, const Delta& delta);
+  bool AddTakenBack(const UserKey& user, const Delta& delta, Hash128& sum);
 
   const Hash128 filter_;
   std::array<uint64_t, kDeclaredKindsMax> declared_{};

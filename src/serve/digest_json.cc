@@ -18,6 +18,7 @@ FilterDigest FilterFromJson(const nlohmann::json& object) {
   filter.filter = object.at("filter").get<std::string>();
   filter.window_days = object.at("window_days").get<int32_t>();
   filter.set.digest = HashAt(object, "digest");
+  filter.set.without_id = HashAt(object, "without_id");
   filter.set.similar = HashAt(object, "similar");
   filter.set.users = object.at("users").get<uint64_t>();
   filter.set.users_without_id = object.at("users_without_id").get<uint64_t>();
@@ -34,6 +35,7 @@ nlohmann::ordered_json DigestsToJson(const std::vector<FilterDigest>& filters) {
     array.push_back({{"filter", filter.filter},
                      {"window_days", filter.window_days},
                      {"digest", ToHex(filter.set.digest)},
+                     {"without_id", ToHex(filter.set.without_id)},
                      {"similar", ToHex(filter.set.similar)},
                      {"users", filter.set.users},
                      {"users_without_id", filter.set.users_without_id},

@@ -121,6 +121,33 @@ Status RestingRows::ForEachFrom(Table table, std::string_view from, const Visit&
   return Scan(from, EndOf(table), visit);
 }
 
+Result<bool> RestingRows::Cursor::Next(std::string_view& key, std::string_view& value) {
+  if (begun_ && at_->Valid()) at_->Next();
+  begun_ = true;
+  if (!at_->Valid()) {
+    if (Status read = rows_.ToResult(at_->status()); !read) return Fail(read.error());
+    return false;
+  }
+  key = View(at_->key());
+  value = View(at_->value());
+  return true;
+}
+
+std::unique_ptr<RestingRows::Cursor> RestingRows::ReadFrom(Table table) {
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(read));
+  const char first = static_cast<char>(table);
+  at->Seek(rocksdb::Slice(&first, 1));
+  return std::unique_ptr<Cursor>(new Cursor(*this, std::move(at)));
+}
+
+Result<std::string> RestingRows::DeltaOf(const UserRef& user) {
+  auto delta = Get(View(KeyOf(Table::kDeltas, user)));
+  if (!delta) return Fail(delta.error());
+  return delta->value_or("");
+}
+
 Result<std::string> RestingRows::MarkedIdOf(const UserRef& user) {
   auto id = Get(View(KeyOf(Table::kMarks, user)));
   if (!id) return Fail(id.error());

@@ -39,6 +39,23 @@ class RestingRows {
   Status ForEach(const Visit& visit);
   /// The same of one table from `from` on.
   Status ForEachFrom(Table table, std::string_view from, const Visit& visit);
+  /// Goes through the rows from `table` on. It must end before this does.
+  class Cursor {
+   public:
+    /// False: that was all. Views are valid until the next call.
+    Result<bool> Next(std::string_view& key, std::string_view& value);
+
+   private:
+    friend class RestingRows;
+    Cursor(const RestingRows& rows, std::unique_ptr<rocksdb::Iterator> at)
+        : rows_(rows), at_(std::move(at)) {}
+    const RestingRows& rows_;
+    const std::unique_ptr<rocksdb::Iterator> at_;
+    bool begun_ = false;
+  };
+  std::unique_ptr<Cursor> ReadFrom(Table table);
+  /// The user's encoded set; empty: none.
+  Result<std::string> DeltaOf(const UserRef& user);
   /// The user's id as a mark has it; empty: there is no mark.
   Result<std::string> MarkedIdOf(const UserRef& user);
   bool has_journal() const { return !journal_.empty(); }

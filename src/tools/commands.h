@@ -37,6 +37,7 @@ Subcommand AddDigest(CLI::App& root);
 Subcommand AddBackup(CLI::App& root);
 Subcommand AddRestore(CLI::App& root);
 Subcommand AddExport(CLI::App& root);
+Subcommand AddReshard(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().

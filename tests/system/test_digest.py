@@ -78,6 +78,7 @@ def test_removals_and_erasures_are_part_of_it(topics, reading):
     assert removed["sum"][0]["digest"] != before["sum"][0]["digest"]
     assert seend.http.delete("/v1/users/u2").status == 202
     erased = digest(seend, "--as-of", before["as_of_ms"])
+    assert erased["sum"][0]["without_id"] != before["sum"][0]["without_id"] == "0" * 32
     assert erased["sum"][0]["users_without_id"] == 1, "only the day of the erasure is left of u2"
     assert erased["sum"][0]["items"] < before["sum"][0]["items"]
 

@@ -18,7 +18,8 @@ std::string SideOf(const SetDigest& set) {
 }
 
 void Compare(std::string_view where, const std::vector<FilterDigest>& expected,
-             const std::vector<FilterDigest>& found, std::vector<std::string>& differences) {
+             const std::vector<FilterDigest>& found, bool also_without_id,
+             std::vector<std::string>& differences) {
   const auto find = [](const std::vector<FilterDigest>& filters, const std::string& name) {
     const auto at = std::find_if(filters.begin(), filters.end(),
                                  [&](const FilterDigest& filter) { return filter.filter == name; });
@@ -33,7 +34,8 @@ void Compare(std::string_view where, const std::vector<FilterDigest>& expected,
   for (const std::string& name : names) {
     const SetDigest before = find(expected, name);
     const SetDigest now = find(found, name);
-    if (before.digest == now.digest) continue;
+    const bool same_without_id = !also_without_id || before.without_id == now.without_id;
+    if (before.digest == now.digest && same_without_id) continue;
     differences.push_back(
         fmt::format("{}, filter {}: {}, expected {}", where, name, SideOf(now), SideOf(before)));
   }
@@ -108,7 +110,7 @@ std::vector<std::string> CompareReports(const StateReport& expected, const State
   if (expected.partitions_total != found.partitions_total) {
     Compare(
         fmt::format("all partitions ({}, expected of {})", found.partitions_total, expected.partitions_total),
-        expected.Sum(), found.Sum(), differences);
+        expected.Sum(), found.Sum(), false, differences);
     return differences;
   }
   const auto find = [](const StateReport& report, int32_t partition) {
@@ -120,7 +122,8 @@ std::vector<std::string> CompareReports(const StateReport& expected, const State
     if (now == found.partitions.end()) {
       differences.push_back(fmt::format("partition {}: it isn't there", partition.partition));
     } else {
-      Compare(fmt::format("partition {}", partition.partition), partition.filters, now->filters, differences);
+      Compare(fmt::format("partition {}", partition.partition), partition.filters, now->filters, true,
+              differences);
     }
   }
   for (const PartitionDigest& partition : found.partitions) {

@@ -31,7 +31,7 @@ Result<StateReport> StateReportFromJson(const nlohmann::json& json);
 std::string StateReportText(const StateReport& report);
 
 /// A line each difference, naming partition and filter; empty: they agree. States of different numbers of
-/// partitions are compared by their sums. What is similar isn't compared.
+/// partitions are compared by their sums, without users whose id is gone. What is similar isn't compared.
 std::vector<std::string> CompareReports(const StateReport& expected, const StateReport& found);
 
 }  // namespace seen

@@ -75,7 +75,7 @@ TEST(SetDigest, TellsSetsApart) {
     }
     const SetDigest digest = DigestOf(delta, all);
     bytes.insert(Encoded(delta));
-    digests.insert(ToHex(digest.digest) + ToHex(digest.similar));
+    digests.insert(ToHex(digest.digest) + ToHex(digest.without_id) + ToHex(digest.similar));
   }
   EXPECT_EQ(digests.size(), bytes.size());
 }
@@ -128,6 +128,8 @@ TEST(SetDigest, CountsWhoseIdIsGone) {
   EXPECT_EQ(digest.users, 1U);
   EXPECT_EQ(digest.users_without_id, 1U);
   EXPECT_EQ(digest.removals, 1U);
+  EXPECT_EQ(digest.digest, Hash128());
+  EXPECT_NE(digest.without_id, Hash128());
   Horizon later = Horizon::Of(Day{20'001});
   digest = DigestOf(removed, later);
   EXPECT_EQ(digest, SetDigest());

@@ -206,6 +206,11 @@ TEST(StateReport, NamesWhatDiffers) {
   one.partitions[0].filters[0].set.digest += {0, 1};
   EXPECT_EQ(CompareReports(expected, one).size(), 1U);
   found = expected;
+  found.partitions[0].filters[0].set.without_id = {7, 7};
+  EXPECT_EQ(CompareReports(expected, found).size(), 1U);
+  one.partitions[0].filters = found.Sum();
+  EXPECT_TRUE(CompareReports(expected, one).empty()) << "they are in each partition";
+  found = expected;
   found.partitions[0].filters[0].filter = "video";
   EXPECT_EQ(CompareReports(expected, found).size(), 2U) << "one is missing, one is too many";
 }
