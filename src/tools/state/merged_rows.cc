@@ -20,15 +20,15 @@ struct At {
 // As the heap functions have it, the greatest first.
 bool StandsBehind(const At& a, const At& b) { return a.key > b.key; }
 
-Status ComposeRows(std::string_view key, const std::vector<At*>& same, const StoredLimits& limits,
+Status ComposeRows(std::string_view key, const std::vector<At>& same, const StoredLimits& limits,
                    std::string& out) {
   const auto user = UserOf(Table::kDeltas, key);
   if (!user) return Fail(user.error());
   const DeltaLimits* const of_filter = limits.Of(user->filter);
   std::vector<std::string_view> parts;
   for (const bool with_id : {false, true}) {
-    for (const At* const at : same) {
-      if (UserIdOfDelta(at->value).empty() != with_id) parts.push_back(at->value);
+    for (const At& at : same) {
+      if (UserIdOfDelta(at.value).empty() != with_id) parts.push_back(at.value);
     }
   }
   if (of_filter == nullptr || !FoldEncoded(parts, *of_filter, Horizon(), out))
@@ -60,9 +60,7 @@ Status ForEachMerged(const std::vector<std::unique_ptr<RestingRows>>& sources, c
     const std::string_view key = taken.front().key;
     std::string_view value = taken.back().value;
     if (taken.size() > 1 && static_cast<Table>(key[0]) == Table::kDeltas) {
-      std::vector<At*> same;
-      for (At& at : taken) same.push_back(&at);
-      if (Status status = ComposeRows(key, same, limits, composed); !status) return status;
+      if (Status status = ComposeRows(key, taken, limits, composed); !status) return status;
       value = composed;
     }
     if (Status visited = visit(key, value, *taken.back().source); !visited) return visited;

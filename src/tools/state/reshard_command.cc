@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -193,8 +194,8 @@ Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings
         Code::kRefused,
         fmt::format("--state-topic: {}. Remedy: delete it, and this command makes it anew", state->warning));
   }
-  std::vector<int32_t> all;
-  for (int32_t partition = 0; partition < options.partitions; ++partition) all.push_back(partition);
+  std::vector<int32_t> all(static_cast<size_t>(options.partitions));
+  std::iota(all.begin(), all.end(), 0);
   Result<std::map<int32_t, int64_t>> ends;
   for (int attempt = 0; attempt < 10; ++attempt) {  // a topic that was just made has no leaders yet
     ends = (*admin)->Ends(options.state_topic, all, kAsk);
@@ -230,7 +231,7 @@ Status SendRows(const ReshardOptions& options, OldState& old, BaseSender& sender
   const std::string wholeness = EncodeWholeness(old.position.filters);
   StoreDescriptor descriptor = old.descriptor;
   std::string encoded_descriptor;
-  const Status begun = sender.Begin([&](int32_t partition) {
+  Status begun = sender.Begin([&](int32_t partition) {
     descriptor.identity.partition = partition;
     encoded_descriptor = EncodeDescriptor(descriptor);
     return std::vector<Row>{{RowOp::kPut, PositionKey(), position},
@@ -242,7 +243,7 @@ Status SendRows(const ReshardOptions& options, OldState& old, BaseSender& sender
   if (!partitioner) return Fail(Code::kCorrupt, "the descriptor names no partitioner that is known");
   const RowRouter router(*partitioner, options.partitions);
   Progress progress("reshard", 0, "rows", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-  const Status read = ForEachMerged(
+  Status read = ForEachMerged(
       old.partitions, StoredLimits(old.descriptor.filters),
       [&](std::string_view key, std::string_view value, RestingRows& source) -> Status {
         const RowRouter::Lookup lookup{[&](const UserRef& user) { return source.MarkedIdOf(user); },
