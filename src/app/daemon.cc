@@ -15,6 +15,7 @@
 #include "app/rekeying.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
+#include "app/state_copies.h"
 #include "app/stop_signal.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -161,7 +162,8 @@ class Daemon {
   std::unique_ptr<Items> items_;                 // with config_.items
   std::unique_ptr<StateStreams> state_streams_;  // with config_.state
   std::unique_ptr<Exposures> exposures_;
-  std::unique_ptr<LogEndWatch> log_ends_;  // asks for exposures_
+  std::unique_ptr<LogEndWatch> log_ends_;      // asks for exposures_
+  std::unique_ptr<StateCopies> state_copies_;  // of exposures_
   Queries queries_;
   Changes changes_;
   Routes routes_;
@@ -349,6 +351,12 @@ Status Daemon::Connect() {
   log_ends_->Start();
   queries_.SetPartitions(&exposures_->open(), exposures.partitions_of_users);
   shown_exposures_.store(exposures_.get());
+  state_copies_ = std::make_unique<StateCopies>(
+      StateCopies::Options{directory_->path(), config_.input.topic,
+                           std::string(PartitionerName(config_.input.partitioner)),
+                           exposures.partitions_of_users},
+      exposures_->open(), resources_, clock_);
+  routes_.SetStateCopies(state_copies_.get());
   source_ = *topics;
   return FollowOwner();
 }
@@ -587,6 +595,8 @@ void Daemon::ShutDown() {
   if (cluster_events_) cluster_events_->Stop();
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();
+  routes_.SetStateCopies(nullptr);
+  state_copies_.reset();
   forwarder_.reset();  // answers who still waits; the server is there to be told
   owner_.Stop();
   peer_routes_.Stop();

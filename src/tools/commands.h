@@ -34,6 +34,11 @@ Subcommand AddPromote(CLI::App& root);
 Subcommand AddRemove(CLI::App& root);
 Subcommand AddErase(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
+Subcommand AddDigest(CLI::App& root);
+Subcommand AddBackup(CLI::App& root);
+Subcommand AddRestore(CLI::App& root);
+Subcommand AddExport(CLI::App& root);
+Subcommand AddReshard(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().
