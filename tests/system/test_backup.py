@@ -275,3 +275,24 @@ def test_a_full_disk_ends_a_backup_and_spares_the_others(loaded, small_disk):  #
             os.environ.pop(name, None)
     run_json("digest", "--from", to)
     shutil.rmtree(to)
+
+
+def test_a_killed_restore_leaves_nothing_that_looks_like_state(loaded, tmp_path):
+    seend, _ = loaded
+    to = tmp_path / "backups"
+    back_up(seend, to)
+    begun = time.monotonic()
+    run("restore", "--from", to, "--into", tmp_path / "whole", "--copy", "--quiet")
+    takes = time.monotonic() - begun
+    whole = by_partition(run_json("digest", "--dir", tmp_path / "whole", "--as-of", 1763700000000))
+    for step in range(8):
+        into = tmp_path / f"into-{step}"
+        process = begin("restore", "--from", to, "--into", into, "--copy", "--quiet")
+        time.sleep(takes * step / 8)
+        process.kill()
+        process.wait()
+        if list(into.glob("partition-*")):
+            found = run_json("digest", "--dir", into, "--as-of", 1763700000000)
+            assert by_partition(found).items() <= whole.items(), "a partition that is there is whole"
+        elif into.exists() and any(into.iterdir()):
+            assert "isn't empty" in run("restore", "--from", to, "--into", into, status=1)[1]
