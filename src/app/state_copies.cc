@@ -44,7 +44,10 @@ StateCopies::StateCopies(Options options, const OpenPartitions& partitions, cons
 }
 
 StateCopies::~StateCopies() {
-  stop_.store(true);
+  {
+    const MutexLock lock(job_mutex_);  // or it would wait once more
+    stop_.store(true);
+  }
   job_changed_.NotifyAll();
   thread_.join();
   const MutexLock lock(copy_mutex_);
@@ -92,7 +95,7 @@ void StateCopies::Run() {
     {
       const MutexLock lock(job_mutex_);
       if (job_ && job_->result && clock_.Now() - job_->asked_at > kAskedAgainBy) job_.reset();
-      if (!job_ || job_->result)
+      if ((!job_ || job_->result) && !stop_.load())
         job_changed_.WaitUntil(job_mutex_, std::chrono::steady_clock::now() + kLooksEvery);
       if (job_ && !job_->result) job = job_;
     }

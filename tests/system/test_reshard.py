@@ -15,7 +15,8 @@ OLD_PARTITIONS, NEW_PARTITIONS = 3, 8
 def old(topics, daemon, topic_name, chance):
     """The old daemon at rest, with an item taken back and a user erased."""
     topics.create(topic_name, partitions=OLD_PARTITIONS)
-    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1}}).start()
+    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                                "filters": [{"name": "default", "snapshot": None}]}).start()  # no marks: ids are gone
     load = Load(chance, users=300)
     load.send(topics, topic_name, 3_000)
     topics.produce(topic_name, [("gone", event("gone", "a", now_ms()))])

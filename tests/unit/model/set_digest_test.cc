@@ -104,6 +104,28 @@ TEST(SetDigest, ChangesWithEachField) {
   EXPECT_NE(DigestOf(delta, all, kUser, "video").digest, before.digest);
 }
 
+// The values were computed by another program, from schemas/backup.md.
+TEST(SetDigest, IsAsItIsDescribed) {
+  Delta delta;
+  delta.user_id = "u1";
+  delta.erased = Day{19'990};
+  delta.removals = {{{7}, Day{20'001}}};
+  delta.segments = {{Day{20'000}, 10, 20, {{1}, {0x12345678}}}};
+  OtherSegment declared;
+  declared.kind = static_cast<SegmentKind>(kDeclaredKindFirst + 3);
+  declared.bucket = 20'000;
+  declared.first_second = 5;
+  declared.last_second = 6;
+  declared.fingerprints = {{9}};
+  OtherSegment similar = declared;
+  similar.kind = SegmentKind::kSimilar;
+  delta.others = {similar, declared};
+  const SetDigest digest = DigestOf(delta, {}, UserKeyOf("u1"));
+  EXPECT_EQ(ToHex(digest.digest), "b13855ce0ba9d8e6a5fd7b47d3b144cc");
+  EXPECT_EQ(ToHex(digest.similar), "7198c37270aa872c1f16b14af3efc2e4");
+  EXPECT_EQ(digest.removals, 2U);
+}
+
 TEST(SetDigest, IsASum) {
   Delta delta;
   delta.user_id = "u";
