@@ -12,15 +12,16 @@ case "${1:---test}" in
   *) echo "usage: scripts/setup.sh [--build | --test | --check | --bench]" >&2; exit 2 ;;
 esac
 
-# The checks' own tools come from PyPI in pinned versions, so that every distribution judges alike.
-check_tools() {
-  local tools=../build/check-tools pins=packages/check-python.txt
-  if cmp -s "$pins" "$tools/pins.txt" && [ -x "$tools/bin/clang-tidy" ]; then return; fi
-  echo "setup: installing $(grep -v '^#' "$pins" | tr '\n' ' ')into build/check-tools"
+# What comes from PyPI has pinned versions, so that every distribution behaves alike. Each list has an environment of its
+# own in build/, which is made again when the list changes.
+python_tools() {
+  local tools=../build/$1 pins=packages/$2
+  if cmp -s "$pins" "$tools/pins.txt"; then return; fi
+  echo "setup: installing $(grep -v '^#' "$pins" | tr '\n' ' ')into build/$1"
   mkdir -p ../build
   rm -rf "$tools"
   if ! { /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check -r "$pins"; }; then
-    echo "setup: could not install $pins from PyPI; \`make check\` needs the network once" >&2
+    echo "setup: could not install $pins from PyPI; it needs the network once" >&2
     exit 1
   fi
   cp "$pins" "$tools/pins.txt"
@@ -37,9 +38,12 @@ while read -r package command; do
   missing+=("$package")
 done < <(cat "${lists[@]}")
 
-finish() { if [ "${1:-}" = --check ]; then check_tools; fi; }
+finish() {
+  if [ "$1" != --build ]; then python_tools convert-tools convert-python.txt; fi
+  if [ "$1" = --check ]; then python_tools check-tools check-python.txt; fi
+}
 
-if [ ${#missing[@]} -eq 0 ]; then finish "$@"; exit 0; fi
+if [ ${#missing[@]} -eq 0 ]; then finish "${1:---test}"; exit 0; fi
 
 if ! command -v apt-get >/dev/null; then
   distribution=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown}" || echo unknown)
@@ -87,4 +91,4 @@ for service in prometheus redis-server; do
   fi
 done
 
-finish "$@"
+finish "${1:---test}"

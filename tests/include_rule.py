@@ -23,7 +23,7 @@ LEVELS = [
     ["rocks"],
     ["kafka", "store", "item_store", "serve"],
     ["config"],
-    ["query", "topics"],
+    ["build", "query", "topics"],
     ["app", "tools"],
     ["main"],
 ]
@@ -45,7 +45,8 @@ THIRD_PARTY = {
     "fmt": ANY,
     "tl": {"base", "decode", "config", "app"},
     "zlib.h": {"tools"},
-    "zstd.h": {"rows"},
+    "zstd.h": {"rows", "tools"},
+    "zstd_errors.h": {"tools"},
     "jemalloc": {"app"},
 }
 SOURCE_FILES_ONLY = {"spdlog", "fmt"}

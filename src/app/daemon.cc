@@ -15,6 +15,7 @@
 #include "app/rekeying.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
+#include "app/state_copies.h"
 #include "app/stop_signal.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -46,6 +47,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kHousekeeping{200};
+constexpr seconds kReadyAsked{1};  // once the daemon is ready; before, at each housekeeping
 constexpr seconds kRetentionAsked{300};
 constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
 constexpr milliseconds kLastSnapshotsAwaited{1500};
@@ -140,6 +142,7 @@ class Daemon {
   CommitLease lease_{lease_times_};
   OutputGuard guard_;
   Instant retention_asked_{};
+  Instant ready_asked_{};
   RetentionWatch retention_{config_.input.topic, LongestWindowDays(config_)};
 
   ClusterOwner owner_{config_};
@@ -159,7 +162,8 @@ class Daemon {
   std::unique_ptr<Items> items_;                 // with config_.items
   std::unique_ptr<StateStreams> state_streams_;  // with config_.state
   std::unique_ptr<Exposures> exposures_;
-  std::unique_ptr<LogEndWatch> log_ends_;  // asks for exposures_
+  std::unique_ptr<LogEndWatch> log_ends_;      // asks for exposures_
+  std::unique_ptr<StateCopies> state_copies_;  // of exposures_
   Queries queries_;
   Changes changes_;
   Routes routes_;
@@ -347,6 +351,12 @@ Status Daemon::Connect() {
   log_ends_->Start();
   queries_.SetPartitions(&exposures_->open(), exposures.partitions_of_users);
   shown_exposures_.store(exposures_.get());
+  state_copies_ = std::make_unique<StateCopies>(
+      StateCopies::Options{directory_->path(), config_.input.topic,
+                           std::string(PartitionerName(config_.input.partitioner)),
+                           exposures.partitions_of_users},
+      exposures_->open(), resources_, clock_);
+  routes_.SetStateCopies(state_copies_.get());
   source_ = *topics;
   return FollowOwner();
 }
@@ -552,6 +562,8 @@ void Daemon::Housekeep() {
     status_.SetRetention(retention_.retention_ms());
   }
   if (service_manager_.present()) service_manager_.Alive();
+  if (logged_ready_ && now - ready_asked_ < kReadyAsked) return;
+  ready_asked_ = now;
   const DaemonStatus status = queries_.GetStatus();
   if (status.ready != logged_ready_) {
     logged_ready_ = status.ready;
@@ -583,6 +595,8 @@ void Daemon::ShutDown() {
   if (cluster_events_) cluster_events_->Stop();
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
   if (http_) http_->Stop();
+  routes_.SetStateCopies(nullptr);
+  state_copies_.reset();
   forwarder_.reset();  // answers who still waits; the server is there to be told
   owner_.Stop();
   peer_routes_.Stop();

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kCheckpointRetry{20};
-constexpr milliseconds kCheckpointerIdle{50};
+constexpr milliseconds kCheckpointerIdle{500};  // a frozen tail wakes it
 constexpr milliseconds kDrainSlice{20};
 
 ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const StoreDirectory& directory,

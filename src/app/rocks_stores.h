@@ -31,7 +31,6 @@ class RocksStores final : public PartitionStores {
   void Abandon(int32_t partition) override;
 
  private:
-  StoreIdentity IdentityOf(int32_t partition, int32_t partition_count) const;
   PartitionOptions FlowOptions(int32_t partition, int32_t partition_count,
                                const RocksPartitionStore& store) const;
 

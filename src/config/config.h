@@ -36,6 +36,7 @@ struct InputConfig {
   std::string dead_letter_topic;
   uint64_t event_bytes_max = 0;
   std::chrono::seconds future_skew_max{0};
+  std::chrono::seconds replay_idle{0};
   EventFormat format;  // EventPlan::Make takes it; `filters` in the order of Config::filters
 };
 

@@ -121,6 +121,14 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "300",
      .maximum = 86'400,
      .meaning = "An event whose time is further ahead of its record's Kafka timestamp is a dead letter."},
+    {.path = "input.replay_idle_s",
+     .type = kInteger,
+     .unit = "seconds",
+     .default_json = "60",
+     .minimum = 1,
+     .maximum = 86'400,
+     .meaning = "A replay publishes its users when it ends. If nothing of it has come for so long, it counts "
+                "as ended."},
 
     {.path = "input.fields",
      .type = kSection,

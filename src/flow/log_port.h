@@ -13,6 +13,18 @@
 
 namespace seen {
 
+/// What a record's headers say of a replay (docs/REPLAY.md). Views are valid while the batch is.
+struct ReplayNote {
+  enum class Kind : uint8_t {
+    kRecord,  // an event of a history
+    kBegin,   // no event: the run begins in this partition
+    kEnd,     // no event: it has ended there
+  };
+  Kind kind = Kind::kRecord;
+  bool publishes_live = false;  // its users are published as they come, not at its end
+  std::string_view run;
+};
+
 /// A consumed record. Views are valid while the batch it came in is.
 struct Record {
   int64_t offset = 0;
@@ -20,7 +32,8 @@ struct Record {
   std::string_view key;
   std::string_view value;
   bool value_is_null = false;
-  const void* message = nullptr;  // the log's own, for what only it knows of: headers
+  const void* message = nullptr;       // the log's own, for what only it knows of: headers
+  const ReplayNote* replay = nullptr;  // nullptr: a live record
 };
 
 /// Where the publisher's records go.

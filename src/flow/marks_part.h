@@ -19,7 +19,11 @@ class MarksPart final : public CheckpointPart {
       : state_(state), store_(store), publish_(publish), foreign_(foreign) {}
 
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  void Committed(const Checkpoint&) override { publish_.MarksCommitted(); }
+  void Committed(const Checkpoint& checkpoint) override {
+    publish_.MarksCommitted();
+    if (checkpoint.frozen.ends_replays) publish_.HoldMarks(false);
+    if (checkpoint.frozen.defers_live) publish_.LetMarksGo();
+  }
   void Failed() override { publish_.MarksFailed(); }
 
  private:

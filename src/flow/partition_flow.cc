@@ -60,7 +60,7 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
                              DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock)
     : state(std::move(options), position, start_offset, high_watermark, clock.Now()),
       publish(state.options().filters, state.options().publish_entries_max, reporter,
-              state.options().retired_topics),
+              state.options().retired_topics, position.has_value()),
       republisher(state.options().filters, store, publish, state.options().sweep_users_per_second, !position),
       last_published(state, store, publish),
       unexposed(UnexposedOf(state.options(), store)),
@@ -78,6 +78,7 @@ PartitionStatus PartitionFlow::GetStatus() const {
   state.FillStatus(status, reader.clock().WallNow());
   if (journal) status.tail_bytes += journal->AllBytes();
   status.marks_outstanding = publish.Outstanding();
+  status.replays = intake.ReplayNames();
   status.store = store_.Figures();
   status.republish = republisher.GetStatus();
   if (unexposed) status.unexposed = unexposed->GetStatus();

@@ -25,6 +25,7 @@ PartitionIntake::PartitionIntake(PartitionState& state, const Neighbors& neighbo
       block_(options_, filters_, neighbors.journal),
       anchor_(anchor),
       anchor_is_checked_(anchor_.offset < 0),
+      replays_(options_.replay_idle),
       last_freeze_(clock.Now()),
       tail_memory_(std::make_shared<TailMemory>(options_.tail_bytes_max)),
       tail_(std::make_shared<Tail>(tail_memory_, filters_.similar)),
@@ -49,7 +50,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   report.partition = options_.partition;
   ++batch_number_;
   time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
-  defer_ = IsBehind(records.back()) || !neighbors_.publish.HasRoom();
+  // A replay fills the log: being behind says nothing of the live events between.
+  defer_ = (!replays_.holds() && IsBehind(records.back())) || !neighbors_.publish.HasRoom();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
   size_t taken = 0;
@@ -70,6 +72,8 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
     const int64_t now = clock_.WallNow().value;
     const Instant visible_at = clock_.Now();
     for (const Record& record : records.first(taken)) {
+      if (record.replay != nullptr) [[unlikely]]
+        continue;
       report.record_to_visible.Add(std::max<int64_t>(0, now - record.timestamp.value));
     }
     for (const TimeMs exposed_at : exposed_) {
@@ -97,6 +101,7 @@ void PartitionIntake::NoteFirst(std::span<const Record> records) {
 
 void PartitionIntake::PassOnDirty(Instant visible_at) {
   if (!defer_) return neighbors_.publish.AddDirty(dirty_, visible_at);
+  tail_defers_live_ = tail_defers_live_ || !dirty_.empty();
   for (size_t i = 0; i < dirty_.size(); ++i) {
     dirty_slots_[i]->deferred = static_cast<FilterMask>(dirty_slots_[i]->deferred | dirty_[i].filters);
   }
@@ -138,6 +143,10 @@ void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_ite
 void PartitionIntake::Append(const Exposure& exposure, const Record& record, BatchReport& report) {
   if (neighbors_.unexposed) [[unlikely]]
     NoteUnexposed(exposure, record);
+  if (record.replay != nullptr) [[unlikely]] {
+    NoteReplay(*record.replay);
+    report.replayed += record.replay->kind == ReplayNote::Kind::kRecord ? 1u : 0u;
+  }
   if (exposure.skip != SkipReason::kNone) [[unlikely]] {
     ++report.skipped[static_cast<size_t>(exposure.skip)];
     return;
@@ -166,13 +175,39 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
     if (plain != exposure.filters) [[unlikely]]
       AppendByCreation(exposure, record);
     report.events += items;
-    exposed_.push_back(exposure.exposed_at);
+    if (record.replay == nullptr) [[likely]]
+      exposed_.push_back(exposure.exposed_at);
   } else {
     AppendOther(exposure, second, report);
   }
   if (neighbors_.journal) [[unlikely]]
     neighbors_.journal->Append(exposure.record, exposure.user);
-  NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record.timestamp);
+  NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record);
+}
+
+// Once a batch is enough: the records of a run stand together.
+void PartitionIntake::NoteReplay(const ReplayNote& note) {
+  const bool is_record = note.kind == ReplayNote::Kind::kRecord;
+  if (is_record && replay_batch_ == batch_number_ && replay_run_ == note.run) return;
+  replays_.Note(note, clock_.Now());
+  replay_batch_ = is_record ? batch_number_ : 0;
+  replay_run_ = note.run;
+  replay_defers_ = replays_.Defers(note);
+  HoldMarks();
+}
+
+void PartitionIntake::EndIdleReplays() {
+  replays_.EndIdle(clock_.Now());
+  HoldMarks();
+}
+
+// Users that only a history touches are published once, when its replay has ended.
+void PartitionIntake::HoldMarks() {
+  if (replays_.holds() == holds_marks_) return;
+  holds_marks_ = replays_.holds();
+  // What the tail has of it is marked first, so that each user is published once.
+  history_is_due_ = !holds_marks_ && HasChanges();
+  if (!history_is_due_) neighbors_.publish.HoldMarks(holds_marks_);
 }
 
 void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
@@ -187,8 +222,12 @@ void PartitionIntake::NoteTaken(const Record& record, BatchReport& report) {
   report.bytes += record.key.size() + record.value.size();
 }
 
-void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp) {
+void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record) {
   if (filters == 0) return;
+  if (record.replay != nullptr && replay_defers_) [[unlikely]] {
+    slot.deferred = static_cast<FilterMask>(slot.deferred | filters);
+    return;
+  }
   if (slot.dirty_batch == batch_number_) {
     // Its earlier records of this batch may have been too old for some of the filters.
     dirty_[slot.dirty_index].filters = static_cast<FilterMask>(dirty_[slot.dirty_index].filters | filters);
@@ -197,7 +236,7 @@ void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs
   slot.dirty_batch = batch_number_;
   slot.dirty_index = static_cast<uint32_t>(dirty_.size());
   dirty_slots_.push_back(&slot);
-  dirty_.push_back({slot.key, filters, record_timestamp});
+  dirty_.push_back({slot.key, filters, record.timestamp});
 }
 
 bool PartitionIntake::Reject(const Record& record, const Rejection& rejection, BatchReport& report) {
@@ -346,12 +385,16 @@ bool PartitionIntake::HasChanges() const {
 }
 
 bool PartitionIntake::CheckpointDue() const {
-  if (state_.HasFrozen() || !anchor_is_checked_ || store_.Level0Files() > options_.level0_files_max)
-    return false;
+  if (state_.HasFrozen() || !anchor_is_checked_ || !WantsCheckpoint()) return false;
+  return store_.Level0Files() <= options_.level0_files_max;  // the costly question last
+}
+
+bool PartitionIntake::WantsCheckpoint() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
   if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // so is nothing of a new day
+  if (history_is_due_) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 
@@ -378,6 +421,8 @@ void PartitionIntake::Freeze() {
     frozen->unexposed =
         std::exchange(unexposed_log_, std::make_unique<UnexposedLog>(neighbors_.unexposed->policy()));
   }
+  frozen->defers_live = std::exchange(tail_defers_live_, false);
+  frozen->ends_replays = std::exchange(history_is_due_, false);
   tail_since_ = frozen->at;
   frozen->next_since = tail_since_;
   last_freeze_ = frozen->at;

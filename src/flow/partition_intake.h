@@ -17,6 +17,7 @@
 #include "flow/partition_state.h"
 #include "flow/publish_flow.h"
 #include "flow/record_block.h"
+#include "flow/replay_runs.h"
 #include "flow/reporter.h"
 #include "flow/republisher.h"
 #include "flow/tail.h"
@@ -54,6 +55,11 @@ class PartitionIntake {
   /// Retention deleted [next offset, low): go on from `low`; the range is kept, counted and shown.
   void SkipLost(int64_t low);
 
+  /// Now and then, also where no record comes: ends replays that stand still.
+  void EndIdleReplays();
+  /// Any thread.
+  std::vector<std::string> ReplayNames() const { return replays_.Names(); }
+
   /// There is something to write, it is time (or the tail is full), and the store can take it.
   bool CheckpointDue() const;
   /// A checkpoint would write something, due or not.
@@ -76,12 +82,15 @@ class PartitionIntake {
                      FilterMask filters);
   void NoteUnexposed(const Exposure& exposure, const Record& record);
   bool TailIsFull() const;
+  bool WantsCheckpoint() const;
   bool TailIsOfAnEarlierDay() const;
   void NoteTaken(const Record& record, BatchReport& report);
-  void NoteDirty(Tail::UserSlot& slot, FilterMask filters, TimeMs record_timestamp);
+  void NoteDirty(Tail::UserSlot& slot, FilterMask filters, const Record& record);
   void NoteFirst(std::span<const Record> records);
   void PassOnDirty(Instant visible_at);
   void NoteMisrouted(const Exposure& exposure, const Record& record, BatchReport& report);
+  void NoteReplay(const ReplayNote& note);
+  void HoldMarks();
   bool Reject(const Record& record, const Rejection& rejection, BatchReport& report);
 
   PartitionState& state_;
@@ -100,8 +109,15 @@ class PartitionIntake {
   std::vector<TimeMs> exposed_;
   uint32_t batch_number_ = 0;
   bool dead_letters_full_ = false;
-  TimeMs time_limit_;       // of the batch: timestamps beyond it don't move partition time
-  bool defer_ = true;       // the batch's publication is left to marks
+  TimeMs time_limit_;  // of the batch: timestamps beyond it don't move partition time
+  bool defer_ = true;  // the batch's publication is left to marks
+  ReplayRuns replays_;
+  uint32_t replay_batch_ = 0;   // the last one with a record of
+  std::string replay_run_;      // this replay,
+  bool replay_defers_ = false;  // whose users wait for its end
+  bool holds_marks_ = false;
+  bool history_is_due_ = false;  // a replay has ended: what waited for it is published
+  bool tail_defers_live_ = false;
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read
   std::deque<Anchor> rejected_;

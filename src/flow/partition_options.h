@@ -30,7 +30,8 @@ struct PartitionOptions {
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
-  uint64_t tail_bytes_max = 64 << 20;  // of each of the two tails, with the journal's rows
+  std::chrono::milliseconds replay_idle{60'000};  // a replay of which nothing comes for so long has ended
+  uint64_t tail_bytes_max = 64 << 20;             // of each of the two tails, with the journal's rows
   std::optional<JournalPolicy> journal;
   std::chrono::milliseconds checkpoint_interval{10'000};
   uint32_t level0_files_max = 12;

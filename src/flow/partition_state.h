@@ -41,6 +41,8 @@ struct FrozenTail {
   Instant next_since{};  // the tail after it was begun
   bool has_served = false;
   bool has_erased = false;
+  bool ends_replays = false;                // users that waited for replays are published from then on
+  bool defers_live = false;                 // some publication was left to a mark that no replay holds
   std::unique_ptr<UnexposedLog> unexposed;  // nullptr: unexposed items aren't published
 };
 

@@ -14,15 +14,17 @@ constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
 }  // namespace
 
 PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
-                         const std::vector<RetiredTopic>& retired)
+                         const std::vector<RetiredTopic>& retired, bool may_have_marks)
     : filters_(std::move(filters)),
       retired_(retired),
       entries_max_(entries_max),
       reporter_(reporter),
       timers_(outlets()),
-      scan_wanted_(!retired_.empty() ||
-                   std::any_of(filters_.begin(), filters_.end(),
-                               [](const FilterPolicy& filter) { return filter.snapshot.has_value(); })),
+      scan_wanted_(may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
+                                                                       [](const FilterPolicy& filter) {
+                                                                         return filter.snapshot.has_value();
+                                                                       }))),
+      scan_let_go_(scan_wanted_),
       tallies_(outlets()) {}
 
 FilterId PublishFlow::IdOf(Outlet outlet) const {
@@ -105,6 +107,7 @@ void PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_
     entry.dirty_record = record_timestamp;
   }
   entry.waits = false;
+  entry.held = false;
   // Otherwise its timer or its acknowledgement will queue it.
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
@@ -268,7 +271,7 @@ int64_t PublishFlow::PublishedTo() const {
 }
 
 void PublishFlow::BecameClean(PublishEntry& entry) {
-  if (!entry.marked) return;
+  if (!entry.marked || entry.held) return;
   entry.marked = false;
   clears_.insert(entry.ref());
 }

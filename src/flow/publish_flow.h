@@ -46,13 +46,20 @@ class PublishFlow {
  public:
   /// `filters` in configuration order. `entries_max`: users followed in memory; beyond, HasRoom() is false.
   /// `retired`: topics of no filter; their users come from marks alone, and what they get are tombstones.
+  /// `may_have_marks`: the store isn't new.
   PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, Reporter& reporter,
-              const std::vector<RetiredTopic>& retired = {});
+              const std::vector<RetiredTopic>& retired = {}, bool may_have_marks = true);
 
   /// Worker thread. False: leave new dirty users to marks (PartitionFlow::Apply does).
   bool HasRoom() const { return entry_count_.load(std::memory_order_relaxed) < entries_max_; }
   /// Worker thread, once a batch, after its changes are visible.
   void AddDirty(std::span<const DirtyUser> users, Instant visible_at);
+
+  /// Worker and checkpoint thread. While marks are held, users that were left to marks wait. What is dirty in
+  /// memory doesn't.
+  void HoldMarks(bool hold);
+  /// Any thread. The marks that stand now don't wait.
+  void LetMarksGo();
 
   /// Checkpoint thread, for a frozen tail: the marks its file must set and clear. `deferred`: users of the
   /// tail whose publication was left to a mark. `renewed`: users whose mark, where they need one, must be
@@ -205,6 +212,9 @@ class PublishFlow {
   // At first, where anything is published: a restart publishes what is marked.
   bool scan_wanted_ GUARDED_BY(mutex_);
   bool rescan_ GUARDED_BY(mutex_) = false;  // new marks were committed during a scan
+  bool marks_held_ GUARDED_BY(mutex_) = false;
+  bool scan_let_go_ GUARDED_BY(mutex_);               // the scan that is wanted doesn't wait
+  bool next_scan_let_go_ GUARDED_BY(mutex_) = false;  // nor does the one after it
   std::optional<UserRef> scan_after_ GUARDED_BY(mutex_);
   std::vector<Tally> tallies_ GUARDED_BY(mutex_);
 

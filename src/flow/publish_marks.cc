@@ -1,6 +1,7 @@
 // What a checkpoint is told of users whose snapshot is due, and what is done with their marks later.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/check.h"
 #include "flow/publish_flow.h"
@@ -27,7 +28,11 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   for (const UserRef& ref : deferred) {
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone || table_[found].dirty) continue;
-    const PublishEntry& entry = table_[found];
+    PublishEntry& entry = table_[found];
+    if (marks_held_) {
+      entry.held = true;
+      continue;
+    }
     MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
   }
   const bool begins_round = MayBeginRound(reaches, !deferred.empty());
@@ -72,7 +77,7 @@ void PublishFlow::MarksCommitted() {
       continue;
     }
     PublishEntry& entry = table_[found];
-    if (entry.unclean()) {
+    if (entry.unclean() || entry.held) {
       entry.marked = true;
     } else {
       clears_.insert(ref);
@@ -100,9 +105,21 @@ bool PublishFlow::HasMarkChanges() const {
   return !clears_.empty();
 }
 
+void PublishFlow::HoldMarks(bool hold) {
+  const MutexLock lock(mutex_);
+  marks_held_ = hold;
+}
+
+void PublishFlow::LetMarksGo() {
+  const MutexLock lock(mutex_);
+  scan_let_go_ = true;
+  next_scan_let_go_ = scan_after_.has_value();  // some of them may stand before where the scan is
+}
+
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const MutexLock lock(mutex_);
   if (!scan_wanted_ || !HasRoomFor(kScanPage)) return {};
+  if (marks_held_ && !scan_let_go_) return {};
   return {true, scan_after_, kScanPage};
 }
 
@@ -135,11 +152,12 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
     if (clears_.contains(ref)) continue;
     const auto outlet = OutletOf(ref.filter);
     const uint32_t found = table_.Find(ref);
-    if (!outlet || (found != PublishTable::kNone && !table_[found].unclean())) {
+    const bool is_clean = found != PublishTable::kNone && !table_[found].unclean() && !table_[found].held;
+    if (!outlet || is_clean) {
       clears_.insert(ref);
       continue;
     }
-    if (found == PublishTable::kNone) MakeDirty(*outlet, ref.user, now, kNoRecord);
+    if (found == PublishTable::kNone || table_[found].held) MakeDirty(*outlet, ref.user, now, kNoRecord);
     table_[table_.Find(ref)].marked = true;
   }
   if (!marks.empty()) scan_after_ = marks.back().user;
@@ -149,6 +167,7 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
   scan_wanted_ = rescan_;
   if (!rescan_) marks_left_ = 0;
   rescan_ = false;
+  scan_let_go_ = std::exchange(next_scan_let_go_, false);
 }
 
 }  // namespace seen

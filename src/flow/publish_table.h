@@ -30,6 +30,7 @@ struct alignas(64) PublishEntry {
   bool timed = false;      // in its filter's timers
   bool waits = false;      // for a retry: its snapshot was longer than its topic takes
   bool retry_set = false;  // after such a refusal
+  bool held = false;       // its mark stands for a change that a replay holds, and that no snapshot has
   uint8_t too_large = 0;   // refusals of that kind in a row
   uint8_t awaited = 0;     // renderings that PublishFlow::PublishedTo waits for
   Instant dirty_since{};   // visible since: oldest change not rendered

@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAcknowledgementPoll{1};
 constexpr milliseconds kCheckpointPoll{10};
 constexpr milliseconds kIdle{50};
+// Where nothing is due, and what may come wakes the publisher or is a matter of seconds.
+constexpr milliseconds kQuiet{250};
 constexpr milliseconds kBackOffFirst{200};
 constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more only where many snapshots are on their way: beyond so many a second.
@@ -95,9 +97,22 @@ milliseconds Publisher::Step() {
     reported_ = now;
   }
   if (pass.more) return milliseconds(0);
-  if (sink_.outstanding() > 0) return kAcknowledgementPoll;
-  if (pass.next == Instant::max()) return kIdle;
-  return std::clamp(std::chrono::duration_cast<milliseconds>(pass.next - now), kAcknowledgementPoll, kIdle);
+  // Nobody waits to hear of a beat's.
+  const size_t beats = watermarks_ ? watermarks_->outstanding() : 0;
+  if (sink_.outstanding() > beats) return kAcknowledgementPoll;
+  const milliseconds wait = IsQuiet(opened, pass) ? kQuiet : kIdle;
+  const Instant next = std::min(pass.next, watermarks_ ? watermarks_->NextAt() : Instant::max());
+  if (next == Instant::max()) return wait;
+  return std::clamp(std::chrono::ceil<milliseconds>(next - now), kAcknowledgementPoll, wait);
+}
+
+bool Publisher::IsQuiet(const std::vector<PartitionPointer>& opened, const Pass& pass) {
+  if (pass.next != Instant::max()) return false;
+  return std::all_of(opened.begin(), opened.end(), [&](const PartitionPointer& open) {
+    if (open->stopped.load(std::memory_order_acquire)) return true;
+    return MayPublish(*open) && LaneOf(*open).withheld.empty() && !open->flow->publish.WantsScan().wanted &&
+           !open->flow->republisher.IsSweeping();
+  });
 }
 
 uint64_t Publisher::Outstanding() const {
@@ -185,8 +200,9 @@ Status Publisher::Render(const PartitionFlow& flow, TimeMs wall,
     }
     return {};
   }
-  return group.front().retired != nullptr ? flow.reader.NameRetired(group)
-                                          : flow.reader.RenderUsers(wall, group);
+  return group.front().retired != nullptr
+             ? flow.reader.NameRetired(group)
+             : flow.reader.RenderUsers(wall, flow.republisher.ServedSecond(wall), group);
 }
 
 template <typename Work>

@@ -90,6 +90,7 @@ class Publisher {
   Status ScanMarks(OpenPartition& open);
   void Acknowledge(const std::vector<PartitionPointer>& opened, const Pass& pass);
   bool ShouldSendNow(const Pass& pass);
+  bool IsQuiet(const std::vector<PartitionPointer>& opened, const Pass& pass);
 
   const OpenPartitions& partitions_;
   SnapshotSink& sink_;

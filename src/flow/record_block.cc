@@ -56,7 +56,12 @@ void RecordBlock::Skip(SkipReason reason, uint32_t record) {
 }
 
 std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t number, const Tail& tail) {
-  if (record.value_is_null) return Rejection{RejectReason::kNullValue, "", "value: null"};
+  if (record.value_is_null) [[unlikely]] {
+    if (record.replay == nullptr || record.replay->kind == ReplayNote::Kind::kRecord)
+      return Rejection{RejectReason::kNullValue, "", "value: null"};
+    Skip(SkipReason::kReplayMark, number);
+    return std::nullopt;
+  }
   auto decoded = decoder_.Decode(record.value);
   if (!decoded) return std::move(decoded.error());
   Event& event = *decoded;

@@ -27,6 +27,7 @@ struct BatchReport {
   uint64_t declared = 0;          // items of kinds that the configuration declares
   uint64_t looked_up = 0;         // items, for what they are like
   uint64_t joined = 0;            // of these, those that are like something
+  uint64_t replayed = 0;          // events of a history; they have no latency
   uint64_t too_old = 0;           // items beyond every window: dropped
   uint64_t misrouted = 0;         // events in another partition than their user's
   uint64_t timestamps_ahead = 0;  // records that are too far ahead of the wall clock to move partition time

@@ -7,6 +7,7 @@ namespace seen {
 namespace {
 constexpr size_t kPage = 256;
 constexpr std::chrono::milliseconds kEndingsEvery{500};
+constexpr uint32_t kEndingsAheadS = 60;
 // To look at a user costs a small part of publishing one.
 constexpr double kLookCost = 0.1;
 constexpr UserKey kLastKey{std::numeric_limits<uint64_t>::max(), std::numeric_limits<uint64_t>::max()};
@@ -53,6 +54,7 @@ Status Republisher::Open(TimeMs wall) {
     Changed();
   }
   rendered_day_.Opened(progress_.rendered);
+  if (!stored->empty()) swept_stored_ = progress_.Latest();
   if (progress_.done) SetSweptThrough(*progress_.done);
   opened_ = true;
   return {};
@@ -73,9 +75,11 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   uint64_t round = 0;
   {
     const MutexLock lock(mutex_);
-    if (endings_done_ > until + 1) {  // the clock went back
-      endings_done_ = until + 1;
-      endings_after_.reset();
+    FollowBack(until);
+    if (until < next_ending_) {
+      endings_done_ = std::max(endings_done_, until + 1);
+      endings_at_ = now;
+      return {};
     }
     after = endings_after_;
     round = endings_round_;
@@ -87,9 +91,12 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   publish_.AddDue(due_, now);
   endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
   if (page->size() < kPage) endings_at_ = now;  // else there are more at once
+  const Result<uint32_t> next = page->empty() ? NextEnding(after, until) : 0;
+  if (!next) return Fail(next.error());
   const MutexLock lock(mutex_);
   // A checkpoint added some that the page may lack: from the beginning once more.
   if (endings_round_ != round) return {};
+  next_ending_ = *next;
   if (!page->empty()) endings_after_ = page->back();
   // Of the last second of a full page there may be more.
   const uint32_t done = page->size() < kPage ? until + 1 : page->back().at_s;
@@ -98,12 +105,35 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   return {};
 }
 
+// There are none before it, unless a checkpoint adds some.
+Result<uint32_t> Republisher::NextEnding(const std::optional<Ending>& after, uint32_t until) const {
+  const uint32_t ahead = until + kEndingsAheadS;
+  const auto next = store_.ScanEndings(after, ahead, 1);
+  if (!next) return Fail(next.error());
+  return next->empty() ? ahead + 1 : next->front().at_s;
+}
+
+// Where the clock went back, it passes the later endings once more.
+void Republisher::FollowBack(uint32_t now_s) {
+  if (endings_done_ <= now_s + 1) return;
+  endings_done_ = now_s + 1;
+  endings_after_.reset();
+  next_ending_ = 0;
+}
+
+uint32_t Republisher::ServedSecond(TimeMs wall) const {
+  const MutexLock lock(mutex_);
+  return std::max(SecondOf(wall), std::max(progress_.ended, 1U) - 1);
+}
+
 Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   if (!publishes_) return true;  // nobody is ever due
   if (Status opened = Open(wall); !opened) return Fail(opened.error());
   const Day day = DayOf(wall);
   if (!rendered_day_.MayRender(day, now)) return false;
   const MutexLock lock(mutex_);
+  // A snapshot by this clock holds what ends after it: from here on no checkpoint may drop these endings.
+  FollowBack(SecondOf(wall));
   // Of a clock that went back: what has expired since that day may be in its snapshots, so a sweep is due.
   const auto lower = [&](std::optional<Day>& swept) REQUIRES(mutex_) {
     if (!swept || *swept <= day) return;
@@ -113,7 +143,10 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   };
   lower(progress_.done);
   lower(progress_.running);
-  return true;
+  // Whoever opens the store must know of it, too.
+  const bool is_stored = swept_stored_ <= day;
+  awaits_lower_.store(!is_stored, std::memory_order_release);
+  return is_stored;
 }
 
 void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
@@ -220,11 +253,20 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
       progress_changed_ |= progress_.rendered != rendered;
       progress_.rendered = rendered;
     }
+    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
+    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
+    if (publishes_ && endings_written_ > progress_.ended) {
+      progress_.ended = endings_written_;
+      progress_changed_ = true;
+    }
     progress_collected_ = progress_changed_;
     if (progress_changed_) progress = EncodeSweepProgress(progress_);
     progress_changed_ = false;
-    // A clock that is ahead makes users due too soon; their endings stay for the right moment.
-    endings_written_ = std::min(endings_done_, SecondOf(checkpoint.position.partition_time));
+    awaits_lower_.store(false, std::memory_order_release);
+    if (progress_collected_) {
+      swept_collected_ = progress_.Latest();
+      swept_stored_ = std::max(swept_stored_, swept_collected_);  // whatever becomes of this checkpoint
+    }
     has_changes_.store(false, std::memory_order_release);
   }
   return progress.empty() ? Status() : writer.PutSweep(progress);
@@ -258,10 +300,12 @@ void Republisher::Committed(const Checkpoint& checkpoint) {
     // If they came late, what was read past them meanwhile doesn't mean that they were.
     const uint32_t earliest = checkpoint.endings.front().at_s;
     ++endings_round_;
+    next_ending_ = 0;
     endings_done_ = std::min(endings_done_, earliest);
     if (endings_after_ && earliest <= endings_after_->at_s) endings_after_.reset();
   }
   if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
+  if (progress_collected_) swept_stored_ = swept_collected_;
   progress_collected_ = false;
 }
 
@@ -270,6 +314,11 @@ void Republisher::Failed() {
   progress_changed_ |= progress_collected_;
   progress_collected_ = false;
   Changed();
+}
+
+bool Republisher::IsSweeping() const {
+  const MutexLock lock(mutex_);
+  return progress_.running.has_value() || all_requested_.load();
 }
 
 RepublishStatus Republisher::GetStatus() const {

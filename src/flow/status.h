@@ -86,8 +86,9 @@ struct PartitionStatus {
   TimeMs partition_time;
   std::optional<double> retention_headroom_s;  // until unread events vanish; nullopt: nothing unread
   uint64_t tail_bytes = 0;
-  uint64_t marks_outstanding = 0;  // users whose snapshot isn't acknowledged (an upper bound)
-  int64_t published_to = -1;       // see PublishFlow::PublishedTo
+  uint64_t marks_outstanding = 0;    // users whose snapshot isn't acknowledged (an upper bound)
+  int64_t published_to = -1;         // see PublishFlow::PublishedTo
+  std::vector<std::string> replays;  // under way: the runs' names
   uint64_t misrouted = 0;
   MisroutedExample misrouted_last;
   std::vector<LostRange> lost_ranges;

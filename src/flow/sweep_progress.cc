@@ -7,14 +7,15 @@
 namespace seen {
 namespace {
 constexpr uint8_t kVersion = 1;
-constexpr uint8_t kHasDone = 1, kHasRunning = 2, kHasCursor = 4, kHasRendered = 8;
+constexpr uint8_t kHasDone = 1, kHasRunning = 2, kHasCursor = 4, kHasRendered = 8, kHasEnded = 16;
 }  // namespace
 
 std::string EncodeSweepProgress(const SweepProgress& progress) {
   std::string out;
   PutLittleEndian(kVersion, out);
   const int flags = (progress.done ? kHasDone : 0) | (progress.running ? kHasRunning : 0) |
-                    (progress.cursor ? kHasCursor : 0) | (progress.rendered ? kHasRendered : 0);
+                    (progress.cursor ? kHasCursor : 0) | (progress.rendered ? kHasRendered : 0) |
+                    (progress.ended > 0 ? kHasEnded : 0);
   PutLittleEndian(static_cast<uint8_t>(flags), out);
   if (progress.done) PutLittleEndian(progress.done->since_epoch, out);
   if (progress.running) PutLittleEndian(progress.running->since_epoch, out);
@@ -24,6 +25,7 @@ std::string EncodeSweepProgress(const SweepProgress& progress) {
     PutLittleEndian(progress.cursor->user.low, out);
   }
   if (progress.rendered) PutLittleEndian(progress.rendered->since_epoch, out);
+  if (progress.ended > 0) PutLittleEndian(progress.ended, out);
   PutLittleEndian(static_cast<uint16_t>(progress.filters.size()), out);
   for (const SweepProgress::Filter& filter : progress.filters) {
     PutLittleEndian(filter.id.number(), out);
@@ -48,6 +50,7 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
     progress.cursor = cursor;
   }
   if (flags & kHasRendered) progress.rendered = Day{in.Get<int32_t>()};
+  if (flags & kHasEnded) progress.ended = in.Get<uint32_t>();
   const auto count = in.Get<uint16_t>();
   uint8_t whole = 0;
   for (uint16_t i = 0; i < count && in.ok(); ++i) {
@@ -59,7 +62,7 @@ Result<SweepProgress> DecodeSweepProgress(std::string_view bytes) {
     whole = std::max(whole, flag);
     progress.filters.push_back(filter);
   }
-  if (version != kVersion || flags > 15 || whole > 1 || !in.Complete()) {
+  if (version != kVersion || flags > 31 || whole > 1 || !in.Complete()) {
     return Fail(Code::kCorrupt,
                 "sweep: " + std::to_string(bytes.size()) + " bytes that are not its progress, version 1");
   }

@@ -1,6 +1,7 @@
 #pragma once
 // How far the daily sweep of one partition has come, kept in its store: schemas/store.md, "Sweep". Pure.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +27,11 @@ struct SweepProgress {
   std::optional<Day> running;     // the run under way
   std::optional<UserRef> cursor;  // it has come up to here
   std::optional<Day> rendered;    // no snapshot was rendered for a later day; ahead: the clock was wrong
+  uint32_t ended = 0;             // endings before this second are out of the store
   std::vector<Filter> filters;
+
+  /// The later of `done` and `running`; kFirstOfDays: neither is known.
+  Day Latest() const { return std::max(done.value_or(kFirstOfDays), running.value_or(kFirstOfDays)); }
   friend bool operator==(const SweepProgress&, const SweepProgress&) = default;
 };
 

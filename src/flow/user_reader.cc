@@ -145,7 +145,8 @@ Result<std::string> UserReader::ReadPublished(FilterIndex filter_index, const Us
   return std::move(row.snapshot);
 }
 
-Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const {
+Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
+                               std::span<PublishFlow::Rendering> group) const {
   struct Read {
     SnapshotMeta meta;
     std::string_view user_id;
@@ -163,7 +164,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering
   thread_local std::vector<AnswerLimits> answer_limits;
   answer_limits.clear();
   for (const FilterPolicy& filter : state_.options().filters)
-    answer_limits.push_back(filter.AnswerAt(wall_now));
+    answer_limits.emplace_back(filter.AnswerAt(wall_now)).now_s = served_second;
   for (size_t i = 0; i < group.size(); ++i) {
     const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
     refs.push_back({filter.id, group[i].user});

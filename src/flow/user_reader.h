@@ -40,8 +40,8 @@ class UserReader {
   Status RenderUser(FilterIndex filter_index, const UserKey& user, const SnapshotShape& shape,
                     std::string& user_id, std::string& bytes) const;
   /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
-  /// `bytes` is empty: a tombstone.
-  Status RenderUsers(TimeMs wall_now, std::span<PublishFlow::Rendering> group) const;
+  /// `bytes` is empty: a tombstone. `served_second`: served items count that end after it.
+  Status RenderUsers(TimeMs wall_now, uint32_t served_second, std::span<PublishFlow::Rendering> group) const;
   /// The ids of the users that marks of retired topics are of. `bytes` is empty: a tombstone.
   Status NameRetired(std::span<PublishFlow::Rendering> group) const;
 

@@ -10,9 +10,6 @@
 #include "flow/partition_flow.h"
 
 namespace seen {
-namespace {
-constexpr std::chrono::seconds kEvery{1};
-}  // namespace
 
 std::string WatermarkText(const PartitionStatus& status, const BeatSender& sender, TimeMs now) {
   std::string who = R"("group":)";

@@ -36,6 +36,7 @@ class WatermarkBeat {
   /// Its acknowledgements come with `kTicket`.
   explicit WatermarkBeat(BeatSender sender) : sender_(std::move(sender)) {}
   static constexpr uint64_t kTicket = 0;  // partitions' tags begin above
+  static constexpr std::chrono::seconds kEvery{1};
 
   /// Queues a record for each partition that is open and not stopped, if it is time again, or if it is the
   /// first of a partition that answers or doesn't.
@@ -44,6 +45,9 @@ class WatermarkBeat {
             bool is_replica = false);
   /// One of them is acknowledged, or given up on.
   void Acknowledged() { --outstanding_; }
+  size_t outstanding() const { return outstanding_; }
+  /// When all are due; none is while some are outstanding.
+  Instant NextAt() const { return outstanding_ > 0 ? Instant::max() : last_ + kEvery; }
 
  private:
   BeatSender sender_;

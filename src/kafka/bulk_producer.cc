@@ -7,6 +7,14 @@
 #include "kafka/producing.h"
 
 namespace seen {
+namespace {
+
+void AddHeader(rd_kafka_headers_t* headers, const std::string& name, const std::string& value) {
+  rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
+                      static_cast<ssize_t>(value.size()));
+}
+
+}  // namespace
 
 struct BulkProducer::Impl {
   Options options;
@@ -37,6 +45,22 @@ struct BulkProducer::Impl {
       return Fail(Code::kUnavailable, "produce to " + options.topic + ": the queue stays full");
     }
     rd_kafka_poll(client.get(), 10);
+    return {};
+  }
+
+  /// The client takes the headers over only if it takes the record.
+  template <typename TryOnce>
+  Status Produce(rd_kafka_headers_t* headers, std::chrono::milliseconds timeout, const TryOnce& try_once) {
+    std::optional<std::chrono::steady_clock::time_point> deadline;
+    for (;;) {
+      const rd_kafka_resp_err_t error = try_once();
+      if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+      if (auto status = WaitForRoom(error, timeout, deadline); !status) {
+        rd_kafka_headers_destroy(headers);
+        return status;
+      }
+    }
+    Count(1);
     return {};
   }
 
@@ -90,6 +114,44 @@ Status BulkProducer::Send(std::string_view key, std::string_view value, std::opt
   }
   impl_->Count(1);
   return {};
+}
+
+Status BulkProducer::SendFrom(const Record* from, std::string_view key, std::string_view value,
+                              std::optional<TimeMs> timestamp, uint64_t ticket,
+                              std::chrono::milliseconds timeout) {
+  const Options& options = impl_->options;
+  rd_kafka_headers_t* found = nullptr;
+  if (from != nullptr && from->message != nullptr) {
+    rd_kafka_message_headers(static_cast<const rd_kafka_message_t*>(from->message), &found);
+  }
+  if (found == nullptr && options.headers.empty()) return Send(key, value, timestamp, ticket, timeout);
+  rd_kafka_headers_t* headers =
+      found != nullptr ? rd_kafka_headers_copy(found) : rd_kafka_headers_new(options.headers.size());
+  for (const auto& [name, text] : options.headers) {
+    if (found != nullptr) rd_kafka_header_remove(headers, name.c_str());
+    AddHeader(headers, name, text);
+  }
+  const int64_t timestamp_ms = timestamp ? timestamp->value : 0;  // 0: now
+  return impl_->Produce(headers, timeout, [&] {
+    return rd_kafka_producev(
+        impl_->client.get(), RD_KAFKA_V_RKT(impl_->topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+        RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_TIMESTAMP(timestamp_ms),
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), RD_KAFKA_V_END);
+  });
+}
+
+Status BulkProducer::SendMark(int32_t partition, const std::string& header, const std::string& value,
+                              uint64_t ticket, std::chrono::milliseconds timeout) {
+  rd_kafka_headers_t* headers = rd_kafka_headers_new(impl_->options.headers.size() + 1);
+  for (const auto& [name, text] : impl_->options.headers) AddHeader(headers, name, text);
+  AddHeader(headers, header, value);
+  return impl_->Produce(headers, timeout, [&] {
+    return rd_kafka_producev(impl_->client.get(), RD_KAFKA_V_RKT(impl_->topic.get()),
+                             RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                             RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)),
+                             RD_KAFKA_V_END);
+  });
 }
 
 Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::milliseconds timeout) {

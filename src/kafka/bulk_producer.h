@@ -9,9 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/log_port.h"
 #include "kafka/client_settings.h"
 #include "model/partitioner.h"
 
@@ -32,8 +35,11 @@ class BulkProducer {
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 64 << 20;
     std::chrono::milliseconds linger{5};
-    /// Runs in Send and Flush once a record is acknowledged (or given up on), with the ticket given to Send.
+    /// Runs in Send, Poll and Flush once a record is acknowledged (or given up on), with the ticket given to
+    /// Send.
     std::function<void(uint64_t ticket, bool delivered)> on_delivery;
+    /// Names and values, of every record of SendFrom and SendMark.
+    std::vector<std::pair<std::string, std::string>> headers = {};
   };
   static Result<std::unique_ptr<BulkProducer>> Open(const Options& options);
   ~BulkProducer();  // drops what isn't delivered: call Flush before
@@ -44,6 +50,16 @@ class BulkProducer {
   /// `timestamp` nullopt: now. kInvalidArgument: the record is too large.
   Status Send(std::string_view key, std::string_view value, std::optional<TimeMs> timestamp,
               uint64_t ticket = 0, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// Send, with the headers of `from` (a record of this room's readers, or nullptr), and with those of the
+  /// options instead of others of their names.
+  Status SendFrom(const Record* from, std::string_view key, std::string_view value,
+                  std::optional<TimeMs> timestamp, uint64_t ticket,
+                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  /// A record without key and value into one partition, with the options' headers and one more.
+  Status SendMark(int32_t partition, const std::string& header, const std::string& value, uint64_t ticket,
+                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   /// Send of all, in order, with the time of the call and no tickets: one look at the clock, one lock.
   Status SendNow(std::span<const KeyedRecord> records,

@@ -67,7 +67,8 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
   for (;;) {
     if (closed) return Fail(Code::kUnavailable, "the consumer is closed");
     const bool hurry = unheard || SteadyClock::now() - drained_at < kQuiet;
-    auto wait = std::chrono::duration_cast<milliseconds>(deadline - SteadyClock::now());
+    // Rounded up: the last part of a millisecond would be spent in polls that don't wait.
+    auto wait = std::chrono::ceil<milliseconds>(deadline - SteadyClock::now());
     wait = std::clamp(wait, milliseconds(0), hurry ? kWakeInterval : kSlice);
     const kafka::MessageHandle message(rd_kafka_consumer_poll(Client().get(), kafka::ToTimeout(wait)));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {

@@ -16,6 +16,7 @@
 #include "kafka/consumer.h"
 #include "kafka/log_check.h"
 #include "kafka/rdkafka_handles.h"
+#include "kafka/replay_probe.h"
 
 namespace seen {
 
@@ -40,6 +41,7 @@ struct ConsumedPartition {
 
   // Of the poll under way.
   std::vector<Record> records;
+  kafka::ReplayProbe replays;
   int64_t end_offset = -1;
   uint64_t batch_epoch = 0;
   bool in_batch = false;

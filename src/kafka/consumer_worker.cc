@@ -71,6 +71,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
       handler.OnBatch({partition, state.records, state.end_offset});
     }
     state.records.clear();
+    state.replays.Clear();
     state.end_offset = -1;
     state.in_batch = false;
   }
@@ -113,6 +114,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     state->next_offset = message.offset + 1;
     state->end_offset = -1;
     state->records.push_back(kafka::RecordOf(message));
+    state->records.back().replay = state->replays.Look(message);
   } else if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     if (!reachable || troubled) Answered();
     // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kafka/message_record.h"
+#include "kafka/replay_probe.h"
 
 namespace seen::kafka {
 
@@ -20,7 +21,9 @@ Result<std::unique_ptr<ReadLoop>> ReadLoop::Open(Options options) {
   ClientSettings imposed = {
       {"enable.auto.commit", "false"}, {"enable.auto.offset.store", "false"}, {"auto.offset.reset", "error"}};
   for (const auto& [property, value] : options.imposed) imposed[property] = value;
-  auto conf = MakeConf(options.brokers, {{"isolation.level", "read_committed"}, {"fetch.wait.max.ms", "100"}},
+  auto conf = MakeConf(options.brokers,
+                       {{"isolation.level", "read_committed"},
+                        {"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())}},
                        options.client, imposed);
   if (!conf) return Fail(std::move(conf.error()));
   auto client = MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
@@ -83,6 +86,8 @@ Status ReadLoop::Sort(const rd_kafka_message_t& message, const Take& take) {
     touched_.push_back(message.partition);
   }
   batch.records.push_back(RecordOf(message));
+  if (ReplayNote note; message.payload == nullptr && ReadReplayNote(message, note))
+    batch.records.back().replay = &batch.notes.emplace_back(note);
   return {};
 }
 
@@ -99,6 +104,7 @@ Status ReadLoop::Poll(std::chrono::milliseconds timeout, const Take& take, const
     Batch& batch = batches_[static_cast<size_t>(partition)];
     if (done) done = on_records(partition, batch.records);
     batch.records.clear();
+    batch.notes.clear();
     batch.listed = false;
   }
   touched_.clear();

@@ -2,6 +2,8 @@
 // Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
 // follows it. Internal to this room.
 
+#include <chrono>
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
@@ -20,6 +22,8 @@ class ReadLoop {
     std::string topic;
     ClientSettings imposed;  // over what every reader needs
     size_t batch_records = 4096;
+    // How long a broker without records keeps a fetch. Questions wait for the fetch before them.
+    std::chrono::milliseconds fetch_wait{100};
   };
   struct Ends {
     int64_t low = 0;
@@ -52,6 +56,7 @@ class ReadLoop {
  private:
   struct Batch {
     std::vector<Record> records;
+    std::deque<ReplayNote> notes;  // of records without a value
     bool listed = false;
   };
   ReadLoop(Options options, ClientHandle client);

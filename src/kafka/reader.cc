@@ -89,6 +89,12 @@ Status TopicReader::Impl::FindRanges(milliseconds timeout) {
     }
     starts[partition] = offset;
   }
+  for (const auto& [partition, offset] : options.to_offsets) {
+    if (partition < 0 || partition >= count) {
+      return Fail(Code::kInvalidArgument, options.topic + " has no partition " + std::to_string(partition));
+    }
+    ends[partition] = std::min(offset, ends[partition]);
+  }
   for (int32_t partition = 0; partition < count; ++partition) {
     const int64_t from = starts[partition];
     ranges.push_back({partition, from, std::max(from, ends[partition])});

@@ -29,6 +29,7 @@ class TopicReader {
     std::optional<TimeMs> to_time;            // records before it; nullopt: the end as it is at Open
     std::optional<int32_t> only_partition;    // nullopt: all
     std::map<int32_t, int64_t> from_offsets;  // partition -> offset, to resume: goes before from_time
+    std::map<int32_t, int64_t> to_offsets;    // exclusive: goes before to_time
   };
   struct Range {
     int32_t partition = 0;

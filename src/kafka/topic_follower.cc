@@ -10,6 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr size_t kBatchRecords = 2048;
+constexpr milliseconds kFetchWait{500};  // it asks nothing once it reads
 
 /// "group.id" is asked for by assign(); nothing is committed, nothing joined.
 ClientSettings Imposed(uint64_t fetch_bytes_max) {
@@ -40,8 +41,8 @@ TopicFollower::TopicFollower(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 TopicFollower::~TopicFollower() = default;
 
 Result<std::unique_ptr<TopicFollower>> TopicFollower::Open(const Options& options, milliseconds timeout) {
-  auto loop = kafka::ReadLoop::Open(
-      {options.brokers, options.client, options.topic, Imposed(options.fetch_bytes_max), kBatchRecords});
+  auto loop = kafka::ReadLoop::Open({options.brokers, options.client, options.topic,
+                                     Imposed(options.fetch_bytes_max), kBatchRecords, kFetchWait});
   if (!loop) return Fail(std::move(loop.error()));
   auto impl = std::make_unique<Impl>();
   impl->options = options;

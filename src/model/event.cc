@@ -40,6 +40,8 @@ std::string_view SkipReasonName(SkipReason reason) {
       return "kind";
     case SkipReason::kNoFilter:
       return "no_filter";
+    case SkipReason::kReplayMark:
+      return "replay_mark";
   }
   return "none";
 }

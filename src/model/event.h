@@ -46,11 +46,12 @@ inline constexpr FilterBits kAllFilters = ~FilterBits{0};
 
 enum class SkipReason : uint8_t {
   kNone,
-  kCondition,  // input.only_if doesn't hold
-  kKind,       // input.kinds maps its kind to null
-  kNoFilter,   // no filter covers it; the decoder leaves this to its caller
+  kCondition,   // input.only_if doesn't hold
+  kKind,        // input.kinds maps its kind to null
+  kNoFilter,    // no filter covers it; the decoder leaves this to its caller
+  kReplayMark,  // no event: a replay begins or ends; likewise
 };
-inline constexpr size_t kSkipReasons = 4;
+inline constexpr size_t kSkipReasons = 5;
 
 /// snake_case, e.g. "condition": a metric's label.
 std::string_view SkipReasonName(SkipReason reason);

@@ -62,6 +62,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   Result<std::optional<int64_t>> Idle() override {
     // The publisher or the checkpoint thread has found that its state can't be read.
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
+    open_->flow->intake.EndIdleReplays();
     if (open_->flow->intake.CheckpointDue()) {
       open_->flow->intake.Freeze();
       taker_.options_.on_frozen();
@@ -252,6 +253,7 @@ void ExposuresTaker::WarnOfMissingState(const Assignment& assignment, bool holds
 void ExposuresTaker::FollowOwner() {
   const bool owns = Owns();
   if (std::exchange(owned_, owns) == owns) return;
+  options_.on_taken();
   for (const PartitionPointer& open : open_.All()) {
     if (!open->assigned.load()) continue;
     if (options_.guard != nullptr)
@@ -345,6 +347,7 @@ bool ExposuresTaker::WriteFrozen(OpenPartition& open) {
   if (written) {
     open.commit_offset.store(*written, std::memory_order_relaxed);
     open.disk_full.store(false, std::memory_order_release);
+    options_.on_taken();  // what awaited the checkpoint
     return true;
   }
   open.checkpoint_retry_at = clock_.Now() + kCheckpointRetry;

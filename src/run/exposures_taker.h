@@ -49,7 +49,7 @@ class ExposuresTaker final : public TopicTaker {
     /// Whether this process's group owns the outputs; empty: it does.
     std::function<bool()> owns = {};
     OutputGuard* guard = nullptr;             // is told which partitions are this process's; nullptr: off
-    std::function<void()> on_taken = [] {};   // a worker: there may be something to publish
+    std::function<void()> on_taken = [] {};   // any thread: there may be something to publish
     std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
   };
   ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters, Reporter& reporter,

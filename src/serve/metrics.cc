@@ -117,6 +117,8 @@ struct Metrics::Counted {
   Counter& removed = OneCounter("seen_removed_items_total", "Items taken back by removals.");
   Counter& erased = OneCounter("seen_erased_users_total", "Erasures of users taken in.");
   Counter& too_old = OneCounter("seen_events_too_old_total", "Exposures older than every window: dropped.");
+  Counter& replayed = OneCounter("seen_replayed_events_total",
+                                 "Events of histories that are replayed: they have no latency.");
   Family<Counter>& timestamps_ahead = Counters(
       "seen_timestamps_ahead_total", "Records too far ahead of the wall clock to move partition time.");
   LogBudget timestamps_budget;
@@ -310,6 +312,7 @@ void Metrics::BatchApplied(const BatchReport& report) {
   c.removed.Increment(static_cast<double>(report.removed));
   c.erased.Increment(static_cast<double>(report.erased));
   c.too_old.Increment(static_cast<double>(report.too_old));
+  c.replayed.Increment(static_cast<double>(report.replayed));
   c.misrouted.Increment(static_cast<double>(report.misrouted));
   if (report.timestamps_ahead > 0) {
     c.timestamps_ahead.Add({{"partition", Text(report.partition)}})

@@ -12,6 +12,7 @@
 #include "serve/item_routes.h"
 #include "serve/problem.h"
 #include "serve/similar_body.h"
+#include "serve/state_routes.h"
 #include "serve/status_json.h"
 #include "serve/user_routes.h"
 
@@ -59,6 +60,9 @@ enum class Page {
   kSimilar,
   kRoutes,
   kPromote,
+  kDigest,
+  kCopies,
+  kCopy,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -69,7 +73,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 18> kPages = {{
+constexpr std::array<Route, 21> kPages = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -88,6 +92,9 @@ constexpr std::array<Route, 18> kPages = {{
     {Page::kSimilar, "/v1/similar", Method::kPost},
     {Page::kRoutes, "/v1/routes", Method::kGet},
     {Page::kPromote, "/v1/promote", Method::kPost},
+    {Page::kDigest, "/v1/digest", Method::kGet},
+    {Page::kCopies, "/v1/copies", Method::kPost},
+    {Page::kCopy, "/v1/copies/{copy}", Method::kDelete},
 }};
 
 constexpr std::string_view kRootText =
@@ -108,6 +115,9 @@ constexpr std::string_view kRootText =
     "POST   /v1/lost-ranges/acknowledge                 forget the lost ranges\n"
     "POST   /v1/publish                                 make all snapshots anew\n"
     "POST   /v1/promote                                 this daemon's group is the owner from here on\n"
+    "GET    /v1/digest                                  ?partition=: what its state amounts to, in 128 bits\n"
+    "POST   /v1/copies                                  links to all files of the state, for a backup\n"
+    "DELETE /v1/copies/{copy}                           removes these links\n"
     "GET    /healthz                                    200 while the process lives\n"
     "GET    /readyz                                     200 or 503 with the reason\n"
     "GET    /metrics                                    Prometheus\n";
@@ -377,6 +387,12 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return Promote(changes_, request);
       case Page::kSimilar:
         return SimilarItems(queries_, request);
+      case Page::kDigest:
+        return AnswerDigest(copies_.load(), request);
+      case Page::kCopies:
+        return MakeCopy(copies_.load(), request);
+      case Page::kCopy:
+        return ReleaseCopy(copies_.load(), segments[0], request);
       case Page::kRoutes:
         return Answer(kJson,
                       WriteRoutes(cluster_.routes != nullptr ? cluster_.routes->Routes() : RoutesAnswer()));

@@ -2,6 +2,7 @@
 // From an HTTP request to its answer, over the QueryPort and the ChangePort. No sockets. Addresses, headers
 // and errors: docs/HTTP.md.
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "serve/peer_port.h"
 #include "serve/query_port.h"
 #include "serve/readiness.h"
+#include "serve/state_copies_port.h"
 
 namespace seen {
 
@@ -34,6 +36,8 @@ class Routes {
   };
   /// Before the first request.
   void SetCluster(Cluster cluster) { cluster_ = std::move(cluster); }
+  /// It must outlive this, or be replaced by nullptr while nobody asks. Before that its pages answer 503.
+  void SetStateCopies(StateCopiesPort* copies) { copies_.store(copies); }
 
   /// What the server asks before it reads a body: a request that is refused anyway costs none.
   BodyRule RuleFor(const HttpRequest& head) const;
@@ -48,6 +52,7 @@ class Routes {
   MetricsPage metrics_page_;
   ReadyCheck ready_check_;
   Cluster cluster_;
+  std::atomic<StateCopiesPort*> copies_{nullptr};
 };
 
 }  // namespace seen

@@ -71,6 +71,7 @@ Json PartitionJson(const PartitionStatus& partition) {
                {"retention_headroom_s", nullptr},
                {"tail_bytes", partition.tail_bytes},
                {"marks_outstanding", partition.marks_outstanding},
+               {"replays", partition.replays},
                {"misrouted", partition.misrouted},
                {"misrouted_last", nullptr},
                {"lost_ranges", Json::array()},

@@ -59,6 +59,9 @@ class RocksPartitionStore final : public PartitionStore, public RowSource {
   std::string EncodedDescriptor() const;
   /// Beside checkpoints, one cursor at a time. It holds files until it goes, nothing else.
   Result<std::unique_ptr<RowCursor>> ReadRows() override;
+  /// Makes `folder`, which isn't there yet, a copy of the store as it is now: links to its files, which takes
+  /// some milliseconds for any size. Beside checkpoints, any thread. kNoSpace, kUnavailable.
+  Status LinkTo(const std::string& folder);
 
   Result<std::optional<Position>> ReadPosition() const override;
   Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) override;

@@ -77,21 +77,23 @@ Result<std::unique_ptr<RowCursor>> RocksPartitionStore::ReadRows() {
   const std::string folder = database_->base_folder();
   std::error_code code;
   fs::remove_all(folder, code);
-  {
-    const auto db = database_->UseOrFail("base");
-    if (!db) return Fail(db.error());
-    rocksdb::Checkpoint* made = nullptr;
-    rocksdb::Status status = rocksdb::Checkpoint::Create(db->get(), &made);
-    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-    if (status.ok()) status = checkpoint->CreateCheckpoint(folder);
-    if (!status.ok()) return Fail(ToError(status, database_->What("base")));
-  }
+  if (Status linked = LinkTo(folder); !linked) return Fail(linked.error());
   rocksdb::Options options = database_->rocks_options();
   options.listeners.clear();
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, folder, &opened);
   if (!status.ok()) return Fail(ToError(status, database_->What("base")));
   return std::make_unique<Cursor>(folder, std::unique_ptr<rocksdb::DB>(opened));
+}
+
+Status RocksPartitionStore::LinkTo(const std::string& folder) {
+  const auto db = database_->UseOrFail("copy");
+  if (!db) return Fail(db.error());
+  rocksdb::Checkpoint* made = nullptr;
+  rocksdb::Status status = rocksdb::Checkpoint::Create(db->get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  if (status.ok()) status = checkpoint->CreateCheckpoint(folder);
+  return ToStatus(status, database_->What("copy to " + folder));
 }
 
 std::string RocksPartitionStore::EncodedDescriptor() const { return database_->encoded_descriptor(); }

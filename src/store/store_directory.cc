@@ -131,7 +131,23 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& 
   return directory;
 }
 
-StoreDirectory::~StoreDirectory() { ::close(lock_); }
+Result<std::unique_ptr<StoreDirectory>> StoreDirectory::OpenStopped(const std::string& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code))
+    return Fail(Code::kNotFound, fmt::format("{}: no such directory. Name a daemon's store.directory", path));
+  const std::string lock_path = path + "/LOCK";
+  const int lock = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (lock < 0 && errno != ENOENT) return CantOpen(LastError(), "can't open", lock_path);
+  std::unique_ptr<StoreDirectory> directory(new StoreDirectory(path, lock));
+  if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) == 0) return directory;
+  if (errno != EWOULDBLOCK) return CantOpen(LastError(), "can't lock", lock_path);
+  return Fail(Code::kRefused,
+              fmt::format("{} is in use by {}: stop it, or ask it over HTTP", path, HolderOf(lock)));
+}
+
+StoreDirectory::~StoreDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
 
 Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {
   std::vector<int32_t> partitions;

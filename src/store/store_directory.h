@@ -21,6 +21,10 @@ class StoreDirectory {
   /// naming the process where it can be told, while another one holds the lock, and where this process may
   /// not write. kNoSpace; kUnavailable: any other failure.
   static Result<std::unique_ptr<StoreDirectory>> Open(const std::string& path);
+  /// Takes the lock of a directory that a daemon has left, and changes nothing in it. kNotFound: there is no
+  /// such directory. kRefused while another process holds the lock. One that was copied without its LOCK is
+  /// nobody's.
+  static Result<std::unique_ptr<StoreDirectory>> OpenStopped(const std::string& path);
   ~StoreDirectory();
   StoreDirectory(const StoreDirectory&) = delete;
   StoreDirectory& operator=(const StoreDirectory&) = delete;
@@ -40,7 +44,7 @@ class StoreDirectory {
  private:
   StoreDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
   const std::string path_;
-  const int lock_;  // a file descriptor
+  const int lock_;  // a file descriptor; -1: none
 };
 
 }  // namespace seen

@@ -11,8 +11,9 @@ class App;
 namespace seen {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;  // a check failed, or something was out of reach
-inline constexpr int kExitUsage = 2;   // an argument is wrong
+inline constexpr int kExitFailed = 1;   // a check failed, something was out of reach, or not all was done
+inline constexpr int kExitUsage = 2;    // an argument is wrong
+inline constexpr int kExitRejects = 3;  // too many lines of the input can't be used
 
 struct Subcommand {
   CLI::App* app = nullptr;
@@ -33,6 +34,11 @@ Subcommand AddPromote(CLI::App& root);
 Subcommand AddRemove(CLI::App& root);
 Subcommand AddErase(CLI::App& root);
 Subcommand AddVerify(CLI::App& root);
+Subcommand AddDigest(CLI::App& root);
+Subcommand AddBackup(CLI::App& root);
+Subcommand AddRestore(CLI::App& root);
+Subcommand AddExport(CLI::App& root);
+Subcommand AddReshard(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "tools/commands.h"
+#include "tools/whole_file.h"
 
 namespace seen {
 namespace {
@@ -18,26 +19,51 @@ extern "C" void OnInterrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+/// Every user of the machine can read a process's arguments.
+bool IsSecret(std::string_view property) {
+  return property.find("password") != std::string_view::npos ||
+         property.find("secret") != std::string_view::npos || property == "ssl.key.pem" ||
+         property == "sasl.oauthbearer.config";
+}
+
 }  // namespace
 
-Result<ClientSettings> KafkaOptions::Settings() const {
-  ClientSettings settings;
-  for (const std::string& pair : client) {
+Result<ClientSettings> ReadClientSettings(std::string_view option, const std::vector<std::string>& pairs,
+                                          ClientSettings settings) {
+  for (const std::string& pair : pairs) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("--client: {}: expected KEY=VALUE, e.g. security.protocol=SASL_SSL", pair));
+                  fmt::format("{}: {}: expected KEY=VALUE, e.g. security.protocol=SASL_SSL", option, pair));
     }
-    settings[pair.substr(0, equals)] = pair.substr(equals + 1);
+    const std::string key = pair.substr(0, equals);
+    std::string value = pair.substr(equals + 1);
+    if (value.starts_with('@')) {
+      auto whole = ReadWhole(value.substr(1));
+      if (!whole)
+        return Fail(Code::kInvalidArgument, fmt::format("{}: {}: {}", option, key, whole.error().message));
+      value = std::move(*whole);
+      while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
+    } else if (IsSecret(key)) {
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format(
+              "{0}: {1}: a command line is no place for a secret. Write it into a file: {0} {1}=@FILE",
+              option, key));
+    }
+    settings[key] = std::move(value);
   }
   if (auto checked = CheckClientSettings(settings); !checked) return Fail(checked.error());
   return settings;
 }
 
+Result<ClientSettings> KafkaOptions::Settings() const { return ReadClientSettings("--client", client); }
+
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options) {
   app.add_option("--brokers", options.brokers, "Kafka's HOST:PORT,...")->capture_default_str();
   app.add_option("--topic", options.topic, "the daemon's input topic")->capture_default_str();
-  app.add_option("--client", options.client, "a librdkafka property, KEY=VALUE; may be repeated")
+  app.add_option("--client", options.client,
+                 "a librdkafka property, KEY=VALUE, or KEY=@FILE for a secret; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
 }

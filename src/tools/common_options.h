@@ -2,6 +2,7 @@
 // Options that subcommands share, and how their errors end the program.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +22,11 @@ struct KafkaOptions {
 
   Result<ClientSettings> Settings() const;
 };
+
+/// `pairs`: KEY=VALUE, or KEY=@FILE, whose text is the value. They go before `settings`. kInvalidArgument: a
+/// secret that stands on the command line; an unknown property.
+Result<ClientSettings> ReadClientSettings(std::string_view option, const std::vector<std::string>& pairs,
+                                          ClientSettings settings = {});
 
 struct AskOptions {
   std::string http = "http://127.0.0.1:8080";

@@ -40,8 +40,8 @@ Sum RunAll(TwoOwners::Options options, const std::vector<uint64_t>& seeds) {
 }
 
 // Also under sanitizers: few worlds have a stale one.
-std::vector<uint64_t> Twenty() {
-  std::vector<uint64_t> seeds(20);
+std::vector<uint64_t> Hundred() {
+  std::vector<uint64_t> seeds(100);
   std::iota(seeds.begin(), seeds.end(), 1);
   return seeds;
 }
@@ -58,7 +58,7 @@ TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
 // The test above can fail: it does without the lease.
 TEST(TwoOwners, WithoutTheLeaseOldSnapshotsReplaceNewerOnes) {
   if (ReplaysOne()) return;
-  const Sum sum = RunAll({.leased = false, .guarded = false}, Twenty());
+  const Sum sum = RunAll({.leased = false, .guarded = false}, Hundred());
   EXPECT_GT(sum.stale, 0) << "of " << sum.delivered;
 }
 
@@ -71,7 +71,7 @@ TEST(TwoOwners, NoOldSnapshotStaysHoweverLongTheNetworkHeldItBack) {
 // The test above can fail: it does without the guard.
 TEST(TwoOwners, WithoutTheGuardOldSnapshotsStay) {
   if (ReplaysOne()) return;
-  EXPECT_GT(RunAll({.guarded = false, .network_holds = true}, Twenty()).wrong, 0);
+  EXPECT_GT(RunAll({.guarded = false, .network_holds = true}, Hundred()).wrong, 0);
 }
 
 TEST(TwoOwners, NoOldSnapshotStaysThatAnOwnerHadNotFoundWhenItWasKilled) {
@@ -98,7 +98,7 @@ TEST(TwoOwners, APromotedReplicaPublishesAllThatTheOwnerLeft) {
 TEST(TwoOwners, AReplicaThatForgetsWhatItWithheldLeavesOldSnapshots) {
   if (ReplaysOne()) return;
   int wrong = 0;
-  for (const uint64_t seed : Twenty()) {
+  for (const uint64_t seed : Hundred()) {
     TwoOwners world(seed, {.looks_back = false, .two_groups = true, .replica_forgets = true});
     wrong += world.Run().empty() ? 0 : 1;
   }

@@ -46,6 +46,7 @@ struct DurableState {
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
+  uint64_t endings_scans = 0;  // how often it was asked for them
   std::map<UserKey, std::map<JournalPlace, std::string, PlaceOrder>> journal;
   std::optional<Day> journal_start;
 };
@@ -76,6 +77,7 @@ class FakeStore final : public PartitionStore {
   Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
                                           size_t limit) const override {
     std::vector<Ending> page;
+    ++durable_.endings_scans;
     auto at = after ? durable_.endings.upper_bound(*after) : durable_.endings.begin();
     for (; at != durable_.endings.end() && at->at_s <= until_s && page.size() < limit; ++at) {
       page.push_back(*at);
@@ -210,7 +212,9 @@ class FakeDeadLetters final : public DeadLetterSink {
 class CountingReporter final : public Reporter {
  public:
   void BatchApplied(const BatchReport& report) override {
-    batches += 1, events += report.events, too_old += report.too_old;
+    batches += 1, events += report.events, too_old += report.too_old, replayed += report.replayed;
+    for (const uint64_t count : report.record_to_visible.counts()) latencies += count;
+    for (const uint64_t count : report.exposed_to_visible.counts()) latencies += count;
     looked_up += report.looked_up, joined += report.joined;
     removed += report.removed, erased += report.erased;
     timestamps_ahead += report.timestamps_ahead;
@@ -250,9 +254,10 @@ class CountingReporter final : public Reporter {
   uint64_t leases_lapsed = 0;
   uint64_t merged = 0, withheld = 0;
   uint64_t looked_up = 0, joined = 0, timestamps_ahead = 0, times_corrected = 0;
-  uint64_t batches = 0, events = 0, too_old = 0, rejected = 0, misrouted = 0, ranges_lost = 0,
-           checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0, sent = 0,
-           send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0, declared = 0;
+  uint64_t batches = 0, events = 0, too_old = 0, replayed = 0, latencies = 0, rejected = 0, misrouted = 0,
+           ranges_lost = 0, checkpoints = 0, marks_set = 0, marks_cleared = 0, checkpoints_failed = 0,
+           sent = 0, send_failures = 0, user_key_collisions = 0, removed = 0, erased = 0, served = 0,
+           declared = 0;
   std::array<uint64_t, kSkipReasons> skipped{};
   std::map<std::pair<int32_t, PublishStep>, uint64_t> publish_failures;
 };

@@ -140,7 +140,7 @@ def test_replay_reads_a_topics_time_range(kafka, topics, daemon, topic_name):
     seend = daemon(topic_name).start()
     seenctl("replay", "--from-topic", source, "--since", "1h", "--brokers", kafka.bootstrap, "--topic", topic_name,
             "--quiet")
-    assert sum(seend.wait_at_rest().values()) == 100
+    assert sum(seend.wait_at_rest().values()) == 100 + 2 * 2, "with the marks of the replay"
     oracle.check_http(seend)
     assert seend.unseen("u", ["old-1"]) == ["old-1"]
 

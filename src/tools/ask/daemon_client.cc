@@ -196,6 +196,31 @@ Result<DaemonSummary> DaemonClient::Status() {
   }
 }
 
+Result<Json> DaemonClient::WholeStatus() {
+  return ParseBody("/v1/status", Expect200("/v1/status", http_.Get("/v1/status")));
+}
+
+Result<std::optional<Json>> DaemonClient::Digest(int32_t partition, TimeMs as_of, std::string_view copy) {
+  std::string target = fmt::format("/v1/digest?partition={}&as_of_ms={}", partition, as_of.value);
+  if (!copy.empty()) target += "&copy=" + PercentEncode(copy);
+  const auto answer = http_.Get(target);
+  if (answer && answer->status == 202) return std::optional<Json>();
+  auto json = ParseBody(target, Expect200(target, answer));
+  if (!json) return Fail(json.error());
+  return std::optional(std::move(*json));
+}
+
+Result<Json> DaemonClient::MakeCopy() {
+  constexpr std::string_view kTarget = "/v1/copies";
+  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, "")));
+}
+
+seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
+  const std::string target = "/v1/copies/" + PercentEncode(copy);
+  const auto released = Expect200(target, http_.Delete(target));
+  return released ? seen::Status() : Fail(released.error());
+}
+
 Result<int> DaemonClient::PublishAll() {
   constexpr std::string_view kTarget = "/v1/publish";
   auto answer = http_.PostJson(kTarget, "");

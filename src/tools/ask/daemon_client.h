@@ -73,6 +73,13 @@ class DaemonClient {
   Result<Place> Remove(std::string_view user_id, std::span<const std::string> items);
 
   Result<DaemonSummary> Status();
+  /// GET /v1/status as it is.
+  Result<nlohmann::json> WholeStatus();
+  /// The digest of a partition's state, as it is; nullopt: it is under way, ask again. `copy`: of that copy.
+  Result<std::optional<nlohmann::json>> Digest(int32_t partition, TimeMs as_of, std::string_view copy = {});
+  /// The daemon's JSON about a copy that it made of its state, as it is.
+  Result<nlohmann::json> MakeCopy();
+  seen::Status ReleaseCopy(std::string_view copy);
   Result<std::string> MetricsPage();
   /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "tools/common_options.h"
-#include "tools/load/line_reader.h"
+#include "tools/history/line_reader.h"
 #include "tools/whole_topic.h"
 
 namespace seen {

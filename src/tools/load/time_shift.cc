@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "decode/event_decoder.h"
-#include "tools/load/line_reader.h"
+#include "tools/history/line_reader.h"
 
 namespace seen {
 

@@ -208,7 +208,7 @@ TEST_F(PartitionFlowTest, AfterALostRangeSnapshotsAndStatusSaySinceWhenTheyAreCo
   const auto since_of = [&] {
     PublishFlow::Rendering rendering;
     rendering.user = UserKeyOf("u1");
-    EXPECT_TRUE(flow->reader.RenderUsers(clock.WallNow(), {&rendering, 1}));
+    EXPECT_TRUE(flow->reader.RenderUsers(clock.WallNow(), 0, {&rendering, 1}));
     const auto view = SnapshotView::Parse(rendering.bytes);
     EXPECT_TRUE(view);
     const auto status = flow->GetStatus().filters.at(0).complete_since;

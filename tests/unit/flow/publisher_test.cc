@@ -13,6 +13,16 @@ namespace seen {
 namespace {
 using std::chrono::milliseconds;
 
+class FakeOwner final : public OutputsOwner {
+ public:
+  bool IsThisGroup() const override { return owns; }
+  int64_t PublishedTo(int32_t partition) const override {
+    return published_to[static_cast<size_t>(partition)];
+  }
+  bool owns = false;
+  std::array<int64_t, 2> published_to{-1, -1};
+};
+
 class PublisherTest : public testing::Test {
  protected:
   static constexpr int kPartitions = 2;
@@ -186,7 +196,7 @@ TEST_F(PublisherTest, AnErrorIsRetriedLaterAndLaterUntilItIsOver) {
 
 TEST_F(PublisherTest, EachKindOfWorkBacksOffOnItsOwn) {
   ReadsFail(0, true);
-  clock.Advance(1'000);  // endings are looked for again
+  clock.Advance(61'000);  // endings are looked for again
   publisher.Step();
   EXPECT_EQ(Failures(0, PublishStep::kRepublish), 1u);
   ReadsFail(0, false);
@@ -197,7 +207,7 @@ TEST_F(PublisherTest, EachKindOfWorkBacksOffOnItsOwn) {
 }
 
 TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
-  EXPECT_EQ(publisher.Step(), milliseconds(50));
+  EXPECT_EQ(publisher.Step(), milliseconds(250)) << "nothing is due";
   Expose(0, "a");
   EXPECT_EQ(publisher.Step(), milliseconds(50));  // sent and acknowledged
   clock.Advance(960);
@@ -207,6 +217,44 @@ TEST_F(PublisherTest, ReturnsHowLongThereIsNothingToDo) {
   topic.late_percent = 100;
   clock.Advance(40);
   EXPECT_EQ(publisher.Step(), milliseconds(1)) << "an acknowledgement may come";
+}
+
+TEST_F(PublisherTest, WaitsForNoBeatsAcknowledgementAndIsBackForTheNextBeat) {
+  Publisher::Options options;
+  options.watermarks = BeatSender{"group", "instance", ""};
+  Publisher beating(opened, topic, reporter, clock, options);
+  beating.Step();
+  topic.deliver_all = false;
+  topic.late_percent = 100;
+  clock.Advance(1'000);
+  EXPECT_EQ(beating.Step(), milliseconds(250));
+  EXPECT_GT(topic.outstanding(), 0u);
+  topic.deliver_all = true;
+  clock.Advance(900);
+  EXPECT_EQ(beating.Step(), milliseconds(100)) << "acknowledged, so the next one may go";
+}
+
+TEST_F(PublisherTest, ComesBackSoonWhereSomethingMayChangeThatWakesNobody) {
+  CommitLease lease(LeaseTimes::Of(std::chrono::seconds(10)));
+  FakeOwner owner;
+  Publisher::Options options;
+  options.lease = &lease;
+  options.owner = &owner;
+  Publisher replica(opened, topic, reporter, clock, options);
+  EXPECT_EQ(replica.Step(), milliseconds(50)) << "a commit may succeed";
+  for (const int32_t partition : {0, 1}) lease.Committed(partition, clock.Now());
+  replica.Step();
+  EXPECT_EQ(replica.Step(), milliseconds(250));
+  Expose(0, "a");
+  replica.Step();
+  clock.Advance(1'500);
+  EXPECT_EQ(replica.Step(), milliseconds(50)) << "the owner may have published it";
+  owner.published_to[0] = lanes[0].next_offset;
+  replica.Step();
+  EXPECT_EQ(replica.Step(), milliseconds(250));
+  ReadsFail(0, true);
+  lanes[0].open->flow->republisher.RequestAll();
+  EXPECT_EQ(replica.Step(), milliseconds(50)) << "a sweep goes page by page";
 }
 
 TEST_F(PublisherTest, AClosedPartitionsAcknowledgementsAreNobodys) {
@@ -236,15 +284,7 @@ TEST_F(PublisherTest, ALeaseThatARebalanceEndsIsNoLapse) {
   EXPECT_EQ(reporter.leases_lapsed, 0u) << "the partition is about to be unassigned";
 }
 
-class FakeOwner final : public OutputsOwner {
- public:
-  bool IsThisGroup() const override { return owns; }
-  int64_t PublishedTo(int32_t partition) const override {
-    return published_to[static_cast<size_t>(partition)];
-  }
-  bool owns = false;
-  std::array<int64_t, 2> published_to{-1, -1};
-};
+;
 
 TEST_F(PublisherTest, AReplicaSendsNothingAndWaitsForTheOwner) {
   FakeOwner owner;

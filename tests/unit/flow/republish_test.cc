@@ -63,6 +63,68 @@ TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   EXPECT_TRUE(durable.endings.empty());
 }
 
+TEST_F(RepublishTest, WhatHasEndedIsInNoSnapshotOfAClockThatWentBack) {
+  for (const bool killed : {false, true}) {
+    SCOPED_TRACE(killed);
+    const int64_t served_at = clock.WallNow().value;
+    Open();
+    Send(Event("served", "a", served_at));
+    Send(Event("exposed", "b", served_at));
+    Publish();
+    Checkpoint();
+    ASSERT_TRUE(Published("a"));
+    clock.Advance(2'200'000);
+    Publish();
+    Send(Event("exposed", "c", clock.WallNow().value, "u2"));  // partition time passes the ending as well
+    Checkpoint();
+    ASSERT_TRUE(durable.endings.empty());
+    const int64_t right = clock.WallNow().value;
+    clock.SetWall(served_at + 60'000);
+    if (killed) Open();
+    flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+    Publish();
+    EXPECT_FALSE(Published("a"));
+    clock.SetWall(right);
+    Publish();
+    EXPECT_FALSE(Published("a"));
+    EXPECT_TRUE(Published("b"));
+  }
+}
+
+TEST_F(RepublishTest, AnEndingThatIsStillStoredComesAgainWhereTheClockWentBack) {
+  Open();
+  Send(Event("served", "a", kNow));
+  Checkpoint();
+  Publish();
+  clock.Advance(2'200'000);
+  Publish();
+  ASSERT_FALSE(Published("a"));
+  ASSERT_FALSE(durable.endings.empty());
+  const int64_t right = clock.WallNow().value;
+  clock.SetWall(kNow + 60'000);
+  flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
+  Publish();
+  ASSERT_TRUE(Published("a")) << "by that clock it counts";
+  clock.SetWall(right);
+  Publish();
+  EXPECT_FALSE(Published("a"));
+}
+
+TEST_F(RepublishTest, AsksTheStoreForEndingsOnlyWhereThereMayBeSome) {
+  Open();
+  Send(Event("served", "a", kNow));
+  Checkpoint();
+  Publish();
+  const uint64_t before = durable.endings_scans;
+  Publish(20);  // 12 seconds
+  const uint64_t quiet = durable.endings_scans;
+  EXPECT_LE(quiet - before, 2U);
+  Send(Event("served", "b", clock.WallNow().value));
+  Checkpoint();
+  Publish(2);
+  EXPECT_GT(durable.endings_scans, quiet) << "the checkpoint may have added one";
+}
+
 TEST_F(RepublishTest, AServedItemThatWasExposedStays) {
   Open();
   Send(Event("served", "a", kNow));
@@ -336,7 +398,10 @@ TEST_F(RepublishTest, AQuietPartitionIsCheckpointedForTheSweepAfterAClockThatWas
   EXPECT_TRUE(Published("a"));
 }
 
-TEST_F(RepublishTest, AClockThatWasADayBehindLeavesNothingPublishedThatHasExpired) {
+class KilledOrNot : public RepublishTest, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(, KilledOrNot, testing::Bool());
+
+TEST_P(KilledOrNot, AClockThatWasADayBehindLeavesNothingPublishedThatHasExpired) {
   options.filters[0].window_days = 2;
   Open();
   Send(Event("exposed", "a", kNow - 2 * kMsPerDay));
@@ -352,8 +417,14 @@ TEST_F(RepublishTest, AClockThatWasADayBehindLeavesNothingPublishedThatHasExpire
   flow->publish.AddDue(std::vector<UserRef>{{0, UserKeyOf("u1")}}, clock.Now());
   publisher->Step();
   publisher->Step();
+  EXPECT_FALSE(Published("a")) << "not before the store holds that the day was not swept";
+  ASSERT_TRUE(flow->intake.CheckpointDue());
+  Checkpoint();
+  publisher->Step();
+  publisher->Step();
   ASSERT_TRUE(Published("a")) << "by that clock it counts";
   clock.SetWall(clock.WallNow().value + kMsPerDay);
+  if (GetParam()) Open();
   Publish();
   Checkpoint();
   Publish();
@@ -382,6 +453,7 @@ TEST(SweepProgress, DecodesWhatItEncodedAndNothingElse) {
   progress.running = Day{20'414};
   progress.cursor = UserRef{3, {7, 8}};
   progress.rendered = Day{20'415};
+  progress.ended = 1'763'700'000;
   progress.filters = {{0, 0x1234, false}, {2, 0xffffffffffffffff, true}};
   const std::string bytes = EncodeSweepProgress(progress);
   EXPECT_EQ(*DecodeSweepProgress(bytes), progress);

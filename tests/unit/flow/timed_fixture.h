@@ -52,6 +52,11 @@ class TimedTest : public ::testing::Test {
     log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value)});
     Apply(static_cast<int64_t>(log.size()) - 1);
   }
+  /// An event of a history that is replayed; with an empty value the mark of its kind.
+  void Replay(std::string value, ReplayNote note, std::optional<int64_t> timestamp_ms = std::nullopt) {
+    log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value), note});
+    Apply(static_cast<int64_t>(log.size()) - 1);
+  }
   static std::string Event(std::string_view kind, std::string_view item, int64_t at_ms,
                            std::string_view user = "u1", std::string_view more = "") {
     std::string json = R"({"user_id":")" + std::string(user) + R"(","kind":")" + std::string(kind) + '"';
@@ -100,6 +105,7 @@ class TimedTest : public ::testing::Test {
   struct Logged {
     int64_t timestamp_ms;
     std::string value;
+    std::optional<ReplayNote> replay = std::nullopt;
   };
   EventFormat format;
   PartitionOptions options;
@@ -119,7 +125,8 @@ class TimedTest : public ::testing::Test {
  private:
   void Apply(int64_t offset) {
     const Logged& logged = log[static_cast<size_t>(offset)];
-    const Record record{offset, {logged.timestamp_ms}, "u1", logged.value, false};
+    Record record{offset, {logged.timestamp_ms}, "u1", logged.value, logged.replay && logged.value.empty()};
+    if (logged.replay) record.replay = &*logged.replay;
     const auto taken = flow->intake.Apply({&record, 1});
     ASSERT_TRUE(taken.has_value());
     ASSERT_EQ(*taken, 1u);

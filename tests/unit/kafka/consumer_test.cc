@@ -1,10 +1,18 @@
 #include "kafka/consumer.h"
 
+#include <time.h>
+
 #include "consumer_harness.h"
 #include "model/record_hash.h"
 
 namespace seen {
 namespace {
+
+int64_t ThreadCpuMs() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return used.tv_sec * 1'000 + used.tv_nsec / 1'000'000;
+}
 
 class ConsumerTest : public BrokerTest {
  protected:
@@ -57,6 +65,20 @@ TEST_F(ConsumerTest, StartsWhereItIsToldAndReportsTheEnd) {
   EXPECT_EQ(ends->size(), 2u);
   EXPECT_EQ(ends->at(0), marks->high);
   EXPECT_EQ(harness.consumer().records_stale_total(), 0u);
+}
+
+TEST_F(ConsumerTest, WaitsWithoutUsingTheProcessor) {
+  class Handler final : public RebalanceHandler {
+   public:
+    Result<std::optional<int64_t>> OnAssigned(const Assignment&) override { return std::optional<int64_t>(); }
+    void OnRevoked(std::span<const int32_t>, bool) override {}
+  } handler;
+  const auto topic = NewTopic(1);
+  const auto consumer = Consumer::Open(OptionsFor(topic), handler).value();
+  ASSERT_TRUE(Eventually([&] { return consumer->PollControl(10ms) && consumer->joined(); }));
+  const int64_t before = ThreadCpuMs();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(consumer->PollControl(10ms));
+  EXPECT_LT(ThreadCpuMs() - before, 40) << "of a second";
 }
 
 TEST_F(ConsumerTest, ACommitThatSucceedsHoldsThePartitionsLeaseAndARevocationEndsIt) {

@@ -27,6 +27,8 @@ class ExposuresTakerTest : public testing::Test {
     options.partitions_of_users = partitions_of_users;
     options.rebuild = rebuild;
     options.ready_elsewhere = ready_elsewhere_;
+    options.owns = [this] { return owns_; };
+    options.on_taken = [this] { ++wakes_; };
     taker_ = std::make_unique<ExposuresTaker>(options, stores_, letters_, reporter_, clock_);
     TopicRunner::Options run;
     run.topic = "t";
@@ -61,6 +63,8 @@ class ExposuresTakerTest : public testing::Test {
   }
 
   std::function<bool(int32_t, Instant)> ready_elsewhere_;
+  bool owns_ = true;
+  int wakes_ = 0;  // of the publisher
   std::mt19937_64 random_{1};
   sim::VirtualClock clock_;
   NoWait wait_;
@@ -87,6 +91,23 @@ TEST_F(ExposuresTakerTest, CommitsWhatIsInTheStoreAndGoesOnFromThere) {
   Fill(0, 1);
   Start();
   EXPECT_EQ(Next(0), 16);
+}
+
+TEST_F(ExposuresTakerTest, WakesThePublisherForACheckpointAndForAnotherOwner) {
+  Fill(0, 10);
+  Start();
+  Fill(0, 1);
+  runner_->StepWorker(0, 0ms);
+  PartitionFlow& flow = *taker_->open().Find(0)->flow;
+  if (!flow.state.HasFrozen()) flow.intake.Freeze();
+  wakes_ = 0;
+  (void)taker_->Checkpoint();
+  EXPECT_EQ(wakes_, 1) << "snapshots may have waited for it";
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  EXPECT_EQ(wakes_, 1);
+  owns_ = false;
+  ASSERT_TRUE(runner_->StepControl(0ms));
+  EXPECT_EQ(wakes_, 2) << "beats go elsewhere from here on";
 }
 
 TEST_F(ExposuresTakerTest, MissingStateIsReadAgainAndWhatTheTopicNoLongerHoldsIsLost) {

@@ -37,6 +37,7 @@ void ReportAll(Metrics& metrics) {
   batch.removed = 4;
   batch.erased = 5;
   batch.too_old = 2;
+  batch.replayed = 12;
   batch.skipped[static_cast<size_t>(SkipReason::kCondition)] = 6;
   batch.skipped[static_cast<size_t>(SkipReason::kNoFilter)] = 7;
   batch.misrouted = 1;
@@ -89,6 +90,7 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_input_bytes_total", 1500},
       {"seen_events_total", 12},
       {"seen_events_too_old_total", 2},
+      {"seen_replayed_events_total", 12},
       {"seen_events_skipped_total{reason=\"condition\"}", 9},
       {"seen_events_skipped_total{reason=\"no_filter\"}", 7},
       {"seen_events_skipped_total{reason=\"kind\"}", 0},

@@ -393,7 +393,7 @@ TEST_F(RoutesTest, AreAllDocumented) {
     ++addresses;
     EXPECT_NE(page.find("`" + address + "`"), std::string::npos) << address;
   }
-  EXPECT_EQ(addresses, 17U);
+  EXPECT_EQ(addresses, 20U);
 }
 
 TEST_F(RoutesTest, PublishEverythingAnew) {
@@ -460,7 +460,8 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "republish": {"sweeping": true, "all_requested": true, "awaits_checkpoint": true,
                     "swept_day": "2025-11-21", "users_made_due": 12, "endings": 7},
       "unexposed": {"published": 21, "resolved": 22, "retried": 23, "outstanding": 24},
-      "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "misrouted": 2,
+      "retention_headroom_s": 3600.5, "tail_bytes": 4096, "marks_outstanding": 5, "replays": ["run-1"],
+      "misrouted": 2,
       "misrouted_last": {"offset": 42, "expected_partition": 1},
       "lost_ranges": [{"from_offset": 10, "to_offset": 20, "messages": 10, "noticed_at_ms": 1763600000000}],
       "filters": [{"filter": "home", "complete_since": 1763600000000}, {"filter": "video", "complete_since": null}],
@@ -478,7 +479,7 @@ TEST_F(RoutesTest, ShowEveryFieldOfTheStatus) {
       "republish": {"sweeping": false, "all_requested": false, "awaits_checkpoint": false,
                     "swept_day": null, "users_made_due": 0, "endings": 0}, "unexposed": null,
       "partition_time_ms": 0, "retention_headroom_s": null, "tail_bytes": 0, "marks_outstanding": 0,
-      "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "filters": [], "last_checkpoint_at_ms": null,
+      "replays": [], "misrouted": 0, "misrouted_last": null, "lost_ranges": [], "filters": [], "last_checkpoint_at_ms": null,
       "last_checkpoint": null,
       "store": {"bytes": 0, "level0_files": 0, "compaction_pending_bytes": 0, "block_cache_hits": 0,
                 "block_cache_misses": 0, "journal_bytes": 0, "journal_days": 0},

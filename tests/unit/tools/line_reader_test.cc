@@ -1,4 +1,4 @@
-#include "tools/load/line_reader.h"
+#include "tools/history/line_reader.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

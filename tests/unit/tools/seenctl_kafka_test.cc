@@ -16,8 +16,9 @@
 #include "scratch_folder.h"
 #include "tools/check/snapshot_topic.h"
 #include "tools/commands.h"
+#include "tools/history/history_file.h"
 #include "tools/load/event_sink.h"
-#include "tools/load/replay_progress.h"
+#include "tools/replay/manifest.h"
 
 namespace seen {
 namespace {
@@ -63,9 +64,11 @@ class SeenctlOnKafka : public testing::Test {
     }
     while (true) {
       const auto more = (*reader)->Poll(std::chrono::milliseconds(100), [&](int32_t partition, auto batch) {
-        for (const Record& record : batch)
+        for (const Record& record : batch) {
+          if (record.replay != nullptr) continue;  // the marks of a replay
           records.push_back(
               {partition, record.timestamp, std::string(record.key), std::string(record.value)});
+        }
       });
       EXPECT_TRUE(more);
       if (!more || !*more) return records;
@@ -140,19 +143,21 @@ TEST_F(SeenctlOnKafka, ReplayGoesOnFromItsProgressFile) {
   const auto path = folder_.Write("history.jsonl", Lines(800));
   const auto progress = folder_.Path("progress");
   // As a run that was killed has left it: 300 lines are acknowledged without a gap.
-  ASSERT_TRUE(WriteReplayPosition(progress, {.source = path,
-                                             .source_bytes = Lines(800).size(),
-                                             .target = "exposures",
-                                             .done = 300,
-                                             .sent = 310,
-                                             .offsets = {}}));
+  const auto size = Lines(800).size();
+  ASSERT_TRUE(WriteManifest(progress, {.run = "r",
+                                       .target = "exposures",
+                                       .files = {{.name = path,
+                                                  .size = size,
+                                                  .first_block_hash = *FirstBlockHash(path, size),
+                                                  .lines = {.sent = 300, .rejected = 0, .skipped = 0},
+                                                  .damage = {}}},
+                                       .topics = {}}));
   ASSERT_EQ(Run({"replay", path, "--progress", progress}), kExitOk);
   std::set<std::string> sent;
   for (const ReadRecord& record : Read("exposures")) sent.insert(record.value);
   EXPECT_EQ(sent.size(), 500u);
-  const auto end = ReadReplayPosition(progress);
-  EXPECT_EQ((*end)->done, 800u);
-  EXPECT_EQ((*end)->sent, 810u);
+  const auto end = ReadManifest(progress);
+  EXPECT_EQ((*end)->Counts().sent, 800u);
   EXPECT_TRUE((*end)->finished);
   ASSERT_EQ(Run({"replay", path, "--progress", progress}), kExitOk);
   EXPECT_EQ(Read("exposures").size(), 500u) << "nothing is left to send";
@@ -162,14 +167,15 @@ TEST_F(SeenctlOnKafka, ReplayGoesOnFromItsProgressFile) {
 
 TEST_F(SeenctlOnKafka, ReplayWritesWhatItCantSendWithItsPlaceAndReason) {
   const auto path = folder_.Write(
-      "history.jsonl", Lines(2) + "{\"item_id\":\"n\",\"exposed_at\":1763700000000}\n" + Lines(1) + "\n");
+      "history.jsonl", Lines(2) + "{\"item_id\":\"n\",\"exposed_at\":1763700000000}\n" + Lines(1) + "\nx\n");
   const auto rejects = folder_.Path("rejects");
-  ASSERT_EQ(Run({"replay", path, "--rejects", rejects}), kExitOk);
-  EXPECT_EQ(Read("exposures").size(), 3u);
+  EXPECT_EQ(Run({"replay", path}), kExitRejects) << "two of five lines";
+  EXPECT_EQ(Run({"replay", path, "--rejects", rejects, "--rejects-max", "40%"}), kExitOk);
+  EXPECT_EQ(Read("exposures").size(), 6u) << "what can be sent was, twice";
   const std::string written = ScratchFolder::Read(rejects);
   EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 2);
   for (const char* part :
-       {R"("line":3,"reason":"missing_field","message":"user_id: missing")", R"("line":5,)"})
+       {R"("line":3,"reason":"missing_field","message":"user_id: missing")", R"("line":6,)"})
     EXPECT_NE(written.find(part), std::string::npos) << part << " in " << written;
 }
 
@@ -283,7 +289,10 @@ TEST_F(SeenctlOnKafka, WrongArgumentsEndWithStatus2) {
       {"generate", "--until", "yesterday", "--events", "1", "--stdout"},
       {"replay"},
       {"replay", "file", "--from-topic", "x"},
-      {"replay", "file", "--since", "1h"},
+      {"replay", "file", "--from-offsets", "0:1"},
+      {"replay", "file", "--rejects-max", "1"},
+      {"replay", "--status"},
+      {"replay", "file", "--client", "sasl.password=x"},
       {"replay", "-", "--progress", "p"},
       {"replay", "--from-topic", "exposures"},
       {"unseen", "u"},

@@ -1,0 +1,48 @@
+#pragma once
+// Which replays are under way in a partition: runs of a tool that brings history into the input topic beside
+// the live events. A run begins with its first record, and ends with its end mark, or once nothing of it has
+// come for a while. Thread: the partition's worker; Names: any.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "flow/log_port.h"
+
+namespace seen {
+
+class ReplayRuns {
+ public:
+  /// More at once are followed as if they published live.
+  static constexpr size_t kRunsMax = 16;
+
+  explicit ReplayRuns(std::chrono::milliseconds idle) : idle_(idle) {}
+
+  void Note(const ReplayNote& note, Instant now);
+  /// Ends the runs of which nothing has come for so long.
+  void EndIdle(Instant now);
+  /// Some run that publishes at its end is under way.
+  bool holds() const { return holds_; }
+  /// Whether users that only this record touches wait for the run's end.
+  bool Defers(const ReplayNote& note) const;
+
+  std::vector<std::string> Names() const;
+
+ private:
+  struct Run {
+    std::string name;
+    bool publishes_live;
+    Instant heard;
+  };
+  void Changed() REQUIRES(mutex_);
+
+  const std::chrono::milliseconds idle_;
+  bool holds_ = false;
+  size_t count_ = 0;
+  mutable Mutex mutex_;  // readers wait for the worker at most while it adds a run
+  std::vector<Run> runs_ GUARDED_BY(mutex_);
+};
+
+}  // namespace seen

@@ -1,0 +1,175 @@
+#include "store/resting_rows.h"
+
+#include <fmt/format.h>
+#include <rocksdb/file_system.h>
+
+#include "rocks/folder.h"
+#include "rocks/listener.h"
+#include "rocks/status.h"
+#include "rows/position_codec.h"
+#include "store/journal_keys.h"
+#include "store/rocks_options.h"
+#include "store/rocks_scan.h"
+
+namespace seen {
+
+RestingRows::RestingRows(std::string folder, const StoreResources& resources)
+    : folder_(std::move(folder)),
+      rules_(std::make_shared<MergeRules>()),
+      options_([&] {
+        constexpr int32_t kNoPartition = -1;
+        auto options = RocksOptions(resources, rocksdb::Env::Default(), rules_,
+                                    std::make_shared<BackgroundErrors>(kNoPartition), kNoPartition);
+        options.create_if_missing = false;
+        options.listeners.clear();
+        return options;
+      }()),
+      journal_options_(JournalOptions(resources)) {}
+
+RestingRows::~RestingRows() {
+  if (!rules_->IsLoaded()) rules_->Load({});
+  for (rocksdb::ColumnFamilyHandle* const handle : handles_)
+    db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+}
+
+// The remedy of a store that runs, a start with --rebuild, isn't that of a copy.
+Status RestingRows::ToResult(const rocksdb::Status& status) const {
+  if (status.ok()) return {};
+  const Code code = status.IsCorruption() || status.IsPathNotFound() ? Code::kCorrupt
+                    : status.IsNoSpace()                             ? Code::kNoSpace
+                                                                     : Code::kUnavailable;
+  const std::string_view remedy =
+      code == Code::kCorrupt ? ". Remedy: check the disk; use another copy of this state" : "";
+  return Fail(code, fmt::format("{}: {}{}", folder_, status.ToString(), remedy));
+}
+
+Status RestingRows::OpenRocks() {
+  if (HasDatabase(*rocksdb::FileSystem::Default(), folder_).IsNotFound())
+    return Fail(Code::kNotFound, folder_ + ": no state is there");
+  std::vector<std::string> names;
+  if (Status listed = ToResult(rocksdb::DB::ListColumnFamilies(options_, folder_, &names)); !listed)
+    return listed;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const std::string& name : names) {
+    const bool is_state = name == rocksdb::kDefaultColumnFamilyName;
+    families.emplace_back(name, is_state ? rocksdb::ColumnFamilyOptions(options_) : journal_options_);
+  }
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(options_, folder_, families, &handles_, &opened);
+  db_.reset(opened);
+  if (!status.ok()) return ToResult(status);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (DayOfJournalFamily(names[i])) journal_.push_back(handles_[i]);
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> RestingRows::Get(std::string_view key) {
+  std::string value;
+  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(key), &value);
+  if (read.IsNotFound()) return std::optional<std::string>();
+  if (!read.ok()) return Fail(ToResult(read).error());
+  return std::optional(std::move(value));
+}
+
+Result<std::unique_ptr<RestingRows>> RestingRows::Open(const std::string& folder,
+                                                       const StoreResources& resources) {
+  std::unique_ptr<RestingRows> rows(new RestingRows(folder, resources));
+  if (Status opened = rows->OpenRocks(); !opened) return Fail(opened.error());
+  const auto about = [&](const Error& error) {
+    return Fail(error.code, fmt::format("{}: {}", folder, error.message));
+  };
+  const auto encoded = rows->Get(DescriptorKey());
+  if (!encoded) return Fail(encoded.error());
+  if (!*encoded) return Fail(Code::kNotFound, folder + ": no state is there: it was never begun");
+  auto descriptor = DecodeDescriptor(**encoded);
+  if (!descriptor) return about(descriptor.error());
+  rows->descriptor_ = std::move(*descriptor);
+  rows->rules_->Load(rows->descriptor_.filters);
+  const auto stored = rows->Get(PositionKey());
+  if (!stored) return Fail(stored.error());
+  if (!*stored) return rows;
+  auto position = DecodePosition(**stored);
+  if (!position) return about(position.error());
+  const auto wholeness = rows->Get(WholenessKey());
+  if (!wholeness) return Fail(wholeness.error());
+  if (*wholeness) {
+    auto filters = DecodeWholeness(**wholeness);
+    if (!filters) return about(filters.error());
+    position->filters = std::move(*filters);
+  }
+  rows->position_ = std::move(*position);
+  return rows;
+}
+
+Status RestingRows::Scan(std::string_view from, std::string_view end, const Visit& visit) {
+  const rocksdb::Slice upper(end);
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;
+  if (!end.empty()) read.iterate_upper_bound = &upper;
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(read));
+  for (at->Seek(rocksdb::Slice(from)); at->Valid(); at->Next()) {
+    if (Status visited = visit(View(at->key()), View(at->value())); !visited) return visited;
+  }
+  return ToResult(at->status());
+}
+
+Status RestingRows::ForEach(const Visit& visit) { return Scan({}, {}, visit); }
+
+Status RestingRows::ForEachFrom(Table table, std::string_view from, const Visit& visit) {
+  return Scan(from, EndOf(table), visit);
+}
+
+Result<bool> RestingRows::Cursor::Next(std::string_view& key, std::string_view& value) {
+  if (begun_ && at_->Valid()) at_->Next();
+  begun_ = true;
+  if (!at_->Valid()) {
+    if (Status read = rows_.ToResult(at_->status()); !read) return Fail(read.error());
+    return false;
+  }
+  key = View(at_->key());
+  value = View(at_->value());
+  return true;
+}
+
+std::unique_ptr<RestingRows::Cursor> RestingRows::ReadFrom(Table table) {
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(read));
+  const char first = static_cast<char>(table);
+  at->Seek(rocksdb::Slice(&first, 1));
+  return std::unique_ptr<Cursor>(new Cursor(*this, std::move(at)));
+}
+
+Result<std::string> RestingRows::DeltaOf(const UserRef& user) {
+  auto delta = Get(View(KeyOf(Table::kDeltas, user)));
+  if (!delta) return Fail(delta.error());
+  return delta->value_or("");
+}
+
+Result<std::string> RestingRows::MarkedIdOf(const UserRef& user) {
+  auto id = Get(View(KeyOf(Table::kMarks, user)));
+  if (!id) return Fail(id.error());
+  return id->value_or("");
+}
+
+Status RestingRows::ForEachJournalRow(const UserKey& user,
+                                      const std::function<void(std::string_view value)>& visit) {
+  const std::string begin = JournalUserBegin(user);
+  const std::string end = JournalUserEnd(user);
+  const rocksdb::Slice upper(end);
+  rocksdb::ReadOptions read;
+  read.fill_cache = false;
+  read.iterate_upper_bound = &upper;
+  for (rocksdb::ColumnFamilyHandle* const family : journal_) {
+    const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(read, family));
+    for (at->Seek(begin); at->Valid(); at->Next()) visit(View(at->value()));
+    if (!at->status().ok()) return ToResult(at->status());
+  }
+  return {};
+}
+
+Status RestingRows::VerifyChecksums() { return ToResult(db_->VerifyChecksum()); }
+
+}  // namespace seen

@@ -1,0 +1,85 @@
+#pragma once
+// The rows of a partition that nobody writes: a stopped daemon's folder, a checkpoint of RocksDB, a backup's.
+
+#include <rocksdb/db.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/store_port.h"
+#include "model/day.h"
+#include "rocks/resources.h"
+#include "rows/descriptor.h"
+#include "rows/keys.h"
+#include "store/merge_rules.h"
+
+namespace seen {
+
+/// One thread. Blocks are checked against their checksums as they are read. It writes nothing to the folder.
+class RestingRows {
+ public:
+  /// kNotFound: no database is there. kRefused: a newer version wrote it. kCorrupt, kUnavailable.
+  static Result<std::unique_ptr<RestingRows>> Open(const std::string& folder,
+                                                   const StoreResources& resources);
+  ~RestingRows();
+  RestingRows(const RestingRows&) = delete;
+  RestingRows& operator=(const RestingRows&) = delete;
+
+  const StoreDescriptor& descriptor() const { return descriptor_; }
+  /// nullopt: nothing was ever committed.
+  const std::optional<Position>& position() const { return position_; }
+
+  /// All rows of the state in the order of their keys, folded. An error of `visit` ends it.
+  using Visit = std::function<Status(std::string_view key, std::string_view value)>;
+  Status ForEach(const Visit& visit);
+  /// The same of one table from `from` on.
+  Status ForEachFrom(Table table, std::string_view from, const Visit& visit);
+  /// Goes through the rows from `table` on. It must end before this does.
+  class Cursor {
+   public:
+    /// False: that was all. Views are valid until the next call.
+    Result<bool> Next(std::string_view& key, std::string_view& value);
+
+   private:
+    friend class RestingRows;
+    Cursor(const RestingRows& rows, std::unique_ptr<rocksdb::Iterator> at)
+        : rows_(rows), at_(std::move(at)) {}
+    const RestingRows& rows_;
+    const std::unique_ptr<rocksdb::Iterator> at_;
+    bool begun_ = false;
+  };
+  std::unique_ptr<Cursor> ReadFrom(Table table);
+  /// The user's encoded set; empty: none.
+  Result<std::string> DeltaOf(const UserRef& user);
+  /// The user's id as a mark has it; empty: there is no mark.
+  Result<std::string> MarkedIdOf(const UserRef& user);
+  bool has_journal() const { return !journal_.empty(); }
+  /// The user's journal, in no order.
+  Status ForEachJournalRow(const UserKey& user, const std::function<void(std::string_view value)>& visit);
+  /// Reads every block of every file, the journal's among them.
+  Status VerifyChecksums();
+
+ private:
+  explicit RestingRows(std::string folder, const StoreResources& resources);
+  Status OpenRocks();
+  Result<std::optional<std::string>> Get(std::string_view key);
+  Status Scan(std::string_view from, std::string_view end, const Visit& visit);
+  Status ToResult(const rocksdb::Status& status) const;
+
+  const std::string folder_;
+  const std::shared_ptr<MergeRules> rules_;
+  const rocksdb::Options options_;
+  const rocksdb::ColumnFamilyOptions journal_options_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // of the database
+  std::vector<rocksdb::ColumnFamilyHandle*> journal_;  // some of them
+  StoreDescriptor descriptor_;
+  std::optional<Position> position_;
+};
+
+}  // namespace seen

@@ -1,0 +1,227 @@
+#include "tools/replay/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "decode/event_decoder.h"
+#include "model/record_hash.h"
+#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One pass over the history.
+class DryRunPass {
+ public:
+  DryRunPass(const DryRunSettings& settings, std::shared_ptr<const EventPlan> plan, HistorySource& source,
+             Rejects& rejects, DryRunReport& report)
+      : settings_(settings),
+        source_(source),
+        rejects_(rejects),
+        report_(report),
+        decoder_(settings.config.input.event_bytes_max, plan),
+        now_(SystemClock().WallNow()) {
+    for (const FilterConfig& filter : settings.config.filters)
+      beyond_.push_back(&report.events_beyond_window[filter.name]);
+  }
+
+  Status Take(const HistoryEntry& entry) {
+    source_.Finish(entry.ticket, LineOutcome::kSkipped);  // nothing is remembered of a dry run
+    if (!entry.problem.empty())
+      return Reject(entry, entry.record != nullptr ? "null_value" : "not_a_row", entry.problem);
+    const auto event = decoder_.Decode(entry.event);
+    if (!event) return Reject(entry, RejectReasonName(event.error().reason), event.error().message);
+    const TimeMs at = event->exposed_at;
+    if (event->skip != SkipReason::kNone || event->filters == 0 ||
+        (settings_.since && at < *settings_.since) || (settings_.until && at >= *settings_.until)) {
+      ++report_.lines.skipped;
+      return {};
+    }
+    if (std::chrono::milliseconds(at.value - now_.value) > settings_.config.input.future_skew_max) {
+      return Reject(entry, RejectReasonName(RejectReason::kTooFarAhead),
+                    fmt::format("exposed_at: {}: ahead of this machine's clock", TimeText(at)));
+    }
+    if (settings_.target != nullptr && settings_.stamps_exposure) {
+      if (const auto why = settings_.target->WhyNotKept(at, now_); !why.empty())
+        return Reject(entry, why, fmt::format("exposed_at: {}: the topic doesn't keep it", TimeText(at)));
+    }
+    Count(*event);
+    return {};
+  }
+
+  Day today() const { return DayOf(now_); }
+  const StateSample& sample() const { return sample_; }
+
+ private:
+  void Count(const Event& event) {
+    ++report_.lines.sent;
+    report_.items += event.items.size();
+    const Day day = DayOf(event.exposed_at);
+    ++report_.events_by_day[day.since_epoch];
+    const UserKey user = UserKeyOf(event.user_id);
+    report_.users.Add(user.high);
+    for (const ExposedItem& item : event.items) report_.distinct_items.Add(RecordHash({}, item.item_id));
+    for (size_t i = 0; i < beyond_.size(); ++i) {
+      if (day < today() - settings_.config.filters[i].window_days) ++*beyond_[i];
+    }
+    if (event.kind == EventKind::kExposed) sample_.Add(user, event.user_id, day, event.items);
+  }
+  Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
+    ++report_.lines.rejected;
+    return rejects_.Add(reason, message, source_.WhereOf(source_.Place()), entry.text);
+  }
+
+  const DryRunSettings& settings_;
+  HistorySource& source_;
+  Rejects& rejects_;
+  DryRunReport& report_;
+  EventDecoder decoder_;
+  TimeMs now_;
+  StateSample sample_;
+  std::vector<uint64_t*> beyond_;
+};
+
+std::string Counted(const DistinctCount& count) {
+  return (count.is_exact() ? "" : "about ") + WithThousands(count.count());
+}
+
+}  // namespace
+
+Result<DryRunReport> DryRun(const DryRunSettings& settings, HistorySource& source, Rejects& rejects) {
+  const auto plan = EventPlan::Make(settings.config.input.format);
+  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
+  DryRunReport report;
+  DryRunPass pass(settings, *plan, source, rejects, report);
+  Progress progress("dry run", source.Total(), source.Unit(),
+                    settings.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  const Instant started = SystemClock().Now();
+  const auto take = [&](const HistoryEntry& entry) { return pass.Take(entry); };
+  while (!Interrupted()) {
+    const auto more = source.Next(take);
+    if (!more) return Fail(more.error());
+    progress.Update(source.Position(), fmt::format("{} events, {} rejected", WithThousands(report.lines.sent),
+                                                   WithThousands(report.lines.rejected)));
+    if (!*more) break;
+  }
+  progress.Finish();
+  report.whole = !Interrupted();
+  report.read_s = std::chrono::duration<double>(SystemClock().Now() - started).count();
+  report.state_bytes = pass.sample().EstimatedBytes(settings.config.filters, pass.today());
+  report.users_sampled = pass.sample().users();
+  Manifest manifest;
+  source.Describe(manifest);
+  for (const ManifestFile& file : manifest.files) {
+    report.bytes_not_read += file.bytes_not_read;
+    if (!file.damage.empty()) report.damaged.push_back(file.damage);
+  }
+  return report;
+}
+
+double RunSeconds(const DryRunReport& report, double rate) {
+  const double by_rate = rate > 0 ? static_cast<double>(report.lines.sent) / rate : 0;
+  return std::max(report.read_s, by_rate);
+}
+
+std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const TargetTopic* target,
+                       const std::vector<TargetProblem>& problems, double rate) {
+  std::string text;
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<22}{}\n", name, value);
+  };
+  row("events", WithThousands(report.lines.sent));
+  row("users", Counted(report.users));
+  row("items",
+      fmt::format("{}, shown {} times", Counted(report.distinct_items), WithThousands(report.items)));
+  if (!report.events_by_day.empty()) {
+    row("days", fmt::format("{} from {} to {}", report.events_by_day.size(),
+                            DayText({report.events_by_day.begin()->first}),
+                            DayText({report.events_by_day.rbegin()->first})));
+  }
+  row("skipped", WithThousands(report.lines.skipped));
+  row("rejected", WithThousands(report.lines.rejected));
+  for (const auto& [reason, of] : rejects.reasons()) {
+    row("  " + reason, WithThousands(of.count));
+    for (const auto& example : of.examples)
+      text += fmt::format("    {} {}\n", example.where, example.message);
+  }
+  for (const auto& [filter, count] : report.events_beyond_window)
+    row("beyond the window", fmt::format("{} events of filter {}", WithThousands(count), filter));
+  if (report.bytes_not_read > 0)
+    row("not read", fmt::format("{}, added since the start", WithByteUnit(report.bytes_not_read)));
+  for (const std::string& damage : report.damaged) row("damaged", damage);
+  row("state", fmt::format("about {}, from {} users, uncompressed", WithByteUnit(report.state_bytes),
+                           WithThousands(report.users_sampled)));
+  row("time", fmt::format("{:.1f} s or more{}", RunSeconds(report, rate),
+                          rate > 0 ? " at --rate" : ": reading and decoding took that long"));
+  if (target == nullptr) {
+    row("target", "out of reach: not looked at");
+    return text;
+  }
+  const auto limit = [](const std::optional<int64_t>& value) {
+    return value ? WithThousands(static_cast<uint64_t>(*value)) : std::string("no limit known");
+  };
+  row("target", fmt::format("topic {}, {} partitions", target->name, target->partitions));
+  row("  retention.ms", limit(target->retention_ms));
+  row("  before.max.ms", limit(target->before_max_ms));
+  row("  after.max.ms", limit(target->after_max_ms));
+  row("  max.message.bytes",
+      target->message_bytes_max ? WithThousands(*target->message_bytes_max) : "no limit known");
+  row("  timestamp.type", target->stamps_itself ? "LogAppendTime" : "CreateTime");
+  row("  may write", !target->may_write ? "not known" : *target->may_write ? "yes" : "no");
+  row("  keys in place", fmt::format("{} of the last {}", target->keys_in_place, target->keys_looked_at));
+  for (const TargetProblem& problem : problems) row(problem.prevents ? "problem" : "warning", problem.what);
+  return text;
+}
+
+std::string DryRunJson(const DryRunReport& report, const Rejects& rejects, const TargetTopic* target,
+                       const std::vector<TargetProblem>& problems, double rate) {
+  Json json = {{"events", report.lines.sent},
+               {"skipped", report.lines.skipped},
+               {"rejected", report.lines.rejected},
+               {"users", report.users.count()},
+               {"items", report.distinct_items.count()},
+               {"shown", report.items}};
+  json["days"] = Json::object();
+  for (const auto& [day, events] : report.events_by_day) json["days"][DayText({day})] = events;
+  json["rejects"] = Json::object();
+  for (const auto& [reason, of] : rejects.reasons()) {
+    Json& entry = json["rejects"][reason] = {{"count", of.count}, {"examples", Json::array()}};
+    for (const auto& example : of.examples) {
+      Json one = Json::parse(example.where);
+      one["message"] = example.message;
+      one["text"] = example.text;
+      entry["examples"].push_back(std::move(one));
+    }
+  }
+  json["beyond_window"] = report.events_beyond_window;
+  json["bytes_not_read"] = report.bytes_not_read;
+  json["damaged"] = report.damaged;
+  json["state_bytes"] = report.state_bytes;
+  json["users_sampled"] = report.users_sampled;
+  json["seconds"] = RunSeconds(report, rate);
+  json["whole"] = report.whole;
+  json["target"] = nullptr;
+  if (target != nullptr) {
+    const auto limit = [](const auto& value) { return value ? Json(*value) : Json(); };
+    json["target"] = {{"topic", target->name},
+                      {"partitions", target->partitions},
+                      {"retention_ms", limit(target->retention_ms)},
+                      {"before_max_ms", limit(target->before_max_ms)},
+                      {"after_max_ms", limit(target->after_max_ms)},
+                      {"max_message_bytes", limit(target->message_bytes_max)},
+                      {"timestamp_type", target->stamps_itself ? "LogAppendTime" : "CreateTime"},
+                      {"may_write", limit(target->may_write)},
+                      {"keys_looked_at", target->keys_looked_at},
+                      {"keys_in_place", target->keys_in_place},
+                      {"problems", Json::array()}};
+    for (const TargetProblem& problem : problems) json["target"]["problems"].push_back(problem.what);
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace seen

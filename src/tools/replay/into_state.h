@@ -1,0 +1,43 @@
+#pragma once
+// replay --into-state: history becomes the state of a daemon that isn't running, without the input topic.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "build/state_builder.h"
+#include "tools/replay/history_source.h"
+#include "tools/replay/rejects.h"
+#include "tools/replay/replay_config.h"
+
+namespace seen {
+
+struct IntoStateSettings {
+  std::string directory;
+  uint64_t memory_bytes = 0;
+  unsigned threads = 0;               // 0: one a processor
+  std::optional<int32_t> partitions;  // nullopt: as the input topic has
+  std::string live_from;              // earliest, end, or a time
+  bool whole = false;                 // there is no older history: filters are complete
+  bool replace = false;               // state that is there goes
+  std::optional<TimeMs> since, until;
+  bool quiet = false;
+};
+
+struct IntoStateReport {
+  BuildCounts counts;
+  int32_t partitions = 0;
+  uint64_t state_bytes = 0;   // of the directory
+  uint64_t sorted_bytes = 0;  // of files between
+  std::map<int32_t, int64_t> live_offsets;
+  double read_s = 0;   // reading, decoding and sorting
+  double write_s = 0;  // writing the state
+  double cpu_s = 0;    // of this process
+};
+
+/// kMalformed: too many lines are rejected. kRefused: the directory has state, or is in use. kNoSpace; ...
+Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
+                                  HistorySource& source, Rejects& rejects);
+
+}  // namespace seen

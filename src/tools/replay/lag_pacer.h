@@ -1,0 +1,63 @@
+#pragma once
+// The rate at which the daemons keep up: as fast as their lag allows. They say in the topic of watermarks how
+// far they have read, once a second a partition.
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kafka/admin.h"
+#include "kafka/client_settings.h"
+#include "kafka/topic_follower.h"
+
+namespace seen {
+
+/// One thread.
+class LagPacer {
+ public:
+  struct Options {
+    std::string brokers;
+    ClientSettings client;
+    std::string topic;
+    int32_t partitions = 0;
+    std::string watermarks_topic;
+    std::chrono::milliseconds lag_max{2000};
+    double rate_max = 0;  // 0: none
+  };
+  /// kNotFound: there is no such topic of watermarks.
+  static Result<std::unique_ptr<LagPacer>> Open(const Options& options);
+
+  /// Once a second it looks at what the daemons have said. True: the rate is another one.
+  bool Look();
+  double rate() const { return rate_; }  // events a second
+  double lag_s() const { return lag_s_; }
+
+  /// The next rate: less where the lag is over its bound, or where somebody doesn't say how far he is; more
+  /// where it isn't.
+  static double NextRate(double rate, double lag_s, double lag_max_s, bool is_known, double rate_max);
+
+ private:
+  LagPacer(const Options& options, std::unique_ptr<Admin> admin, std::unique_ptr<TopicFollower> follower);
+  Status Take(std::span<const Record> records);
+  void Judge();
+
+  /// How far a partition has been read.
+  struct Place {
+    int64_t offset = -1;
+    TimeMs at;         // the beat's
+    double speed = 0;  // records a second, of late
+  };
+  const Options options_;
+  const std::unique_ptr<Admin> admin_;
+  const std::unique_ptr<TopicFollower> follower_;
+  std::map<int32_t, Place> places_;
+  Instant next_look_;
+  double rate_;
+  double lag_s_ = 0;
+};
+
+}  // namespace seen

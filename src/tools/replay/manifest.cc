@@ -1,0 +1,199 @@
+#include "tools/replay/manifest.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kVersion = 2;
+
+constexpr std::pair<ManifestFile::State, std::string_view> kStates[] = {
+    {ManifestFile::State::kPartly, "partly"},
+    {ManifestFile::State::kDone, "done"},
+    {ManifestFile::State::kDamaged, "damaged"}};
+
+Error SystemError(const std::string& path, const char* step) {
+  const Code code = errno == ENOSPC ? Code::kNoSpace : Code::kUnavailable;
+  return {code, fmt::format("--progress: {}: {}: {}", path, step, std::strerror(errno))};
+}
+
+Status SyncPath(const std::string& path, int flags) {
+  const int file = open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0) return Fail(SystemError(path, "open"));
+  const bool synced = fsync(file) == 0;
+  const Error error = SystemError(path, "fsync");
+  close(file);
+  if (!synced) return Fail(error);
+  return {};
+}
+
+void PutCounts(Json& json, const LineCounts& counts) {
+  json["sent"] = counts.sent;
+  json["rejected"] = counts.rejected;
+  json["skipped"] = counts.skipped;
+}
+
+LineCounts CountsOf(const Json& json) {
+  return {json.at("sent").get<uint64_t>(), json.at("rejected").get<uint64_t>(),
+          json.at("skipped").get<uint64_t>()};
+}
+
+std::string_view NameOf(ManifestFile::State state) {
+  return std::find_if(std::begin(kStates), std::end(kStates),
+                      [&](const auto& each) { return each.first == state; })
+      ->second;
+}
+
+Json JsonOf(const ManifestFile& file) {
+  Json json = {{"name", file.name},
+               {"size", file.size},
+               {"first_block", fmt::format("{:016x}", file.first_block_hash)},
+               {"state", NameOf(file.state)},
+               {"lines_done", file.lines.done()}};
+  PutCounts(json, file.lines);
+  json["bytes_not_read"] = file.bytes_not_read;
+  if (!file.damage.empty()) json["damage"] = file.damage;
+  return json;
+}
+
+ManifestFile FileOf(const Json& json) {
+  ManifestFile file;
+  file.name = json.at("name").get<std::string>();
+  file.size = json.at("size").get<uint64_t>();
+  const auto hash = json.at("first_block").get<std::string>();
+  std::from_chars(hash.data(), hash.data() + hash.size(), file.first_block_hash, 16);
+  const auto name = json.at("state").get<std::string>();
+  for (const auto& [state, text] : kStates) {
+    if (text == name) file.state = state;
+  }
+  file.lines = CountsOf(json);
+  file.bytes_not_read = json.at("bytes_not_read").get<uint64_t>();
+  file.damage = json.value("damage", "");
+  return file;
+}
+
+Json JsonOf(const ManifestTopic& topic) {
+  Json offsets = Json::object();
+  for (const auto& [partition, offset] : topic.next_offsets) offsets[std::to_string(partition)] = offset;
+  Json json = {{"name", topic.name}, {"range", topic.range}, {"next_offsets", offsets}, {"done", topic.done}};
+  PutCounts(json, topic.records);
+  return json;
+}
+
+ManifestTopic TopicOf(const Json& json) {
+  ManifestTopic topic;
+  topic.name = json.at("name").get<std::string>();
+  topic.range = json.at("range").get<std::string>();
+  for (const auto& [partition, offset] : json.at("next_offsets").items())
+    topic.next_offsets[std::stoi(partition)] = offset.get<int64_t>();
+  topic.records = CountsOf(json);
+  topic.done = json.at("done").get<bool>();
+  return topic;
+}
+
+}  // namespace
+
+LineCounts Manifest::Counts() const {
+  LineCounts counts;
+  for (const ManifestFile& file : files) counts += file.lines;
+  for (const ManifestTopic& topic : topics) counts += topic.records;
+  return counts;
+}
+
+ManifestFile* Manifest::FindFile(std::string_view name) {
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+ManifestTopic* Manifest::FindTopic(std::string_view name) {
+  const auto found =
+      std::find_if(topics.begin(), topics.end(), [&](const auto& topic) { return topic.name == name; });
+  return found == topics.end() ? nullptr : &*found;
+}
+
+Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::optional<Manifest>();
+  std::ostringstream text;
+  text << file.rdbuf();
+  const auto malformed =
+      Fail(Code::kMalformed,
+           fmt::format(
+               "--progress: {}: not a progress file of this version; delete it to start from the beginning",
+               path));
+  const Json json = Json::parse(text.str(), nullptr, false);
+  if (!json.is_object()) return malformed;
+  try {
+    if (json.at("version").get<int>() != kVersion) return malformed;
+    Manifest manifest;
+    manifest.run = json.at("run").get<std::string>();
+    manifest.target = json.at("target").get<std::string>();
+    manifest.finished = json.at("finished").get<bool>();
+    for (const Json& each : json.at("files")) manifest.files.push_back(FileOf(each));
+    for (const Json& each : json.at("topics")) manifest.topics.push_back(TopicOf(each));
+    return std::optional(std::move(manifest));
+  } catch (const std::exception&) {
+    return malformed;
+  }
+}
+
+std::string ManifestJson(const Manifest& manifest) {
+  Json json = {{"version", kVersion},
+               {"run", manifest.run},
+               {"target", manifest.target},
+               {"finished", manifest.finished}};
+  PutCounts(json, manifest.Counts());
+  json["files"] = Json::array();
+  for (const ManifestFile& file : manifest.files) json["files"].push_back(JsonOf(file));
+  json["topics"] = Json::array();
+  for (const ManifestTopic& topic : manifest.topics) json["topics"].push_back(JsonOf(topic));
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string ManifestText(const Manifest& manifest) {
+  const LineCounts counts = manifest.Counts();
+  std::string text = fmt::format("run {} into topic {}: {}, {} sent, {} rejected, {} skipped\n", manifest.run,
+                                 manifest.target, manifest.finished ? "finished" : "not finished",
+                                 counts.sent, counts.rejected, counts.skipped);
+  for (const ManifestFile& file : manifest.files) {
+    text +=
+        fmt::format("{:<8} {:>12} lines {:>8} rejected  {}{}\n", NameOf(file.state), file.lines.done(),
+                    file.lines.rejected, file.name,
+                    file.bytes_not_read > 0 ? fmt::format(", {} bytes not read", file.bytes_not_read) : "");
+  }
+  for (const ManifestTopic& topic : manifest.topics) {
+    text += fmt::format("{:<8} {:>12} records {:>6} rejected  {} {}\n", topic.done ? "done" : "partly",
+                        topic.records.done(), topic.records.rejected, topic.name, topic.range);
+  }
+  return text;
+}
+
+Status WriteManifest(const std::string& path, const Manifest& manifest) {
+  const std::string beside = path + ".new";
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << ManifestJson(manifest);
+    file.flush();
+    if (!file) return Fail(SystemError(beside, "write"));
+  }
+  if (auto synced = SyncPath(beside, O_RDONLY); !synced) return synced;
+  if (std::rename(beside.c_str(), path.c_str()) != 0) return Fail(SystemError(path, "rename"));
+  const auto folder = std::filesystem::path(path).parent_path();
+  return SyncPath(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace seen

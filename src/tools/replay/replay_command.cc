@@ -1,0 +1,457 @@
+// replay: history into the input topic, in a way that survives being killed.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tools/ask/calendar.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+#include "tools/replay/dry_run.h"
+#include "tools/replay/into_state.h"
+#include "tools/replay/replay_config.h"
+#include "tools/replay/replay_run.h"
+
+namespace seen {
+namespace {
+
+struct ReplayOptions {
+  KafkaOptions kafka;
+  std::vector<std::string> files;
+  std::vector<std::string> from_topics;
+  std::string from_brokers;
+  std::vector<std::string> from_client;
+  std::string from_offsets;
+  std::string to_offsets;
+  std::string since;
+  std::string until;
+  std::string config;
+  std::string order = "name";
+  std::string timestamps = "exposed_at";
+  std::string progress;
+  std::string rejects;
+  std::string rejects_max = "1%";
+  std::string metrics;
+  uint64_t event_bytes_max = 0;  // 0: the configuration's
+  double rate = 0;
+  std::string max_lag;
+  std::string publish = "end";
+  std::string into_state;
+  uint64_t memory_mib = 1024;
+  int32_t partitions = 0;  // 0: as the topic has
+  std::string live_from = "earliest";
+  bool whole = false;
+  bool replace = false;
+  bool dry_run = false;
+  bool status = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status CheckOptions(const ReplayOptions& options) {
+  if (options.status) {
+    if (options.progress.empty())
+      return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
+    return {};
+  }
+  const bool from_topic = !options.from_topics.empty();
+  if (from_topic == !options.files.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
+  }
+  if (!options.into_state.empty() && options.config.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "--into-state: the state is of filters: name the daemon's configuration by --config");
+  }
+  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
+  }
+  if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument,
+                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+  }
+  if (!options.into_state.empty() && !options.progress.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "--progress: a build of --into-state is whole or nothing; run it again instead");
+  }
+  if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
+    return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
+  }
+  return {};
+}
+
+struct Times {
+  std::optional<TimeMs> since, until;
+};
+
+Result<Times> TimesOf(const ReplayOptions& options) {
+  Times times;
+  const TimeMs now = SystemClock().WallNow();
+  for (const auto& [name, text, into] :
+       {std::tuple{"--since", &options.since, &times.since}, {"--until", &options.until, &times.until}}) {
+    if (text->empty()) continue;
+    const auto time = ParseTime(name, *text, now);
+    if (!time) return Fail(time.error());
+    *into = *time;
+  }
+  return times;
+}
+
+/// "2s", "500ms".
+Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& options) {
+  const std::string_view text = options.max_lag;
+  if (text.empty()) return std::optional<std::chrono::milliseconds>();
+  int64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit =
+      read.ec == std::errc() ? std::string_view(read.ptr, text.data() + text.size()) : "";
+  if (count > 0 && count < 1'000'000 && (unit == "s" || unit == "ms"))
+    return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
+}
+
+Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,
+                                         const Times& times) {
+  TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
+                   .client = {},
+                   .topic = {},
+                   .since = times.since,
+                   .until = times.until,
+                   .from_offsets = {},
+                   .to_offsets = {},
+                   .words = {}};
+  // Another cluster has other credentials.
+  auto client = ReadClientSettings("--from-client", options.from_client,
+                                   options.from_brokers.empty() ? target.client : ClientSettings());
+  if (!client) return Fail(client.error());
+  range.client = std::move(*client);
+  for (const auto& [name, text, into] :
+       {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
+        {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
+    auto offsets = ParseOffsets(*text);
+    if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
+    *into = std::move(*offsets);
+  }
+  const auto or_else = [](const std::string& text, std::string_view other) {
+    return text.empty() ? std::string(other) : text;
+  };
+  range.words =
+      fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
+                  or_else(options.to_offsets, or_else(options.until, "its end")));
+  std::vector<TopicRange> ranges;
+  for (const std::string& topic : options.from_topics) {
+    if (topic == target.topic && range.brokers == target.brokers) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
+    }
+    ranges.push_back(range);
+    ranges.back().topic = topic;
+  }
+  return ranges;
+}
+
+Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
+                                                const Times& times, const Manifest& manifest) {
+  if (!options.from_topics.empty()) {
+    auto ranges = RangesOf(options, target, times);
+    if (!ranges) return Fail(ranges.error());
+    return MakeTopicSource(std::move(*ranges), manifest);
+  }
+  const EventFormat& format = target.config.input.format;
+  auto files = FindHistoryFiles(options.files);
+  if (files && options.order == "time")
+    files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
+  if (!files) return Fail(files.error());
+  return MakeFileSource(std::move(*files), format, manifest);
+}
+
+/// An earlier run's, or a new one's.
+Result<Manifest> ManifestOf(const ReplayOptions& options, const std::string& topic) {
+  std::optional<Manifest> stored;
+  if (!options.progress.empty()) {
+    auto read = ReadManifest(options.progress);
+    if (!read) return Fail(read.error());
+    stored = std::move(*read);
+  }
+  if (!stored) {
+    std::random_device chance;
+    return Manifest{
+        .run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
+  }
+  if (stored->target != topic) {
+    return Fail(Code::kRefused,
+                fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file",
+                            options.progress, stored->target, topic));
+  }
+  if (!options.quiet) {
+    const LineCounts counts = stored->Counts();
+    fmt::print(stderr, "seenctl: going on from {}: {} sent, {} rejected before\n", options.progress,
+               WithThousands(counts.sent), WithThousands(counts.rejected));
+  }
+  return std::move(*stored);
+}
+
+int ShowStatus(const ReplayOptions& options) {
+  const auto manifest = ReadManifest(options.progress);
+  if (!manifest) return ExitWith(manifest.error());
+  if (!*manifest)
+    return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
+  fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
+  return (*manifest)->finished ? kExitOk : kExitFailed;
+}
+
+int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+              HistorySource& source, Rejects& rejects) {
+  const bool by_exposure = options.timestamps != "now";
+  const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
+  if (!looked) fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
+  const TargetTopic* topic = looked ? &*looked : nullptr;
+  const auto problems =
+      looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
+  const auto report = DryRun({.config = target.config,
+                              .target = topic,
+                              .stamps_exposure = by_exposure,
+                              .since = times.since,
+                              .until = times.until,
+                              .quiet = options.quiet},
+                             source, rejects);
+  if (!report) return ExitWith(report.error());
+  fmt::print("{}\n", options.json ? DryRunJson(*report, rejects, topic, problems, options.rate)
+                                  : DryRunText(*report, rejects, topic, problems, options.rate));
+  if (auto few = rejects.CheckShare(report->lines.rejected, report->lines.done()); !few) {
+    static_cast<void>(ExitWith(few.error()));
+    return kExitRejects;
+  }
+  const bool prevented = std::any_of(problems.begin(), problems.end(),
+                                     [](const TargetProblem& problem) { return problem.prevents; });
+  return report->whole && report->damaged.empty() && !prevented && looked ? kExitOk : kExitFailed;
+}
+
+int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
+  const LineCounts counts = end.Counts();
+  uint64_t not_read = 0;
+  bool damaged = false;
+  for (const ManifestFile& file : end.files) {
+    not_read += file.bytes_not_read;
+    damaged = damaged || file.state == ManifestFile::State::kDamaged;
+    if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    if (file.bytes_not_read > 0 && !options.quiet) {
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
+                 WithThousands(file.bytes_not_read));
+    }
+  }
+  if (options.json) {
+    const nlohmann::ordered_json result = {{"sent", counts.sent},
+                                           {"rejected", counts.rejected},
+                                           {"skipped", counts.skipped},
+                                           {"bytes_not_read", not_read},
+                                           {"finished", end.finished},
+                                           {"damaged", damaged},
+                                           {"run", end.run}};
+    fmt::print("{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr, "{} events sent, {} rejected, {} skipped{}\n", WithThousands(counts.sent),
+               WithThousands(counts.rejected), WithThousands(counts.skipped),
+               end.finished ? "" : "; not finished");
+  }
+  if (!outcome) {
+    const int status = ExitWith(outcome.error());
+    return outcome.error().code == Code::kMalformed ? kExitRejects : status;
+  }
+  return end.finished && !damaged ? kExitOk : kExitFailed;
+}
+
+int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+                 HistorySource& source, Rejects& rejects) {
+  const auto report =
+      IntoState({.directory = options.into_state,
+                 .memory_bytes = options.memory_mib << 20,
+                 .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
+                 .live_from = options.live_from,
+                 .whole = options.whole,
+                 .replace = options.replace,
+                 .since = times.since,
+                 .until = times.until,
+                 .quiet = options.quiet},
+                target, source, rejects);
+  if (!report) {
+    const int status = ExitWith(report.error());
+    return report.error().code == Code::kMalformed ? kExitRejects : status;
+  }
+  Manifest read;
+  source.Describe(read);
+  bool damaged = false;
+  for (const ManifestFile& file : read.files) {
+    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    damaged = damaged || !file.damage.empty();
+    if (file.bytes_not_read > 0 && !options.quiet) {
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
+                 WithThousands(file.bytes_not_read));
+    }
+  }
+  const BuildCounts& counts = report->counts;
+  const double bytes_an_item =
+      counts.items > 0 ? static_cast<double>(report->state_bytes) / static_cast<double>(counts.items) : 0;
+  if (options.json) {
+    nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
+    for (const auto& [partition, offset] : report->live_offsets) offsets[std::to_string(partition)] = offset;
+    const nlohmann::ordered_json result = {{"events", counts.events},
+                                           {"items", counts.items},
+                                           {"skipped", counts.skipped},
+                                           {"rejected", rejects.total()},
+                                           {"partitions", report->partitions},
+                                           {"state_bytes", report->state_bytes},
+                                           {"sorted_bytes", report->sorted_bytes},
+                                           {"read_s", report->read_s},
+                                           {"write_s", report->write_s},
+                                           {"cpu_s", report->cpu_s},
+                                           {"damaged", damaged},
+                                           {"live_offsets", offsets}};
+    fmt::print("{}\n", result.dump());
+  } else if (!options.quiet) {
+    fmt::print(stderr,
+               "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
+               "an item\n"
+               "read in {:.1f} s, {} events/s; written in {:.1f} s\n",
+               WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejects.total()),
+               WithThousands(counts.skipped), WithByteUnit(report->state_bytes), report->partitions,
+               bytes_an_item, report->read_s,
+               WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report->read_s)),
+               report->write_s);
+  }
+  return damaged ? kExitFailed : kExitOk;
+}
+
+int RunReplay(const ReplayOptions& options, const CLI::App& app) {
+  if (auto status = CheckOptions(options); !status) return ExitWith(status.error());
+  if (options.status) return ShowStatus(options);
+  const auto share = ParseShare("--rejects-max", options.rejects_max);
+  if (!share) return ExitWith(share.error());
+  const auto times = TimesOf(options);
+  if (!times) return ExitWith(times.error());
+  const auto lag_max = LagMaxOf(options);
+  if (!lag_max) return ExitWith(lag_max.error());
+  auto target = ReadReplayTarget(options.config, options.kafka, options.event_bytes_max, app);
+  if (!target) return ExitWith(target.error());
+  const bool remembers = !options.dry_run && options.into_state.empty();
+  auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
+  if (!manifest) return ExitWith(manifest.error());
+  auto source = SourceOf(options, *target, *times, *manifest);
+  if (!source) return ExitWith(source.error());
+  Rejects rejects(*share);
+  if (!options.rejects.empty()) {
+    if (auto opened = rejects.OpenFile(options.rejects); !opened) return ExitWith(opened.error());
+  }
+  CatchInterrupts();
+  if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
+  if (!options.into_state.empty()) return RunIntoState(options, *target, *times, **source, rejects);
+
+  const bool by_exposure = options.timestamps != "now";
+  auto topic = LookAtTarget(target->brokers, target->client, target->topic, target->partitioner);
+  if (!topic) return ExitWith(topic.error());
+  for (const TargetProblem& problem : ProblemsOf(*topic, target->partitioner, by_exposure)) {
+    if (problem.prevents) return ExitWith({Code::kRefused, problem.what});
+    fmt::print(stderr, "seenctl: {}\n", problem.what);
+  }
+  const auto plan = EventPlan::Make(target->config.input.format);
+  if (!plan) return ExitWith({Code::kInvalidArgument, plan.error().path + ": " + plan.error().message});
+  ReplayRun run({.brokers = target->brokers,
+                 .client = target->client,
+                 .target = std::move(*topic),
+                 .partitioner = target->partitioner,
+                 .event_bytes_max = target->config.input.event_bytes_max,
+                 .future_skew_max = target->config.input.future_skew_max,
+                 .stamps_exposure = by_exposure,
+                 .since = times->since,
+                 .until = times->until,
+                 .rate = options.rate,
+                 .lag_max = *lag_max,
+                 .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
+                 .publishes_live = options.publish == "live",
+                 .manifest_path = options.progress,
+                 .metrics_path = options.metrics,
+                 .quiet = options.quiet},
+                *plan, std::move(*manifest), std::move(*source), rejects);
+  const Status outcome = run.Run();
+  return Finished(options, run.manifest(), outcome);
+}
+
+}  // namespace
+
+Subcommand AddReplay(CLI::App& root) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* app = root.add_subcommand("replay", "send history into the input topic: files, or other topics");
+  AddKafkaOptions(*app, options->kafka);
+  AddPartitionerOption(*app, options->kafka);
+  app->add_option(
+      "files", options->files,
+      "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
+  app->add_option(
+      "--config", options->config,
+      "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
+  app->add_option("--order", options->order, "the files' order: by name, or by the time of their first event")
+      ->check(CLI::IsMember({"name", "time"}))
+      ->capture_default_str();
+  app->add_option("--from-topic", options->from_topics, "read this topic instead of files; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--from-brokers", options->from_brokers, "where --from-topic is, if elsewhere");
+  app->add_option("--from-client", options->from_client,
+                  "as --client, for the side that is read; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app->add_option("--from-offsets", options->from_offsets, "from these offsets on: 0:17,1:5");
+  app->add_option("--to-offsets", options->to_offsets, "before these offsets: 0:170,1:50");
+  app->add_option(
+      "--since", options->since,
+      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
+  app->add_option("--until", options->until, "those before this time");
+  app->add_option("--timestamps", options->timestamps,
+                  "the new records' time: exposed_at (windows see history as it was) or now")
+      ->check(CLI::IsMember({"exposed_at", "now"}))
+      ->capture_default_str();
+  app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--max-lag", options->max_lag,
+                  "as fast as the daemons' lag stays below this, by their watermarks: 2s, 500ms");
+  app->add_option("--publish", options->publish,
+                  "when the daemons publish users that only history touches: once, at the run's end, or live")
+      ->check(CLI::IsMember({"end", "live"}))
+      ->capture_default_str();
+  app->add_option("--progress,--manifest", options->progress,
+                  "remember in this file what is sent, and go on from it");
+  app->add_flag("--status", options->status, "show what --progress remembers, and send nothing");
+  app->add_option(
+      "--into-state", options->into_state,
+      "write the state of a daemon that isn't running into this directory instead; needs --config");
+  app->add_option("--memory-mib", options->memory_mib,
+                  "memory of --into-state; what doesn't fit is sorted in files")
+      ->check(CLI::Range(64, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--partitions", options->partitions, "of the input topic, if it doesn't exist yet")
+      ->check(CLI::Range(1, 10'000));
+  app->add_option("--live-from", options->live_from,
+                  "where the daemon reads the input topic on from: earliest, end, or a record time")
+      ->capture_default_str();
+  app->add_flag("--whole", options->whole, "there is no older history: filters are complete from the start");
+  app->add_flag("--replace", options->replace, "drop the state that --into-state finds");
+  app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");
+  app->add_option("--rejects", options->rejects,
+                  "write what can't be sent to this file, with its place and reason");
+  app->add_option("--rejects-max", options->rejects_max,
+                  "stop when more than this share of the lines can't be sent")
+      ->capture_default_str();
+  app->add_option("--metrics", options->metrics, "write figures to this file, as Prometheus reads them");
+  app->add_option("--event-bytes-max", options->event_bytes_max, "as input.event_bytes_max");
+  app->add_flag("--json", options->json, "print the result as JSON");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options, app] { return RunReplay(*options, *app); }};
+}
+
+}  // namespace seen

@@ -1,0 +1,50 @@
+#include "tools/replay/replay_metrics.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace seen {
+
+std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached) {
+  std::string text;
+  const auto head = [&](std::string_view name, std::string_view type, std::string_view help) {
+    text += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+  };
+  const LineCounts counts = manifest.Counts();
+  head("seen_replay_lines_total", "counter",
+       "Lines or records that are done, over all runs of the manifest.");
+  for (const auto& [outcome, count] :
+       {std::pair{"sent", counts.sent}, {"rejected", counts.rejected}, {"skipped", counts.skipped}}) {
+    text += fmt::format("seen_replay_lines_total{{topic=\"{}\",outcome=\"{}\"}} {}\n", manifest.target,
+                        outcome, count);
+  }
+  head("seen_replay_rejects_total", "counter", "Lines of this run that couldn't be sent, by reason.");
+  for (const auto& [reason, of] : rejects.reasons()) {
+    text += fmt::format("seen_replay_rejects_total{{topic=\"{}\",reason=\"{}\"}} {}\n", manifest.target,
+                        reason, of.count);
+  }
+  head("seen_replay_reached_timestamp_seconds", "gauge", "The time of the last event that was sent.");
+  text += fmt::format("seen_replay_reached_timestamp_seconds{{topic=\"{}\"}} {:.3f}\n", manifest.target,
+                      static_cast<double>(reached.value) / 1000);
+  head("seen_replay_finished", "gauge", "1 once all that the run was given is done.");
+  text +=
+      fmt::format("seen_replay_finished{{topic=\"{}\"}} {}\n", manifest.target, manifest.finished ? 1 : 0);
+  return text;
+}
+
+Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
+                          TimeMs reached) {
+  const std::string beside = path + ".new";
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file << ReplayMetricsText(manifest, rejects, reached);
+  file.close();
+  if (!file || std::rename(beside.c_str(), path.c_str()) != 0)
+    return Fail(Code::kUnavailable, fmt::format("--metrics: {}: {}", path, std::strerror(errno)));
+  return {};
+}
+
+}  // namespace seen

@@ -1,0 +1,207 @@
+#include "tools/replay/replay_run.h"
+
+#include <fmt/format.h>
+
+#include "flow/replay_headers.h"
+#include "tools/ask/calendar.h"
+#include "tools/common_options.h"
+#include "tools/load/event_sink.h"
+#include "tools/replay/replay_metrics.h"
+
+namespace seen {
+namespace {
+
+constexpr auto kSaveEvery = std::chrono::seconds(1);
+constexpr uint64_t kLinesBetweenChecks = 100'000;
+constexpr uint64_t kMarkTicket = ~uint64_t{0};
+
+}  // namespace
+
+ReplayRun::ReplayRun(ReplaySettings settings, std::shared_ptr<const EventPlan> plan, Manifest manifest,
+                     std::unique_ptr<HistorySource> source, Rejects& rejects)
+    : settings_(std::move(settings)),
+      manifest_(std::move(manifest)),
+      source_(std::move(source)),
+      rejects_(rejects),
+      decoder_(settings_.event_bytes_max, plan),
+      limiter_(settings_.rate),
+      progress_("replay", source_->Total(), source_->Unit(),
+                settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto),
+      now_(SystemClock().WallNow()),
+      next_check_(kLinesBetweenChecks),
+      started_(SystemClock().Now()) {
+  const LineCounts before = manifest_.Counts();
+  lines_before_ = before.done();
+  rejected_before_ = before.rejected;
+}
+
+ReplayRun::~ReplayRun() = default;
+
+Status ReplayRun::Open() {
+  std::vector<std::pair<std::string, std::string>> headers = {{std::string(kReplayHeader), manifest_.run}};
+  if (settings_.publishes_live) headers.emplace_back(kReplayPublishHeader, kReplayPublishLive);
+  if (settings_.lag_max) {
+    auto pacer = LagPacer::Open({.brokers = settings_.brokers,
+                                 .client = settings_.client,
+                                 .topic = settings_.target.name,
+                                 .partitions = settings_.target.partitions,
+                                 .watermarks_topic = settings_.watermarks_topic,
+                                 .lag_max = *settings_.lag_max,
+                                 .rate_max = settings_.rate});
+    if (!pacer) return Fail(pacer.error());
+    pacer_ = std::move(*pacer);
+    limiter_ = RateLimiter(pacer_->rate());
+  }
+  // What isn't delivered stays unfinished: the next run sends it.
+  const auto on_delivery = [this](uint64_t ticket, bool delivered) {
+    if (delivered && ticket != kMarkTicket) source_->Finish(ticket, LineOutcome::kSent);
+  };
+  auto producer = BulkProducer::Open({.brokers = settings_.brokers,
+                                      .client = settings_.client,
+                                      .topic = settings_.target.name,
+                                      .partitioner = settings_.partitioner,
+                                      .on_delivery = on_delivery,
+                                      .headers = std::move(headers)});
+  if (!producer) return Fail(producer.error());
+  producer_ = std::move(*producer);
+  return {};
+}
+
+Status ReplayRun::Run() {
+  if (auto opened = Open(); !opened) return opened;
+  const bool was_finished = std::exchange(manifest_.finished, false);
+  Status sent = SendAll();
+  // What is on its way arrives, or isn't finished.
+  Status flushed = sent ? FlushAll(*producer_) : producer_->Flush(std::chrono::seconds(5));
+  // A run that isn't whole has no end: another one goes on with it.
+  const bool is_whole = sent && flushed && !Interrupted();
+  if (is_whole && (began_ || !was_finished)) {
+    sent = SendMarks(kReplayEnd);
+    if (sent) flushed = FlushAll(*producer_);
+  }
+  manifest_.finished = is_whole && sent && flushed;
+  const Status saved = Save();
+  ShowProgress();
+  progress_.Finish();
+  if (!sent) return sent;
+  if (!flushed) return flushed;
+  return saved;
+}
+
+// In every partition, so that each one knows by itself.
+Status ReplayRun::SendMarks(std::string_view mark) {
+  for (int32_t partition = 0; partition < settings_.target.partitions; ++partition) {
+    if (auto marked =
+            producer_->SendMark(partition, std::string(kReplayMarkHeader), std::string(mark), kMarkTicket);
+        !marked)
+      return marked;
+  }
+  return {};
+}
+
+Status ReplayRun::SendAll() {
+  Instant next_save = SystemClock().Now() + kSaveEvery;
+  const auto send = [&](const HistoryEntry& entry) { return Send(entry); };
+  while (!Interrupted()) {
+    const auto more = source_->Next(send);
+    if (!more) return Fail(more.error());
+    producer_->Poll();
+    if (producer_->failed_total() > 0) return Fail(Undelivered());
+    if (source_->PartEnded() || lines_ >= next_check_ || !*more) {
+      if (auto few = CheckRejects(); !few) return few;
+    }
+    if (!*more) return {};
+    ShowProgress();
+    if (pacer_ && pacer_->Look()) limiter_ = RateLimiter(pacer_->rate());
+    if (SystemClock().Now() < next_save) continue;
+    if (auto saved = Save(); !saved) return saved;
+    now_ = SystemClock().WallNow();
+    next_save = SystemClock().Now() + kSaveEvery;
+  }
+  return {};
+}
+
+Status ReplayRun::Send(const HistoryEntry& entry) {
+  ++lines_;
+  if (!entry.problem.empty())
+    return Reject(entry, entry.record != nullptr ? "null_value" : "not_a_row", entry.problem);
+  const auto event = decoder_.Decode(entry.event);
+  if (!event) return Reject(entry, RejectReasonName(event.error().reason), event.error().message);
+  if (event->skip != SkipReason::kNone || event->filters == 0) {
+    source_->Finish(entry.ticket, LineOutcome::kSkipped);
+    return {};
+  }
+  const TimeMs at = event->exposed_at;
+  if ((settings_.since && at < *settings_.since) || (settings_.until && at >= *settings_.until)) {
+    source_->Finish(entry.ticket, LineOutcome::kSkipped);
+    return {};
+  }
+  if (at.value - now_.value > settings_.future_skew_max.count()) {
+    return Reject(entry, RejectReasonName(RejectReason::kTooFarAhead),
+                  fmt::format("exposed_at: {}: ahead of this machine's clock", TimeText(at)));
+  }
+  if (settings_.stamps_exposure) {
+    if (const auto why = settings_.target.WhyNotKept(at, now_); !why.empty()) {
+      return Reject(
+          entry, why,
+          fmt::format("exposed_at: {}: topic {} doesn't keep records of that time. Remedy: its retention.ms "
+                      "and message.timestamp.*, or --since",
+                      TimeText(at), settings_.target.name));
+    }
+  }
+  if (settings_.target.message_bytes_max && entry.event.size() >= *settings_.target.message_bytes_max) {
+    return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
+                  fmt::format("{} bytes, and max.message.bytes of topic {} is {}", entry.event.size(),
+                              settings_.target.name, *settings_.target.message_bytes_max));
+  }
+  if (!std::exchange(began_, true)) {
+    if (auto begun = SendMarks(kReplayBegin); !begun) return begun;
+  }
+  limiter_.Wait();
+  reached_ = at;
+  return producer_->SendFrom(entry.record, event->user_id, entry.event,
+                             settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
+}
+
+Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
+  auto added = rejects_.Add(reason, message, source_->WhereOf(source_->Place()), entry.text);
+  source_->Finish(entry.ticket, LineOutcome::kRejected);
+  return added;
+}
+
+Status ReplayRun::CheckRejects() {
+  next_check_ = lines_ + kLinesBetweenChecks;
+  return rejects_.CheckShare(rejected_before_ + rejects_.total(), lines_before_ + lines_);
+}
+
+Status ReplayRun::Save() {
+  source_->Describe(manifest_);
+  if (!settings_.metrics_path.empty()) {
+    if (auto written = WriteReplayMetrics(settings_.metrics_path, manifest_, rejects_, reached_); !written)
+      return written;
+  }
+  if (settings_.manifest_path.empty()) return {};
+  if (auto synced = rejects_.Sync(); !synced) return synced;
+  return WriteManifest(settings_.manifest_path, manifest_);
+}
+
+void ReplayRun::ShowProgress() {
+  const double elapsed_s = std::chrono::duration<double>(SystemClock().Now() - started_).count();
+  const std::string day =
+      reached_.value > 0 ? fmt::format(", reached {}", DayText(DayOf(reached_))) : std::string();
+  progress_.Update(
+      source_->Position(),
+      fmt::format("{} lines at {}/s{}{}, {} rejected", WithThousands(lines_),
+                  WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))), day,
+                  pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
+                  WithThousands(rejects_.total())));
+}
+
+Error ReplayRun::Undelivered() const {
+  return {Code::kUnavailable,
+          fmt::format(
+              "{} events could not be delivered: {}{}", producer_->failed_total(), producer_->last_failure(),
+              settings_.manifest_path.empty() ? "" : "; run again to go on from " + settings_.manifest_path)};
+}
+
+}  // namespace seen

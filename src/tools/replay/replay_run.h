@@ -1,0 +1,83 @@
+#pragma once
+// One run of replay: entries of a source into the topic, what is finished into the manifest.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "decode/event_decoder.h"
+#include "kafka/bulk_producer.h"
+#include "tools/load/rate_limiter.h"
+#include "tools/progress.h"
+#include "tools/replay/history_source.h"
+#include "tools/replay/lag_pacer.h"
+#include "tools/replay/rejects.h"
+#include "tools/replay/target_topic.h"
+
+namespace seen {
+
+struct ReplaySettings {
+  std::string brokers;
+  ClientSettings client;
+  TargetTopic target;
+  Partitioner partitioner = Partitioner::kMurmur2;
+  uint64_t event_bytes_max = 0;
+  std::chrono::milliseconds future_skew_max{0};
+  bool stamps_exposure = true;         // records carry the time of their exposure, else of sending
+  std::optional<TimeMs> since, until;  // of the exposures; what is outside is skipped
+  double rate = 0;                     // events a second; 0: no limit
+  std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
+  std::string watermarks_topic;
+  bool publishes_live = false;  // users are published as they come, else once, when the run ends
+  std::string manifest_path;    // empty: nothing is remembered
+  std::string metrics_path;     // empty: none are written
+  bool quiet = false;
+};
+
+/// One thread.
+class ReplayRun {
+ public:
+  ReplayRun(ReplaySettings settings, std::shared_ptr<const EventPlan> plan, Manifest manifest,
+            std::unique_ptr<HistorySource> source, Rejects& rejects);
+  ~ReplayRun();
+
+  /// Until the source ends, an interrupt, or an error: kMalformed where too many lines are rejected. What was
+  /// acknowledged by then is in the manifest, whatever the outcome.
+  Status Run();
+
+  const Manifest& manifest() const { return manifest_; }
+
+ private:
+  Status Open();
+  Status SendAll();
+  Status SendMarks(std::string_view mark);
+  Status Send(const HistoryEntry& entry);
+  Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message);
+  Status CheckRejects();
+  Status Save();
+  void ShowProgress();
+  Error Undelivered() const;
+
+  ReplaySettings settings_;
+  Manifest manifest_;
+  std::unique_ptr<HistorySource> source_;  // outlives the producer, whose acknowledgements go to it
+  Rejects& rejects_;
+  EventDecoder decoder_;
+  RateLimiter limiter_;
+  std::unique_ptr<LagPacer> pacer_;  // nullptr: the rate is fixed
+  bool began_ = false;               // its begin stands in every partition
+  Progress progress_;
+  std::unique_ptr<BulkProducer> producer_;
+  TimeMs now_;          // looked at now and then
+  TimeMs reached_;      // the last event's time
+  uint64_t lines_ = 0;  // of this run
+  uint64_t lines_before_ = 0;
+  uint64_t rejected_before_ = 0;
+  uint64_t next_check_ = 0;
+  Instant started_;
+};
+
+}  // namespace seen

@@ -1,0 +1,157 @@
+#include "tools/replay/target_topic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "kafka/admin.h"
+#include "kafka/reader.h"
+
+namespace seen {
+namespace {
+
+constexpr std::chrono::seconds kTimeout(15);
+constexpr int64_t kRecordsLookedAt = 100;  // of each partition
+
+Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic,
+                                        const std::string& name) {
+  const auto text = admin.TopicConfig(topic, name, kTimeout);
+  // A broker that hides its settings is no reason not to send.
+  if (!text && text.error().code != Code::kUnavailable) return std::optional<int64_t>();
+  if (!text) return Fail(text.error());
+  if (!*text) return std::optional<int64_t>();
+  int64_t value = 0;
+  const auto read = std::from_chars((*text)->data(), (*text)->data() + (*text)->size(), value);
+  const bool is_limit = read.ec == std::errc() && value >= 0 && value != INT64_MAX;
+  return is_limit ? std::optional(value) : std::nullopt;
+}
+
+Status LookAtKeys(const std::string& brokers, const ClientSettings& client, Partitioner partitioner,
+                  TargetTopic& target) {
+  const auto all = TopicReader::Open({.brokers = brokers,
+                                      .client = client,
+                                      .topic = target.name,
+                                      .from_time = {},
+                                      .to_time = {},
+                                      .only_partition = {},
+                                      .from_offsets = {},
+                                      .to_offsets = {}},
+                                     kTimeout);
+  if (!all) return Fail(all.error());
+  std::map<int32_t, int64_t> from;
+  for (const auto& range : (*all)->ranges())
+    from[range.partition] = std::max(range.from, range.to - kRecordsLookedAt);
+  const auto last = TopicReader::Open({.brokers = brokers,
+                                       .client = client,
+                                       .topic = target.name,
+                                       .from_time = {},
+                                       .to_time = {},
+                                       .only_partition = {},
+                                       .from_offsets = from,
+                                       .to_offsets = {}},
+                                      kTimeout);
+  if (!last) return Fail(last.error());
+  const auto until = SystemClock().Now() + kTimeout;
+  while (SystemClock().Now() < until) {
+    const auto more = (*last)->Poll(
+        std::chrono::milliseconds(200), [&](int32_t partition, std::span<const Record> records) {
+          for (const Record& record : records) {
+            if (record.key.empty()) continue;
+            ++target.keys_looked_at;
+            const auto place = PartitionOf(partitioner, record.key, target.partitions);
+            target.keys_in_place += place == partition ? 1 : 0;
+          }
+        });
+    if (!more) return Fail(more.error());
+    if (!*more) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
+  if (after_max_ms && time.value - now.value > *after_max_ms) return "too_far_ahead";
+  if (before_max_ms && now.value - time.value > *before_max_ms) return "older_than_the_topic_takes";
+  if (retention_ms && now.value - time.value > *retention_ms) return "older_than_retention";
+  return {};
+}
+
+namespace {
+
+Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client,
+                             const std::string& topic, Partitioner partitioner) {
+  const auto admin = Admin::Open(brokers, client);
+  if (!admin) return Fail(admin.error());
+  const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
+  if (!partitions) return Fail(partitions.error());
+  TargetTopic target;
+  target.name = topic;
+  target.partitions = *partitions;
+  const auto number = [&](const std::string& name, std::optional<int64_t>& into) -> Status {
+    auto found = NumberOf(**admin, topic, name);
+    if (!found) return Fail(found.error());
+    if (*found) into = **found;
+    return {};
+  };
+  std::optional<int64_t> bytes;
+  // Brokers before 3.6 have difference.max.ms, those from 4.0 on the other two; in between both are in force.
+  for (const auto& [name, into] : {std::pair{"retention.ms", &target.retention_ms},
+                                   {"message.timestamp.difference.max.ms", &target.before_max_ms},
+                                   {"message.timestamp.before.max.ms", &target.before_max_ms},
+                                   {"message.timestamp.difference.max.ms", &target.after_max_ms},
+                                   {"message.timestamp.after.max.ms", &target.after_max_ms},
+                                   {"max.message.bytes", &bytes}}) {
+    if (auto found = number(name, *into); !found) return Fail(found.error());
+  }
+  if (bytes) target.message_bytes_max = static_cast<uint64_t>(*bytes);
+  const auto type = (*admin)->TopicConfig(topic, "message.timestamp.type", kTimeout);
+  target.stamps_itself = type && *type && **type == "LogAppendTime";
+  const auto may_write = (*admin)->MayWrite(topic, kTimeout);
+  if (!may_write) return Fail(may_write.error());
+  target.may_write = *may_write;
+  if (auto looked = LookAtKeys(brokers, client, partitioner, target); !looked) return Fail(looked.error());
+  return target;
+}
+
+}  // namespace
+
+// A topic that was just made, or whose leader moves, is away for a moment.
+Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSettings& client,
+                                 const std::string& topic, Partitioner partitioner) {
+  const Instant until = SystemClock().Now() + kTimeout;
+  while (true) {
+    auto looked = LookOnce(brokers, client, topic, partitioner);
+    if (looked || looked.error().code != Code::kUnavailable || SystemClock().Now() >= until) return looked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+}
+
+std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner partitioner, bool by_exposure) {
+  std::vector<TargetProblem> problems;
+  if (target.may_write == false) {
+    problems.push_back(
+        {fmt::format("topic {}: this client isn't allowed to write. Remedy: an ACL that allows WRITE",
+                     target.name),
+         true});
+  }
+  if (target.stamps_itself && by_exposure) {
+    problems.push_back({fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of "
+                                    "the exposures. Remedy: set "
+                                    "it to CreateTime on {0}, or say --timestamps now",
+                                    target.name),
+                        true});
+  }
+  if (target.keys_looked_at > 0 && target.keys_in_place * 100 < target.keys_looked_at * 99) {
+    problems.push_back(
+        {fmt::format("topic {}: of its last {} keys, {} stand where {} puts them. Remedy: the "
+                     "partitioner of the topic's other producers, by --partitioner or input.partitioner",
+                     target.name, target.keys_looked_at, target.keys_in_place, PartitionerName(partitioner)),
+         true});
+  }
+  return problems;
+}
+
+}  // namespace seen

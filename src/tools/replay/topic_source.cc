@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "kafka/reader.h"
+#include "tools/replay/history_source.h"
+
+namespace seen {
+namespace {
+
+// A ticket is a topic, a partition and a place in its sequence.
+constexpr int kSequenceBits = 40;
+constexpr int kPartitionBits = 16;
+
+class TopicSource final : public HistorySource {
+ public:
+  Status Add(const TopicRange& range, const ManifestTopic* known) {
+    if (known != nullptr && known->range != range.words) {
+      return Fail(Code::kRefused,
+                  fmt::format("--from-topic: {}: its range was \"{}\" and is now \"{}\": name another "
+                              "file with --progress, or the same range",
+                              range.topic, known->range, range.words));
+    }
+    Part part{.range = range, .reader = {}, .tracks = {}, .before = {}};
+    std::map<int32_t, int64_t> from = range.from_offsets;
+    if (known != nullptr) {
+      for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
+      part.before = known->records;
+    }
+    auto reader = TopicReader::Open({.brokers = range.brokers,
+                                     .client = range.client,
+                                     .topic = range.topic,
+                                     .from_time = range.since,
+                                     .to_time = range.until,
+                                     .only_partition = {},
+                                     .from_offsets = from,
+                                     .to_offsets = range.to_offsets},
+                                    std::chrono::seconds(15));
+    if (!reader) return Fail(reader.error());
+    part.reader = std::move(*reader);
+    for (const TopicReader::Range& each : part.reader->ranges()) {
+      part.tracks[each.partition].next_offset = each.from;
+      total_ += static_cast<uint64_t>(each.to - each.from);
+    }
+    parts_.push_back(std::move(part));
+    return {};
+  }
+
+  Result<bool> Next(const Use& use) override {
+    if (at_ == parts_.size()) return false;
+    Part& part = parts_[at_];
+    Status used;
+    auto more = part.reader->Poll(std::chrono::milliseconds(200), [&](int32_t partition,
+                                                                      std::span<const Record> records) {
+      Track& track = part.tracks[partition];
+      for (const Record& record : records) {
+        if (!used) return;
+        if (record.replay != nullptr) continue;  // an earlier replay's mark: no event
+        const uint64_t sequence = track.outcomes.Begin();
+        track.offsets.push_back(record.offset);
+        partition_ = partition;
+        offset_ = record.offset;
+        const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
+        used = use({.ticket = place << kSequenceBits | sequence,
+                    .text = record.value,
+                    .event = record.value,
+                    .problem = record.value_is_null ? "a null value" : "",
+                    .record = &record});
+      }
+    });
+    if (!used) return Fail(used.error());
+    if (!more) return Fail(more.error());
+    if (*more) return true;
+    part.read_whole = true;
+    part_ended_ = true;
+    ++at_;
+    return at_ < parts_.size();
+  }
+
+  void Finish(uint64_t ticket, LineOutcome outcome) override {
+    const uint64_t place = ticket >> kSequenceBits;
+    Track& track = parts_[place >> kPartitionBits].tracks.at(
+        static_cast<int32_t>(place & ((uint64_t{1} << kPartitionBits) - 1)));
+    const uint64_t before = track.outcomes.done();
+    track.outcomes.Finish(ticket & ((uint64_t{1} << kSequenceBits) - 1), outcome);
+    for (uint64_t i = before; i < track.outcomes.done(); ++i) {
+      track.next_offset = track.offsets.front() + 1;
+      track.offsets.pop_front();
+    }
+  }
+
+  void Describe(Manifest& manifest) const override {
+    for (const Part& part : parts_) {
+      ManifestTopic now{.name = part.range.topic,
+                        .range = part.range.words,
+                        .next_offsets = {},
+                        .records = part.before,
+                        .done = part.read_whole};
+      for (const auto& [partition, track] : part.tracks) {
+        now.next_offsets[partition] = track.next_offset;
+        now.records += track.outcomes.counts();
+        now.done = now.done && track.outcomes.outstanding() == 0;
+      }
+      if (ManifestTopic* known = manifest.FindTopic(now.name)) {
+        *known = std::move(now);
+      } else {
+        manifest.topics.push_back(std::move(now));
+      }
+    }
+  }
+
+  LinePlace Place() const override { return {static_cast<uint32_t>(at_), partition_, offset_}; }
+  std::string WhereOf(const LinePlace& place) const override {
+    return nlohmann::ordered_json{
+        {"topic", parts_[place.source].range.topic}, {"partition", place.partition}, {"offset", place.number}}
+        .dump();
+  }
+
+  bool PartEnded() override { return std::exchange(part_ended_, false); }
+  uint64_t Position() const override {
+    uint64_t remaining = 0;
+    for (const Part& part : parts_) remaining += part.reader->records_remaining();
+    return total_ - std::min(total_, remaining);
+  }
+  uint64_t Total() const override { return total_; }
+  std::string_view Unit() const override { return "records"; }
+
+ private:
+  struct Track {
+    LineOutcomes outcomes;
+    std::deque<int64_t> offsets;  // of what is not finished without a gap
+    int64_t next_offset = 0;
+  };
+  struct Part {
+    TopicRange range;
+    std::unique_ptr<TopicReader> reader;
+    std::map<int32_t, Track> tracks;
+    LineCounts before;  // an earlier run's
+    bool read_whole = false;
+  };
+  std::vector<Part> parts_;
+  size_t at_ = 0;
+  uint64_t total_ = 0;
+  int32_t partition_ = 0;
+  int64_t offset_ = 0;
+  bool part_ended_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges,
+                                                       const Manifest& manifest) {
+  auto source = std::make_unique<TopicSource>();
+  for (const TopicRange& range : ranges) {
+    const auto known = std::find_if(manifest.topics.begin(), manifest.topics.end(),
+                                    [&](const ManifestTopic& topic) { return topic.name == range.topic; });
+    if (auto added = source->Add(range, known == manifest.topics.end() ? nullptr : &*known); !added)
+      return Fail(added.error());
+  }
+  return source;
+}
+
+Result<std::map<int32_t, int64_t>> ParseOffsets(std::string_view text) {
+  const auto malformed =
+      Fail(Code::kMalformed, fmt::format("offsets: {}: expected PARTITION:OFFSET,...", text));
+  std::map<int32_t, int64_t> offsets;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    int32_t partition = 0;
+    int64_t offset = 0;
+    const auto first = std::from_chars(at, end, partition);
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != ':') return malformed;
+    const auto second = std::from_chars(first.ptr + 1, end, offset);
+    if (second.ec != std::errc{} || partition < 0 || offset < 0) return malformed;
+    if (!offsets.emplace(partition, offset).second) return malformed;
+    at = second.ptr;
+    if (at == end) break;
+    if (*at != ',' || at + 1 == end) return malformed;
+    ++at;
+  }
+  return offsets;
+}
+
+}  // namespace seen

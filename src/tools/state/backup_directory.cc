@@ -1,0 +1,260 @@
+#include "tools/state/backup_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tools/whole_file.h"
+
+namespace seen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOwnerFile = "seen-backups.json";
+
+std::string OwnerText(const BackupOwner& owner) {
+  const nlohmann::ordered_json json = {{"format", kBackupFormat},
+                                       {"topic", owner.topic},
+                                       {"partitioner", owner.partitioner},
+                                       {"partitions_total", owner.partitions_total},
+                                       {"instance", owner.instance}};
+  return json.dump(1) + "\n";
+}
+
+Result<BackupOwner> ReadOwner(const std::string& path) {
+  const auto text = ReadWhole(path);
+  if (!text) return Fail(text.error());
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object()) return Fail(Code::kCorrupt, path + ": it is no JSON object");
+  try {
+    if (const int format = json.at("format").get<int>(); format > kBackupFormat) {
+      return Fail(
+          Code::kRefused,
+          fmt::format("{}: format {}, and this seenctl knows formats up to {}. Remedy: use a newer seenctl",
+                      path, format, kBackupFormat));
+    }
+    return BackupOwner{json.at("topic").get<std::string>(), json.at("partitioner").get<std::string>(),
+                       json.at("partitions_total").get<int32_t>(), json.at("instance").get<std::string>()};
+  } catch (const nlohmann::json::exception& error) {
+    return Fail(Code::kCorrupt, fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+std::optional<uint32_t> NumberOf(const std::string& name) {
+  constexpr std::string_view kSuffix = ".json";
+  if (!name.ends_with(kSuffix)) return std::nullopt;
+  uint32_t number = 0;
+  const char* const end = name.data() + name.size() - kSuffix.size();
+  const auto [at, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc{} || at != end || number == 0 || name != std::to_string(number) + ".json")
+    return std::nullopt;
+  return number;
+}
+
+tl::unexpected<Error> CantList(const std::string& path, const std::error_code& code) {
+  return Fail(Code::kUnavailable, fmt::format("can't list {}: {}", path, code.message()));
+}
+
+// What was given up half-way, or nothing: a directory of something else is left alone.
+Status CheckUnused(const std::string& path) {
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "LOCK" || name == std::string(kOwnerFile) + ".tmp") continue;
+    return Fail(Code::kRefused,
+                fmt::format("--to: {} isn't empty and holds no backups: {} is in it. Remedy: name an "
+                            "empty or a new directory",
+                            path, name));
+  }
+  if (code) return CantList(path, code);
+  return {};
+}
+
+}  // namespace
+
+Result<BackupDirectory> BackupDirectory::OpenToWrite(const std::string& path, const BackupOwner& owner) {
+  std::error_code code;
+  const std::string owner_path = path + "/" + kOwnerFile;
+  if (!fs::exists(owner_path, code) && fs::exists(path, code)) {
+    if (Status unused = CheckUnused(path); !unused) return Fail(unused.error());
+  }
+  if (Status made = MakeFolder(path); !made) return Fail(made.error());
+  auto lock = FileLock::Take(path + "/LOCK", true, false);
+  if (!lock) return Fail(lock.error());
+  BackupDirectory directory(path, std::move(*lock));
+  if (!fs::exists(owner_path, code)) {
+    if (Status written = WriteDurably(owner_path, OwnerText(owner)); !written) return Fail(written.error());
+  }
+  if (Status fits = directory.CheckOwner(owner); !fits) return Fail(fits.error());
+  fs::remove_all(path + "/incoming", code);
+  for (const char* const folder : {"/backups", "/files", "/incoming"}) {
+    if (Status made = MakeFolder(path + folder); !made) return Fail(made.error());
+  }
+  if (Status learned = directory.LearnFiles(); !learned) return Fail(learned.error());
+  return directory;
+}
+
+Result<BackupDirectory> BackupDirectory::OpenToRead(const std::string& path) {
+  std::error_code code;
+  if (!fs::exists(path + "/" + kOwnerFile, code))
+    return Fail(Code::kNotFound,
+                path + ": it is no directory of backups. Name the one that backup --to wrote");
+  if (const auto owner = ReadOwner(path + "/" + kOwnerFile); !owner) return Fail(owner.error());
+  return BackupDirectory(path, std::nullopt);
+}
+
+Status BackupDirectory::CheckOwner(const BackupOwner& owner) const {
+  const auto stored = ReadOwner(path_ + "/" + kOwnerFile);
+  if (!stored) return Fail(stored.error());
+  if (*stored == owner) return {};
+  return Fail(
+      Code::kRefused,
+      fmt::format("--to: {} has backups of instance {}, topic {} with {} partitions ({}). The daemon is "
+                  "instance {}, topic {} with {} partitions ({}). Remedy: give each daemon and topic a "
+                  "directory of its own",
+                  path_, stored->instance, stored->topic, stored->partitions_total, stored->partitioner,
+                  owner.instance, owner.topic, owner.partitions_total, owner.partitioner));
+}
+
+// A manifest that can't be read costs nothing here: its files are read again.
+Status BackupDirectory::LearnFiles() {
+  const auto numbers = Numbers();
+  if (!numbers) return Fail(numbers.error());
+  for (const uint32_t number : *numbers) {
+    const auto manifest = Read(number);
+    if (!manifest) continue;
+    for (const BackedUpPartition& partition : manifest->partitions) {
+      for (const BackupFile& file : partition.files) known_[{file.bytes, ToHex(file.tail)}] = file.checksum;
+    }
+  }
+  return {};
+}
+
+std::string BackupDirectory::ManifestPath(uint32_t number) const {
+  return fmt::format("{}/backups/{}.json", path_, number);
+}
+
+std::string BackupDirectory::PathOf(const BackupFile& file) const {
+  return fmt::format("{}/files/{}-{}", path_, ToHex(file.checksum), file.bytes);
+}
+
+Result<std::vector<uint32_t>> BackupDirectory::Numbers() const {
+  std::vector<uint32_t> numbers;
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_ + "/backups", code)) {
+    if (const auto number = NumberOf(entry.path().filename().string())) numbers.push_back(*number);
+  }
+  if (code && code != std::errc::no_such_file_or_directory) return CantList(path_ + "/backups", code);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+Result<BackupManifest> BackupDirectory::Read(uint32_t number) const {
+  const std::string path = ManifestPath(number);
+  const auto text = ReadWhole(path);
+  if (!text) return Fail(Code::kNotFound, fmt::format("--backup: {} has no backup {}", path_, number));
+  auto manifest = DecodeManifest(*text);
+  if (!manifest) return Fail(manifest.error().code, fmt::format("{}: {}", path, manifest.error().message));
+  return manifest;
+}
+
+Result<BackupManifest> BackupDirectory::ReadOrNewest(std::optional<uint32_t> number) const {
+  if (number) return Read(*number);
+  const auto numbers = Numbers();
+  if (!numbers) return Fail(numbers.error());
+  if (numbers->empty()) return Fail(Code::kNotFound, path_ + ": no backup in it is whole yet");
+  return Read(numbers->back());
+}
+
+Result<BackupFile> BackupDirectory::Take(const std::string& path, const std::string& name, bool may_link,
+                                         Added& added) {
+  auto file = LookAt(path, name);
+  if (!file) return file;
+  std::error_code code;
+  // Only SST files are never written again, and tell by their tails who they are.
+  const bool is_table = name.ends_with(".sst");
+  const auto known = known_.find({file->bytes, ToHex(file->tail)});
+  if (is_table && known != known_.end()) {
+    file->checksum = known->second;
+    if (fs::file_size(PathOf(*file), code) == file->bytes && !code) return file;
+  }
+  const std::string incoming = fmt::format("{}/incoming/{}", path_, ++incoming_made_);
+  auto checksum = LinkOrCopy(path, incoming, is_table && may_link);
+  if (!checksum) return Fail(checksum.error());
+  file->checksum = *checksum;
+  known_[{file->bytes, ToHex(file->tail)}] = *checksum;
+  const std::string place = PathOf(*file);
+  if (fs::file_size(place, code) == file->bytes && !code) {
+    fs::remove(incoming, code);
+    return file;
+  }
+  fs::rename(incoming, place, code);
+  if (code) return Fail(Code::kUnavailable, fmt::format("can't rename to {}: {}", place, code.message()));
+  ++added.files;
+  added.bytes += file->bytes;
+  return file;
+}
+
+Status BackupDirectory::Verify(const BackupFile& file) const {
+  const std::string path = PathOf(file);
+  const auto checksum = HashOfFile(path);
+  if (!checksum) return Fail(checksum.error());
+  if (*checksum == file.checksum) return {};
+  return Fail(Code::kCorrupt,
+              fmt::format("{}: its bytes have the checksum {}. Remedy: check the disk; delete the "
+                          "file, and make a new backup",
+                          path, ToHex(*checksum)));
+}
+
+Status BackupDirectory::Commit(BackupManifest& manifest) {
+  const auto numbers = Numbers();
+  if (!numbers) return Fail(numbers.error());
+  manifest.number = numbers->empty() ? 1 : numbers->back() + 1;
+  if (Status synced = SyncFolder(path_ + "/files"); !synced) return synced;
+  return WriteDurably(ManifestPath(manifest.number), EncodeManifest(manifest));
+}
+
+Result<uint32_t> BackupDirectory::Keep(uint32_t count) {
+  const auto numbers = Numbers();
+  if (!numbers) return Fail(numbers.error());
+  uint32_t gone = 0;
+  std::error_code code;
+  for (size_t i = 0; i + count < numbers->size(); ++i, ++gone) {
+    if (!fs::remove(ManifestPath((*numbers)[i]), code) && code) {
+      return Fail(Code::kUnavailable,
+                  fmt::format("--keep: can't remove backup {}: {}", (*numbers)[i], code.message()));
+    }
+  }
+  if (Status synced = SyncFolder(path_ + "/backups"); !synced) return Fail(synced.error());
+  return gone;
+}
+
+Status BackupDirectory::RemoveUnnamed() const {
+  const auto numbers = Numbers();
+  if (!numbers) return Fail(numbers.error());
+  std::set<std::string> named;
+  for (const uint32_t number : *numbers) {
+    const auto manifest = Read(number);
+    if (!manifest) return Fail(manifest.error());
+    for (const BackedUpPartition& partition : manifest->partitions) {
+      for (const BackupFile& file : partition.files) named.insert(PathOf(file));
+    }
+  }
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_ + "/files", code)) {
+    std::error_code removing;
+    if (!named.contains(entry.path().string())) fs::remove(entry.path(), removing);
+    if (removing)
+      return Fail(Code::kUnavailable,
+                  fmt::format("can't remove {}: {}", entry.path().string(), removing.message()));
+  }
+  if (code) return CantList(path_ + "/files", code);
+  return {};
+}
+
+}  // namespace seen

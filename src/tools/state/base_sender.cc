@@ -1,0 +1,90 @@
+#include "tools/state/base_sender.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "tools/common_options.h"
+
+namespace seen {
+namespace {
+
+constexpr uint64_t kOpeningTicket = 1;
+constexpr uint64_t kPartTicket = 2;
+constexpr std::chrono::milliseconds kPolls{5};
+
+}  // namespace
+
+BaseSender::BaseSender(Options options, StateSink& sink)
+    : options_(std::move(options)), sink_(sink), partitions_(static_cast<size_t>(options_.partitions)) {}
+
+Status BaseSender::Poll(std::chrono::steady_clock::time_point until) {
+  sink_.PollDeliveries([this](const StateDelivery& delivery) {
+    --unacknowledged_;
+    failed_ |= delivery.offset < 0;
+    Partition& partition = partitions_[static_cast<size_t>(delivery.partition)];
+    if (delivery.ticket == kOpeningTicket) partition.epoch = delivery.offset;
+    if (delivery.ticket == kPartTicket && partition.base_at == kNoOffset) partition.base_at = delivery.offset;
+  });
+  if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
+  if (!failed_ && std::chrono::steady_clock::now() <= until) return {};
+  const std::string refusal = options_.refusal ? options_.refusal() : "";
+  return Fail(Code::kUnavailable, refusal.empty() ? "the brokers didn't take all records in time" : refusal);
+}
+
+Status BaseSender::Send(int32_t partition, const std::string& record, uint64_t ticket) {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  while (!sink_.TrySend(partition, record, ticket)) {
+    if (Status polled = Poll(until); !polled) return polled;
+    std::this_thread::sleep_for(kPolls);
+  }
+  ++unacknowledged_;
+  return Poll(until);
+}
+
+Status BaseSender::WaitForAll() {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  while (unacknowledged_ > 0) {
+    if (Status polled = Poll(until); !polled) return polled;
+    std::this_thread::sleep_for(kPolls);
+  }
+  return Poll(until);
+}
+
+Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)>& first_rows) {
+  std::string opening;
+  EncodeStateOpening(options_.opening, opening);
+  for (int32_t partition = 0; partition < options_.partitions; ++partition) {
+    if (Status sent = Send(partition, opening, kOpeningTicket); !sent) return sent;
+  }
+  if (Status opened = WaitForAll(); !opened) return opened;
+  for (int32_t number = 0; number < options_.partitions; ++number) {
+    Partition& partition = partitions_[static_cast<size_t>(number)];
+    StatePart head;
+    head.kind = StreamKind::kBase;
+    head.epoch = partition.epoch;
+    head.from = head.to = options_.position;
+    partition.writer = std::make_unique<PartWriter>(
+        head, options_.record_bytes_max,
+        [this, number](const std::string& record) { return Send(number, record, kPartTicket); });
+    for (const Row& row : first_rows(number)) {
+      if (Status added = partition.writer->Add(row); !added) return added;
+    }
+    // Its last part says where it begins: once that is known.
+    if (Status flushed = partition.writer->Flush(); !flushed) return flushed;
+  }
+  return WaitForAll();
+}
+
+Status BaseSender::Add(int32_t partition, const Row& row) {
+  return partitions_[static_cast<size_t>(partition)].writer->Add(row);
+}
+
+Status BaseSender::Finish() {
+  for (Partition& partition : partitions_) {
+    if (Status finished = partition.writer->Finish(partition.base_at); !finished) return finished;
+  }
+  return WaitForAll();
+}
+
+}  // namespace seen

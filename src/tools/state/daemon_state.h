@@ -1,0 +1,48 @@
+#pragma once
+// A running daemon's state, asked over HTTP.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "serve/state_copies_port.h"
+#include "tools/ask/daemon_client.h"
+#include "tools/state/backup_directory.h"
+#include "tools/state/files.h"
+#include "tools/state/state_report.h"
+
+namespace seen {
+
+/// Waits until the daemon's checkpoints hold all that its input held when this was called. kUnavailable after
+/// `timeout`, naming the partition that is behind.
+Status WaitForCheckpoints(DaemonClient& daemon, std::chrono::seconds timeout);
+
+/// A digest of each partition of the daemon, or of the copy. nullptr: of the present state. kUnavailable
+/// after `timeout`.
+Result<StateReport> DigestDaemon(DaemonClient& daemon, TimeMs as_of, const StateCopy* copy,
+                                 std::chrono::seconds timeout, bool quiet);
+
+/// A copy that the daemon keeps as long as this lives. One thread.
+class HeldCopy {
+ public:
+  /// Waits until `timeout` for another backup to end. kRefused: the copy isn't on this machine, or a
+  /// partition of the daemon isn't in it.
+  static Result<HeldCopy> Make(DaemonClient& daemon, std::chrono::seconds timeout);
+  HeldCopy(HeldCopy&& other) noexcept;
+  HeldCopy& operator=(HeldCopy&&) = delete;
+  ~HeldCopy();
+
+  const StateCopy& copy() const { return copy_; }
+  const BackupOwner& owner() const { return owner_; }
+
+ private:
+  HeldCopy(DaemonClient& daemon, StateCopy copy) : daemon_(&daemon), copy_(std::move(copy)) {}
+
+  DaemonClient* daemon_;  // nullptr: another one has the copy now
+  StateCopy copy_;
+  BackupOwner owner_;
+  std::optional<FileLock> lock_;
+};
+
+}  // namespace seen

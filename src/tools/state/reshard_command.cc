@@ -1,0 +1,336 @@
+// reshard: the state of all old partitions, as bases for a topic with another number of partitions.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "kafka/admin.h"
+#include "kafka/state_topic.h"
+#include "rows/position_codec.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+#include "tools/state/base_sender.h"
+#include "tools/state/merged_rows.h"
+#include "tools/state/row_router.h"
+#include "tools/state/state_source.h"
+
+namespace seen {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAsk{10'000};
+constexpr size_t kRecordBytesMax = 900'000;
+constexpr size_t kBatchOverhead = 512;  // of a record alone in its batch
+constexpr size_t kQueueBytesMax = 32 << 20;
+
+struct ReshardOptions {
+  std::vector<std::string> directories;
+  std::vector<std::string> backups;
+  KafkaOptions kafka;
+  int32_t partitions = 0;
+  std::string state_topic;
+  std::string group;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// All old partitions, from as many daemons as had them.
+struct OldState {
+  std::vector<StateSource> sources;
+  std::vector<std::unique_ptr<RestingRows>> partitions;
+  StoreDescriptor descriptor;  // of the new partitions, but for their numbers
+  Position position;           // likewise
+};
+
+template <typename Named>
+bool SameNames(const std::vector<Named>& a, const std::vector<Named>& b, auto name_of) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const Named& x, const Named& y) { return name_of(x) == name_of(y); });
+}
+
+// Numbers in keys and sets must mean the same in all of them.
+Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
+  const auto& a = first.identity;
+  const auto& b = other.identity;
+  if (a.topic != b.topic || a.partition_count != b.partition_count || a.partitioner != b.partitioner) {
+    return Fail(Code::kRefused,
+                fmt::format("partition {} is of topic {} with {} partitions ({}), partition {} of {} with "
+                            "{} ({}). Remedy: name the state of one topic",
+                            b.partition, b.topic, b.partition_count, b.partitioner, a.partition, a.topic,
+                            a.partition_count, a.partitioner));
+  }
+  const auto itself = [](const std::string& name) { return name; };
+  const auto of_filter = [](const StoredFilter& filter) { return filter.name; };
+  if (SameNames(first.filters, other.filters, of_filter) && SameNames(first.kinds, other.kinds, itself))
+    return {};
+  return Fail(Code::kRefused,
+              fmt::format("partitions {} and {} number their filters or kinds differently. Remedy: start "
+                          "the daemons with one configuration, let each open its partitions, and "
+                          "take the state then. If that doesn't help, --rebuild numbers them anew",
+                          a.partition, b.partition));
+}
+
+// Of each filter what holds for all old partitions: any of them may hold a user of a new one.
+void JoinWholeness(const std::vector<FilterWholeness>& filters, std::vector<FilterWholeness>& joined) {
+  for (const FilterWholeness& filter : filters) {
+    const auto at = std::lower_bound(joined.begin(), joined.end(), filter.filter,
+                                     [](const FilterWholeness& one, FilterId id) { return one.filter < id; });
+    if (at == joined.end() || at->filter != filter.filter) {
+      joined.insert(at, filter);
+      continue;
+    }
+    at->complete_since = std::max(at->complete_since, filter.complete_since);
+    at->awaits_record |= filter.awaits_record;
+    at->window_days = std::min(at->window_days, filter.window_days);
+    at->last_published = std::max(at->last_published, filter.last_published);
+  }
+}
+
+// Older versions wrote lost ranges alone.
+std::vector<FilterWholeness> WholenessOf(const Position& position, const StoreDescriptor& descriptor) {
+  if (!position.filters.empty()) return position.filters;
+  std::vector<FilterWholeness> filters;
+  for (size_t i = 0; i < descriptor.filters.size(); ++i) {
+    FilterWholeness& filter = filters.emplace_back();
+    filter.filter = FilterId(i);
+    filter.window_days = descriptor.filters[i].window_days;
+    for (const LostRange& range : position.lost_ranges)
+      filter.complete_since = std::max(filter.complete_since, range.noticed_at);
+  }
+  return filters;
+}
+
+Status OpenSource(Result<StateSource> source, std::map<int32_t, std::string>& known, OldState& old) {
+  if (!source) return Fail(source.error());
+  for (const int32_t number : source->Partitions()) {
+    auto rows = source->Open(number);
+    if (!rows && rows.error().code == Code::kNotFound) continue;  // it was being made
+    if (!rows) return Fail(rows.error());
+    const StoreDescriptor& descriptor = (*rows)->descriptor();
+    if (const auto [at, is_new] = known.emplace(number, source->name()); !is_new) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("partition {} is in {} and in {}. Remedy: leave the older state of "
+                              "it out",
+                              number, at->second, source->name()));
+    }
+    if (old.partitions.empty()) old.descriptor = descriptor;
+    if (Status alike = CheckAlike(old.descriptor, descriptor); !alike) return alike;
+    if (const auto& position = (*rows)->position()) {
+      old.position.partition_time = std::max(old.position.partition_time, position->partition_time);
+      JoinWholeness(WholenessOf(*position, descriptor), old.position.filters);
+    }
+    old.partitions.push_back(std::move(*rows));
+  }
+  old.sources.push_back(std::move(*source));
+  return {};
+}
+
+Result<OldState> OpenOld(const ReshardOptions& options) {
+  OldState old;
+  std::map<int32_t, std::string> known;
+  for (const std::string& directory : options.directories) {
+    if (Status opened = OpenSource(StateSource::OfDirectory(directory), known, old); !opened)
+      return Fail(opened.error());
+  }
+  for (const std::string& backups : options.backups) {
+    if (Status opened = OpenSource(StateSource::OfBackup(backups, {}), known, old); !opened)
+      return Fail(opened.error());
+  }
+  for (int32_t number = 0; number < old.descriptor.identity.partition_count; ++number) {
+    if (known.contains(number)) continue;
+    return Fail(Code::kRefused,
+                fmt::format("partition {} of {} is missing: its users would lose what they saw. Remedy: "
+                            "name the state of all daemons, each with --dir or --from",
+                            number, old.descriptor.identity.partition_count));
+  }
+  if (old.descriptor.identity.topic == options.kafka.topic) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--topic: {} is the topic that this state is of. Remedy: name the new "
+                            "topic, which has {} partitions",
+                            options.kafka.topic, options.partitions));
+  }
+  // A record of the old topic was no time ahead of the clock that the new one knows of.
+  old.position.partition_time = std::min(old.position.partition_time, SystemClock().WallNow());
+  for (FilterWholeness& filter : old.position.filters) {
+    if (filter.last_published == LastPublished::kKept) filter.last_published = LastPublished::kUnread;
+  }
+  old.descriptor.topics.clear();  // snapshots of users of other partitions
+  old.descriptor.identity.topic = options.kafka.topic;
+  old.descriptor.identity.partition_count = options.partitions;
+  return old;
+}
+
+/// Looks at the topics, and makes that of the state. Returns how long a record may be.
+Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings& client) {
+  const auto admin = Admin::Open(options.kafka.brokers, client);
+  if (!admin) return Fail(admin.error());
+  const auto count = (*admin)->PartitionCount(options.kafka.topic, kAsk);
+  if (!count) return Fail(count.error());
+  if (*count != options.partitions) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--partitions: {}, and topic {} has {}. Remedy: give its number",
+                            options.partitions, options.kafka.topic, *count));
+  }
+  const TopicSpec spec{options.state_topic,
+                       options.partitions,
+                       {{"cleanup.policy", "delete"},
+                        {"retention.ms", "-1"},
+                        {"retention.bytes", "-1"},
+                        {"segment.bytes", "134217728"},
+                        {"unclean.leader.election.enable", "false"}}};
+  const auto state = (*admin)->EnsureTopic(spec, kAsk);
+  if (!state) return Fail(state.error());
+  if (!state->warning.empty()) {
+    return Fail(
+        Code::kRefused,
+        fmt::format("--state-topic: {}. Remedy: delete it, and this command makes it anew", state->warning));
+  }
+  std::vector<int32_t> all(static_cast<size_t>(options.partitions));
+  std::iota(all.begin(), all.end(), 0);
+  Result<std::map<int32_t, int64_t>> ends;
+  for (int attempt = 0; attempt < 10; ++attempt) {  // a topic that was just made has no leaders yet
+    ends = (*admin)->Ends(options.state_topic, all, kAsk);
+    if (ends || Interrupted()) break;
+    std::this_thread::sleep_for(milliseconds(300));
+  }
+  if (!ends) return Fail(ends.error());
+  for (const auto& [partition, end] : *ends) {
+    if (end == 0) continue;
+    return Fail(Code::kRefused,
+                fmt::format("--state-topic: {} has records in partition {}. Remedy: name another topic, or "
+                            "delete this one if an earlier run was cut short",
+                            options.state_topic, partition));
+  }
+  const auto bytes = (*admin)->TopicConfig(options.state_topic, "max.message.bytes", kAsk);
+  size_t most = kRecordBytesMax;
+  if (bytes && *bytes) most = std::min<size_t>(most, std::strtoull((*bytes)->c_str(), nullptr, 10));
+  if (most < 2 * kBatchOverhead) {
+    return Fail(Code::kRefused,
+                fmt::format("--state-topic: {} has max.message.bytes = {}. Remedy: raise it to 1000000",
+                            options.state_topic, most));
+  }
+  return most - kBatchOverhead;
+}
+
+struct Sent {
+  uint64_t rows = 0;
+  uint64_t rows_to_all = 0;
+};
+
+Status SendRows(const ReshardOptions& options, OldState& old, BaseSender& sender, Sent& sent) {
+  const std::string position = EncodePosition(old.position);
+  const std::string wholeness = EncodeWholeness(old.position.filters);
+  StoreDescriptor descriptor = old.descriptor;
+  std::string encoded_descriptor;
+  Status begun = sender.Begin([&](int32_t partition) {
+    descriptor.identity.partition = partition;
+    encoded_descriptor = EncodeDescriptor(descriptor);
+    return std::vector<Row>{{RowOp::kPut, PositionKey(), position},
+                            {RowOp::kPut, WholenessKey(), wholeness},
+                            {RowOp::kPut, DescriptorKey(), encoded_descriptor}};
+  });
+  if (!begun) return begun;
+  const auto partitioner = ParsePartitioner(old.descriptor.identity.partitioner);
+  if (!partitioner) return Fail(Code::kCorrupt, "the descriptor names no partitioner that is known");
+  const RowRouter router(*partitioner, options.partitions);
+  Progress progress("reshard", 0, "rows", options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  Status read = ForEachMerged(
+      old.partitions, StoredLimits(old.descriptor.filters),
+      [&](std::string_view key, std::string_view value, RestingRows& source) -> Status {
+        const RowRouter::Lookup lookup{[&](const UserRef& user) { return source.MarkedIdOf(user); },
+                                       [&](const UserRef& user) { return source.DeltaOf(user); }};
+        const auto to = router.Route(key, value, lookup);
+        if (!to) return Fail(to.error());
+        if (!*to) return {};
+        progress.Update(++sent.rows);
+        const Row row{RowOp::kPut, key, value};
+        if (**to != RowRouter::kAll) return sender.Add(**to, row);
+        ++sent.rows_to_all;
+        for (int32_t partition = 0; partition < options.partitions; ++partition) {
+          if (Status added = sender.Add(partition, row); !added) return added;
+        }
+        return {};
+      });
+  return read ? sender.Finish() : read;
+}
+
+Result<Sent> Reshard(const ReshardOptions& options) {
+  const auto client = options.kafka.Settings();
+  if (!client) return Fail(client.error());
+  auto old = OpenOld(options);
+  if (!old) return Fail(old.error());
+  const auto record_bytes_max = PrepareTopics(options, *client);
+  if (!record_bytes_max) return Fail(record_bytes_max.error());
+  StateTopicOptions topic{options.kafka.brokers, *client,        options.state_topic,
+                          options.group,         kQueueBytesMax, *record_bytes_max + kBatchOverhead};
+  const auto producer = StateProducer::Open(topic);
+  if (!producer) return Fail(producer.error());
+  BaseSender::Options sending;
+  sending.partitions = options.partitions;
+  sending.opening = {options.group, "seenctl reshard", SEEN_VERSION, false, SystemClock().WallNow(), 0,
+                     kNoOffset};
+  sending.record_bytes_max = *record_bytes_max;
+  sending.refusal = [&producer = **producer] { return producer.refusal(); };
+  BaseSender sender(sending, **producer);
+  Sent sent;
+  if (Status done = SendRows(options, *old, sender, sent); !done) {
+    return Fail(done.error().code,
+                fmt::format("{}. Remedy: delete topic {}, in which no base is whole, and run it again",
+                            done.error().message, options.state_topic));
+  }
+  return sent;
+}
+
+int RunReshard(const ReshardOptions& options) {
+  if (options.directories.empty() && options.backups.empty())
+    return ExitWith({Code::kInvalidArgument, "reshard: give the old state, with --dir or --from"});
+  CatchInterrupts();
+  const auto sent = Reshard(options);
+  if (!sent) return ExitWith(sent.error());
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"partitions", options.partitions}, {"rows", sent->rows}, {"rows_to_all", sent->rows_to_all}};
+    fmt::print("{}\n", json.dump());
+    return kExitOk;
+  }
+  fmt::print(
+      "{} has a base for each of {} partitions: {} rows, and {} of users whose id is gone in all of them. "
+      "Start the "
+      "daemons of group {} with input.topic {} and state.topic {}\n",
+      options.state_topic, options.partitions, WithThousands(sent->rows), WithThousands(sent->rows_to_all),
+      options.group, options.kafka.topic, options.state_topic);
+  return kExitOk;
+}
+
+}  // namespace
+
+Subcommand AddReshard(CLI::App& root) {
+  auto options = std::make_shared<ReshardOptions>();
+  CLI::App* app = root.add_subcommand("reshard", "state for a topic with another number of partitions");
+  app->add_option("--dir", options->directories, "a stopped daemon's store.directory; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--from", options->backups, "a directory of backups: its newest; may be repeated")
+      ->allow_extra_args(false);
+  AddKafkaOptions(*app, options->kafka);
+  app->get_option("--topic")->description("the new input topic")->required();
+  app->add_option("--partitions", options->partitions, "of the new input topic")
+      ->required()
+      ->check(CLI::Range(1, 4'096));
+  app->add_option("--state-topic", options->state_topic, "the new daemons' state.topic; made where missing")
+      ->required();
+  app->add_option("--group", options->group, "the new daemons' kafka.group_id")->required();
+  app->add_flag("--json", options->json, "answer as JSON");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options] { return RunReshard(*options); }};
+}
+
+}  // namespace seen

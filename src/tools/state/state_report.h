@@ -1,0 +1,37 @@
+#pragma once
+// A state's digests as seenctl prints, saves and compares them.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "rows/state_digest.h"
+#include "serve/state_copies_port.h"
+
+namespace seen {
+
+struct StateReport {
+  std::string source;  // for people
+  std::string topic;
+  int32_t partitions_total = 0;  // of the topic
+  TimeMs as_of;
+  std::vector<PartitionDigest> partitions;  // ascending
+
+  /// Over the partitions, by filter.
+  std::vector<FilterDigest> Sum() const;
+};
+
+nlohmann::ordered_json StateReportToJson(const StateReport& report);
+/// kMalformed names the field.
+Result<StateReport> StateReportFromJson(const nlohmann::json& json);
+/// A table.
+std::string StateReportText(const StateReport& report);
+
+/// A line each difference, naming partition and filter; empty: they agree. States of different numbers of
+/// partitions are compared by their sums, without users whose id is gone. What is similar isn't compared.
+std::vector<std::string> CompareReports(const StateReport& expected, const StateReport& found);
+
+}  // namespace seen

@@ -1,0 +1,52 @@
+#pragma once
+// Partitions' state that nobody writes: of a stopped daemon's directory, or of a backup.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "rocks/resources.h"
+#include "store/resting_rows.h"
+#include "store/store_directory.h"
+#include "tools/state/backup_directory.h"
+#include "tools/state/state_report.h"
+
+namespace seen {
+
+/// One thread.
+class StateSource {
+ public:
+  /// Holds the directory's lock. kNotFound: there is no state; kRefused: a daemon uses it.
+  static Result<StateSource> OfDirectory(const std::string& path);
+  /// Of the backup of that number, or of the newest one.
+  static Result<StateSource> OfBackup(const std::string& path, std::optional<uint32_t> number);
+  /// Of one that isn't committed yet.
+  static Result<StateSource> OfBackup(const BackupDirectory& directory, const BackupManifest& manifest);
+  StateSource(StateSource&&) noexcept;
+  StateSource& operator=(StateSource&&) = delete;
+  ~StateSource();
+
+  /// For people.
+  const std::string& name() const { return name_; }
+  /// Ascending, at least one.
+  std::vector<int32_t> Partitions() const;
+  Result<std::unique_ptr<RestingRows>> Open(int32_t partition) const;
+
+ private:
+  explicit StateSource(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;
+  std::unique_ptr<StoreDirectory> directory_;
+  std::string links_;  // a temporary folder of links to a backup's files; empty: none
+  std::map<int32_t, std::string> folders_;
+  StoreResources resources_{64 << 20, 1};
+};
+
+/// Reads all of it. `quiet`: shows no progress. kRefused: partitions are of several topics.
+Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool quiet);
+
+}  // namespace seen

@@ -1,0 +1,31 @@
+#pragma once
+// A user's stored set as a line of JSON: docs/SEENCTL.md, "export".
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/delta.h"
+#include "model/user_key.h"
+
+namespace seen {
+
+/// Item ids by fingerprint, as far as the journal knows them.
+using ItemIds = std::map<uint32_t, std::string>;
+
+struct StoredUser {
+  int32_t partition = 0;
+  std::string_view filter;
+  UserKey key;
+  std::string_view user_id;  // empty: it is gone
+  const Delta& delta;
+  const ItemIds& ids;
+  const std::vector<std::string>& kinds;  // declared ones, by number - 16
+};
+
+/// With the newline.
+std::string UserLine(const StoredUser& user);
+
+}  // namespace seen

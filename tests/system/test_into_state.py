@@ -1,0 +1,156 @@
+"""History built into a daemon's directory: seenctl replay --into-state, then the real daemon goes on from there."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from load import Load
+from oracle import Oracle, event
+from places import SEENCTL, now_ms
+from small_disks import small_disk  # noqa: F401
+from test_replay import DAY_MS, replay
+
+
+@pytest.fixture
+def build(tmp_path):
+    """build(seend, *arguments): into the daemon's directory, by its own configuration."""
+    def run(seend, *arguments, status=0):
+        seend.config_path.write_text(json.dumps(seend.config))
+        out, err = replay("--config", seend.config_path, "--into-state", seend.store, "--json", "--quiet", *arguments,
+                          status=status)
+        return json.loads(out) if status == 0 else err
+    return run
+
+
+def history(path, oracle, chance, events, days=20, users=300):
+    now = now_ms()
+    with open(path, "w") as file:
+        for i in range(events):
+            user, at = f"user-{int(users * chance.random() ** 2)}", now - chance.randrange(days * DAY_MS)
+            item = f"old-{chance.randrange(5_000)}"
+            oracle.add(user, item, at)
+            file.write(event(user, item, at) + "\n")
+    return path
+
+
+def test_the_daemon_goes_on_from_built_state_with_live_events(topics, daemon, topic_name, build, tmp_path, chance):
+    topics.create(topic_name, partitions=3)
+    load = Load(chance, users=300)
+    source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
+    load.send(topics, topic_name, 5_000)  # live before the build, beside it and after it
+    seend = daemon(topic_name)
+    result = build(seend, source)
+    assert result["events"] == result["items"] == 60_000 and result["partitions"] == 3
+    assert result["live_offsets"] == {"0": 0, "1": 0, "2": 0}
+    load.send(topics, topic_name, 5_000)
+    seend.start()
+    load.send(topics, topic_name, 5_000)
+    seend.wait_at_rest()
+    load.oracle.check_http(seend)
+    load.oracle.check_published(topics, f"{topic_name}-filters", 3)
+    since = {f["complete_since"] for s in seend.partition_status().values() for f in s["filters"]}
+    assert all(abs(each - (now_ms() - 20 * DAY_MS)) < 3_600_000 for each in since), "the history says since when"
+
+
+def test_the_state_is_what_the_daemon_makes_of_the_same_events(topics, daemon, topic_name, build, tmp_path, chance):
+    """Kinds, removals, erasures, served items and days beyond the window: segment by segment."""
+    topics.create(topic_name, partitions=2, retention_ms=-1)
+    filters = [{"name": "default", "window_days": 30, "served_ttl_s": 3600 * 24, "snapshot": {
+        "topic": f"{topic_name}-filters", "debounce_ms": 200}}, {"name": "often", "exposures_min": 3, "snapshot": None}]
+    now, lines = now_ms(), []
+    for i in range(30_000):
+        user, item = f"u{chance.randrange(60)}", f"n{chance.randrange(400)}"
+        at = now - int(40 * DAY_MS * (1 - i / 30_000)) - 1
+        kind = chance.choices(["exposed", "served", "removed", "erased"], [90, 5, 4, 0.1])[0]
+        one = {"user_id": user, "exposed_at": at, "kind": kind}
+        lines.append(json.dumps(one if kind == "erased" else {**one, "item_id": item}))
+    source = tmp_path / "history.jsonl"
+    source.write_text("\n".join(lines) + "\n")
+    live = daemon(topic_name, {"filters": filters}, name="live").start()
+    replay(source, "--config", live.config_path, "--quiet")
+    live.wait_at_rest()
+    built = daemon(topic_name, {"filters": filters, "kafka": {"group_id": f"{topic_name}-built"}}, name="built")
+    result = build(built, source, "--live-from", "end", "--memory-mib", "64", "--whole")
+    assert result["rejected"] == result["skipped"] == 0
+    built.start("--share-topics")
+    built.wait_at_rest()
+    compared = 0
+    for user in {json.loads(line)["user_id"] for line in lines}:
+        for name in ("default", "often"):
+            a, b = (seend.segments(user, name)["segments"] for seend in (live, built))
+            assert a == b, (user, name)
+            compared += len(a)
+    assert compared > 1_000
+    assert all(f["complete_since"] is None for s in built.partition_status().values() for f in s["filters"])
+
+
+def test_a_directory_that_is_in_use_or_full_of_state_is_refused(topics, daemon, topic_name, build, tmp_path, chance):
+    topics.create(topic_name)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 1_000)
+    seend = daemon(topic_name).start()
+    assert "process" in build(seend, source, status=1)
+    seend.stop()
+    assert "--replace" in build(seend, source, status=1)
+    build(seend, source, "--replace")
+    seend.start()
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+
+
+def test_mistakes_are_named(topics, daemon, topic_name, build, tmp_path, chance):
+    source = history(tmp_path / "history.jsonl", Oracle(), chance, 100)
+    assert "--config" in replay(source, "--into-state", tmp_path / "x", status=2)[1]
+    seend = daemon(topic_name)
+    assert "--partitions" in build(seend, source, status=1), "the topic doesn't exist"
+    build(seend, source, "--partitions", "4")
+    assert "--progress" in build(seend, source, "--progress", tmp_path / "p", status=2)
+    assert "--live-from" in build(seend, source, "--replace", "--live-from", "yesterday", status=2)
+    topics.create(topic_name, partitions=2)
+    assert "has 2" in build(seend, source, "--replace", "--partitions", "4", status=2)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("nonsense\n" * 100)
+    assert "not_json" in build(seend, broken, "--replace", status=3)
+
+
+def test_a_killed_build_leaves_nothing_and_the_same_command_builds_again(topics, daemon, topic_name, build, tmp_path,
+                                                                         chance):
+    topics.create(topic_name)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 200_000)
+    seend = daemon(topic_name)
+    seend.config_path.write_text(json.dumps(seend.config))
+    for _ in range(6):
+        running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--into-state",
+                                    str(seend.store), "--replace", "--quiet", "--memory-mib", "64"])
+        time.sleep(chance.random() * 0.6)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    build(seend, source, "--replace")
+    assert not list((seend.store / "incoming").iterdir()), "nothing of the killed ones is left"
+    seend.start()
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+
+
+def test_a_full_disk_ends_the_build_with_its_reason(small_disk, topics, daemon, topic_name, tmp_path, chance):  # noqa: F811
+    topics.create(topic_name)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 20_000)
+    seend = daemon(topic_name, {"store": {"directory": str(small_disk.place / "store")}})
+    seend.config_path.write_text(json.dumps(seend.config))
+    seend.store.mkdir(parents=True)
+    command = [str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--into-state", str(seend.store),
+               "--quiet"]
+    small_disk.fill()
+    full = subprocess.run(command, capture_output=True, timeout=60, env={**os.environ, **small_disk.environment})
+    assert full.returncode == 1 and b"o space left" in full.stderr, full.stderr
+    small_disk.free()
+    subprocess.run(command, check=True, timeout=60, env={**os.environ, **small_disk.environment})
+    seend.start()
+    seend.wait_at_rest()
+    oracle.check_http(seend)

@@ -1,0 +1,134 @@
+"""History through the input topic beside live traffic: what the daemon counts, publishes and shows meanwhile."""
+
+import json
+import subprocess
+import time
+
+from load import one_by_one
+from oracle import Oracle, event
+from places import SEENCTL, now_ms, wait_until
+from test_replay import DAY_MS, replay
+
+
+def history(path, oracle, users, events):
+    now = now_ms()
+    with open(path, "w") as file:
+        for i in range(events):
+            user, item, at = f"old-{i % users}", f"n{i}", now - DAY_MS - i
+            oracle.add(user, item, at)
+            file.write(event(user, item, at) + "\n")
+    return path
+
+
+def latencies(seend):
+    return sum(seend.metrics()[f"{name}_count"] for name in
+               ("seen_event_to_visible_seconds", "seen_exposed_to_visible_seconds"))
+
+
+def published(topics, topic):
+    """How many snapshots each user got."""
+    counts = {}
+    for message in topics.read_all(topic):
+        counts[message.key().decode()] = counts.get(message.key().decode(), 0) + 1
+    return counts
+
+
+def test_history_is_published_once_at_its_end_and_live_users_at_once(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    oracle, snapshots = Oracle(), f"{topic_name}-filters"
+    source = history(tmp_path / "history.jsonl", oracle, users=50, events=20_000)
+    before = latencies(seend)
+    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
+                                "--quiet", "--rate", "4000"])
+    try:
+        wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
+        assert all(len(s["replays"]) == 1 for s in seend.partition_status().values())
+        topics.produce(topic_name, one_by_one(oracle, [(f"live-{i}", "fresh") for i in range(20)]))
+        wait_until(lambda: len([u for u in published(topics, snapshots) if u.startswith("live-")]) == 20,
+                   "live users are published while it goes on", 5)
+        assert not [u for u in published(topics, snapshots) if u.startswith("old-")]
+        assert running.poll() is None, "it still goes on"
+    finally:
+        running.wait(60)
+    assert running.returncode == 0
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    counts = published(topics, snapshots)
+    assert {u for u in counts if u.startswith("old-")} == {f"old-{i}" for i in range(50)}
+    assert all(counts[f"old-{i}"] == 1 for i in range(50)), "once each"
+    assert all(not s["replays"] for s in seend.partition_status().values())
+    assert seend.metric_sum("seen_replayed_events_total") == 20_000
+    assert latencies(seend) - before == 2 * 20, "the live ones alone"
+    assert seend.metrics()['seen_events_skipped_total{reason="replay_mark"}'] == 2 * 2
+    assert not topics.read_all(f"{topic_name}-dead"), "marks are no dead letters"
+
+
+def test_a_replay_that_stops_is_published_after_a_while(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    seend = daemon(topic_name, {"input": {"replay_idle_s": 3}}).start()
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, users=20, events=20_000)
+    progress = tmp_path / "progress"
+    command = [str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name, "--quiet",
+               "--progress", str(progress)]
+    running = subprocess.Popen([*command, "--rate", "3000"])
+    wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
+    running.kill()
+    running.wait()
+    assert not published(topics, f"{topic_name}-filters")
+    wait_until(lambda: len(published(topics, f"{topic_name}-filters")) == 20, "it counts as ended", 20)
+    subprocess.run(command, check=True, timeout=60)
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    oracle.check_published(topics, f"{topic_name}-filters", 2)
+
+
+def test_a_daemon_that_restarts_within_a_replay_publishes_everything(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, users=100, events=30_000)
+    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
+                                "--quiet", "--rate", "8000"])
+    wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 4_000, "the replay is under way")
+    seend.kill9()
+    seend.start()
+    assert running.wait(60) == 0
+    seend.wait_at_rest()
+    oracle.check_http(seend)
+    oracle.check_published(topics, f"{topic_name}-filters", 2)
+
+
+def test_published_live_if_asked(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    source = history(tmp_path / "history.jsonl", Oracle(), users=20, events=80_000)
+    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
+                                "--quiet", "--rate", "4000", "--publish", "live"])
+    wait_until(lambda: len(published(topics, f"{topic_name}-filters")) == 20, "users are published")
+    assert running.poll() is None, "while it goes on"
+    assert running.wait(60) == 0
+
+
+def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
+    seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
+    source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=250_000)
+    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--quiet",
+                                "--max-lag", "500ms"])
+    wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 30_000, "it is under way")
+    with seend.standing_still():
+        time.sleep(6)
+        before = sum(end for _, end in topics.ends(topic_name).values())
+        time.sleep(3)
+        after = sum(end for _, end in topics.ends(topic_name).values())
+    assert after - before < 3 * 10_000, "nobody reads: it has slowed down from 20,000 a second and more"
+    assert running.wait(120) == 0
+    seend.wait_at_rest()
+    assert seend.metric_sum("seen_replayed_events_total") == 250_000
+    seend.config["watermarks"] = {"topic": None}
+    seend.config_path.write_text(json.dumps(seend.config))
+    assert "--rate" in replay(source, "--config", seend.config_path, "--max-lag", "2s", status=2)[1]
+    assert "such as 2s" in replay(source, "--config", seend.config_path, "--max-lag", "2", status=2)[1]

@@ -1,0 +1,134 @@
+"""docs/RESHARD.md, step by step: a topic with more partitions, and nothing lost in between."""
+
+import json
+
+import pytest
+from load import Load
+from oracle import event
+from places import now_ms
+from seenctl_tool import digest, run, run_json
+
+OLD_PARTITIONS, NEW_PARTITIONS = 3, 8
+
+
+@pytest.fixture
+def old(topics, daemon, topic_name, chance):
+    """The old daemon at rest, with an item taken back and a user erased."""
+    topics.create(topic_name, partitions=OLD_PARTITIONS)
+    seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+                                "filters": [{"name": "default", "snapshot": None}]}).start()  # no marks: ids are gone
+    load = Load(chance, users=300)
+    load.send(topics, topic_name, 3_000)
+    topics.produce(topic_name, [("gone", event("gone", "a", now_ms()))])
+    assert seend.http.delete("/v1/users/gone").status == 202
+    user = load.oracle.users()[0]
+    item = sorted(load.oracle.items(user))[0]
+    assert seend.http.post(f"/v1/users/{user}/removed", {"items": [item]}).status == 202
+    for items in load.oracle.days[user].values():
+        items.discard(item)
+    seend.wait_at_rest()
+    return seend, load
+
+
+def resharded(daemon, topic, state_topic, name):
+    """Configured as step 4 says: all that is the old daemons' own has another name."""
+    return daemon(topic, {"state": {"topic": state_topic, "run_every_s": 1}, "kafka": {"group_id": f"{state_topic}-group"},
+                          "filters": [{"name": "default", "snapshot": {"topic": f"{topic}-{name}-filters",
+                                                                       "debounce_ms": 200}}]}, name=name)
+
+
+def reshard(kafka, backups, topic, state_topic, *more, status=0):
+    return run("reshard", "--from", backups, "--brokers", kafka.bootstrap, "--topic", topic, "--partitions",
+               NEW_PARTITIONS, "--state-topic", state_topic, "--group", f"{state_topic}-group", "--quiet", *more,
+               status=status)
+
+
+def back_up(seend, to):
+    run("backup", "--http", f"http://{seend.address}", "--to", to, "--quiet")
+
+
+def check(new, load):
+    load.oracle.check_http(new)
+    assert new.unseen("gone", ["a"]) == ["a"], "what was erased stays so"
+    for partition in new.partition_status().values():
+        assert partition["lost_ranges"] == [], "nothing was lost"
+        assert partition["filters"][0]["complete_since"] is None, "the filter is whole"
+
+
+def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name, tmp_path):
+    seend, load = old
+    new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
+    before = digest(seend)
+    (tmp_path / "before.json").write_text(json.dumps(before))
+    back_up(seend, tmp_path / "backups")
+    sent = json.loads(reshard(kafka, tmp_path / "backups", new_topic, f"{topic_name}-rehearsal", "--json")[0])
+    assert sent["rows"] >= before["sum"][0]["users"] and sent["rows_to_all"] == 1, "the erased user's"
+    rehearsal = resharded(daemon, new_topic, f"{topic_name}-rehearsal", "rehearsal").start()
+    assert rehearsal.log().count("state restored from the state topic") == NEW_PARTITIONS
+    after = digest(rehearsal, "--expect", tmp_path / "before.json")
+    assert after["sum"][0]["users_without_id"] == NEW_PARTITIONS
+    assert after["sum"][0]["users"] - NEW_PARTITIONS == before["sum"][0]["users"] - 1
+    check(rehearsal, load)
+    # And once more, from what was resharded: sets that are in several partitions come together again.
+    rehearsal.stop()
+    newer_topic = topics.create(f"{topic_name}-newer", partitions=NEW_PARTITIONS)
+    run("reshard", "--dir", rehearsal.store, "--brokers", kafka.bootstrap, "--topic", newer_topic, "--partitions",
+        NEW_PARTITIONS, "--state-topic", f"{topic_name}-again", "--group", f"{topic_name}-again-group", "--quiet")
+    again = resharded(daemon, newer_topic, f"{topic_name}-again", "again").start()
+    digest(again, "--expect", tmp_path / "before.json")
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["switched", "written-to-both"])
+def test_a_cut_over_loses_nothing(kafka, topics, old, daemon, topic_name, tmp_path, both):
+    seend, load = old
+    new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
+    state_topic = f"{topic_name}-new-state"
+    # 1. Producers write to the new topic, or to both.
+    written = list(load.events(2_000))
+    topics.produce(new_topic, written[:1_000])
+    if both:
+        topics.produce(topic_name, written[:1_000])
+    # 2. All that the old topic holds is in the backup.
+    digest(seend)
+    back_up(seend, tmp_path / "backups")
+    # 3. Records come meanwhile.
+    reshard(kafka, tmp_path / "backups", new_topic, state_topic)
+    topics.produce(new_topic, written[1_000:])
+    if both:
+        topics.produce(topic_name, written[1_000:])
+    # 4. The new daemons.
+    new = resharded(daemon, new_topic, state_topic, "new").start()
+    new.wait_at_rest()
+    check(new, load)
+    # 5. Everybody's snapshot is in the new topic.
+    run("publish", "--all", "--http", f"http://{new.address}")
+    load.oracle.check_published(topics, f"{new_topic}-new-filters", NEW_PARTITIONS)
+    # 6. The old ones aren't needed.
+    seend.stop()
+    new.kill9()
+    new.start()
+    new.wait_at_rest()
+    check(new, load)
+
+
+def test_what_does_not_fit_is_refused(kafka, topics, old, topic_name, tmp_path):
+    seend, _ = old
+    new_topic = topics.create(f"{topic_name}-new", partitions=NEW_PARTITIONS)
+    back_up(seend, tmp_path / "backups")
+    state_topic = f"{topic_name}-new-state"
+    _, said = reshard(kafka, tmp_path / "backups", topic_name, state_topic, status=2)
+    assert "--topic" in said
+    wrong = topics.create(f"{topic_name}-wrong", partitions=2)
+    _, said = reshard(kafka, tmp_path / "backups", wrong, state_topic, status=2)
+    assert "--partitions" in said and "has 2" in said
+    _, said = reshard(kafka, tmp_path / "backups", new_topic, f"{topic_name}-state", status=1)
+    assert "--state-topic" in said and "Remedy" in said
+    reshard(kafka, tmp_path / "backups", new_topic, state_topic)
+    _, said = reshard(kafka, tmp_path / "backups", new_topic, state_topic, status=1)
+    assert "has records" in said and "Remedy" in said
+    seend.stop()
+    (seend.store / "partition-1").rename(seend.store / "hidden")
+    _, said = run("reshard", "--dir", seend.store, "--brokers", kafka.bootstrap, "--topic", new_topic, "--partitions",
+                  NEW_PARTITIONS, "--state-topic", f"{topic_name}-x", "--group", "g", "--quiet", status=1)
+    assert "partition 1 of 3 is missing" in said
+    assert run_json("backup", "--to", tmp_path / "backups", "--list")

@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <vector>
+
+#include "decode/event_decoder.h"
+#include "model/record_hash.h"
+#include "scratch_folder.h"
+#include "tools/history/history_reader.h"
+#include "tools/replay/distinct_count.h"
+
+namespace seen {
+namespace {
+
+std::string Gzip(const std::string& text) {
+  const ScratchFolder folder;
+  gzFile file = gzopen(folder.Path("x").c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  return ScratchFolder::Read(folder.Path("x"));
+}
+
+std::string Zstd(const std::string& text) {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);  // as the program zstd does
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress2(context, packed.data(), packed.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(context);
+  return packed;
+}
+
+struct ReadHistory {
+  std::vector<std::string> events;
+  std::vector<std::string> problems;
+  std::string error;
+  uint64_t bytes_not_read = 0;
+};
+
+ReadHistory ReadAll(const std::string& path, const EventFormat& format = {}) {
+  ReadHistory read;
+  const auto files = FindHistoryFiles(std::vector{path});
+  if (!files) {
+    read.error = files.error().message;
+    return read;
+  }
+  auto reader = HistoryReader::Open(files->at(0), format);
+  if (!reader) {
+    read.error = reader.error().message;
+    return read;
+  }
+  HistoryLine line;
+  while (true) {
+    const auto more = reader->Next(line);
+    if (!more) read.error = more.error().message;
+    if (!more || !*more) break;
+    if (line.problem.empty()) {
+      read.events.emplace_back(line.event);
+    } else {
+      read.problems.push_back(line.problem);
+    }
+  }
+  read.bytes_not_read = reader->bytes_not_read();
+  return read;
+}
+
+TEST(ByteStream, TheBytesSayHowAFileIsPacked) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "{\"n\":" + std::to_string(i * 7919) + "}\n";
+  const auto plain = ReadAll(folder.Write("plain.gz", text));  // its name lies
+  ASSERT_EQ(plain.events.size(), 50'000u);
+  const size_t half = text.size() / 2 - text.size() / 2 % 2;
+  for (const std::string& packed :
+       {Gzip(text), Zstd(text), Gzip(text.substr(0, half)) + Gzip(text.substr(half)),
+        Zstd(text.substr(0, half)) + Zstd(text.substr(half)), Gzip(text) + std::string(512, '\0')}) {
+    const auto read = ReadAll(folder.Write("packed", packed));
+    EXPECT_EQ(read.error, "");
+    EXPECT_EQ(read.events, plain.events);
+  }
+}
+
+TEST(ByteStream, WhatStandsBeforeTheDamageIsRead) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "{\"n\":" + std::to_string(i * 7919) + "}\n";
+  for (const std::string& packed : {Gzip(text), Zstd(text)}) {
+    const auto cut = ReadAll(folder.Write("cut", packed.substr(0, packed.size() / 2)));
+    EXPECT_GT(cut.events.size(), 10'000u);
+    EXPECT_LT(cut.events.size(), 100'000u);
+    EXPECT_NE(cut.error.find("cut off"), std::string::npos) << cut.error;
+    EXPECT_EQ(cut.events.back().back(), '}') << "no half line";
+    std::string broken = packed;
+    for (size_t i = 0; i < 64; ++i) broken[packed.size() / 2 + i] = static_cast<char>(i * 37);
+    EXPECT_NE(ReadAll(folder.Write("broken", broken)).error, "");
+  }
+}
+
+TEST(ByteStream, NamesAFormatThatItDoesntReadAndTheCommandThatConvertsIt) {
+  const ScratchFolder folder;
+  const struct {
+    std::string bytes;
+    const char* name;
+    const char* command;
+  } cases[] = {{"PAR1....", "Parquet", "duckdb"},
+               {"ORC.....", "ORC", "pyarrow"},
+               {"Obj\x01....", "Avro", "fastavro"},
+               {"PK\x03\x04....", "zip", "unzip -p"},
+               {"BZh9....", "bzip2", "bzip2 -dc"},
+               {"\xfd"
+                "7zXZ....",
+                "xz", "xz -dc"}};
+  for (const auto& c : cases) {
+    const std::string path = folder.Write("file", c.bytes);
+    const auto found = FindHistoryFiles(std::vector{path});
+    ASSERT_FALSE(found) << c.name;
+    EXPECT_EQ(found.error().code, Code::kInvalidArgument);
+    for (const std::string& part :
+         {std::string(c.name), std::string(c.command), path, std::string("| seenctl replay -")})
+      EXPECT_NE(found.error().message.find(part), std::string::npos) << found.error().message;
+  }
+}
+
+TEST(HistoryFiles, AreFoundOnceByNameGlobAndFolder) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder.Path("days/more"));
+  std::filesystem::create_directories(folder.Path("days/.hidden"));
+  for (const char* name : {"days/b", "days/a", "days/more/c", "days/_SUCCESS", "days/.crc", "days/.hidden/d"})
+    folder.Write(name, "{}\n");
+  const auto names = [&](const std::vector<std::string>& arguments) {
+    const auto files = FindHistoryFiles(arguments);
+    EXPECT_TRUE(files) << files.error().message;
+    std::vector<std::string> found;
+    for (const HistoryFile& file : *files) found.push_back(file.name.substr(folder.Path("days/").size()));
+    return found;
+  };
+  EXPECT_EQ(names({folder.Path("days")}), (std::vector<std::string>{"a", "b", "more/c"}));
+  EXPECT_EQ(names({folder.Path("days/[ab]")}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(names({folder.Path("days/b"), folder.Path("days/./b"), folder.Path("days/../days/b")}),
+            (std::vector<std::string>{"b"}));
+  EXPECT_FALSE(FindHistoryFiles(std::vector{folder.Path("nothing*")}));
+  EXPECT_FALSE(FindHistoryFiles(std::vector<std::string>{folder.Path("days/a"), "-"}));
+}
+
+TEST(HistoryReader, BlankLinesAndAMarkOfByteOrderAreNothing) {
+  const ScratchFolder folder;
+  const auto read = ReadAll(folder.Write("f", "\xef\xbb\xbf\n{\"a\":1}\r\n \n\n{\"a\":2}"));
+  EXPECT_EQ(read.events, (std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"}));
+}
+
+TEST(HistoryReader, ABrokenFirstLineDoesntMakeATable) {
+  const ScratchFolder folder;
+  const auto read = ReadAll(folder.Write("f", "broken, line\n{\"a\":1}\n"));
+  EXPECT_EQ(read.events, (std::vector<std::string>{"broken, line", "{\"a\":1}"}));
+  EXPECT_NE(ReadAll(folder.Write("g", "[{\"a\":1}]")).error.find("jq"), std::string::npos);
+}
+
+TEST(RowTemplate, CellsBecomeEventsThatTheDecoderTakes) {
+  const ScratchFolder folder;
+  const struct {
+    const char* text;
+    std::vector<std::string> events;
+  } cases[] = {
+      {"user_id,item_id,exposed_at\nu1,42,1763700000123\n",
+       {R"({"user_id":"u1","item_id":"42","exposed_at":1763700000123})"}},
+      {"user_id\titem_id\texposed_at\tposition\nu\\t1\ta,b\t1763700000123\t7\n",
+       {R"({"user_id":"u\u00091","item_id":"a,b","exposed_at":1763700000123,"position":7})"}},
+      {"exposed_at,user_id,item_id,scene\n1763700000123,\"a,\"\"b\"\"\",i,\n",
+       {R"({"exposed_at":1763700000123,"user_id":"a,\"b\"","item_id":"i","scene":null})"}},
+      {"user_id,items,exposed_at\nu,\"[\"\"a\"\",\"\"b\"\"]\",1763700000123\n",
+       {R"({"user_id":"u","items":["a","b"],"exposed_at":1763700000123})"}},
+  };
+  EventDecoder decoder(1 << 20);
+  for (const auto& c : cases) {
+    const auto read = ReadAll(folder.Write("f", c.text));
+    EXPECT_EQ(read.error, "");
+    EXPECT_EQ(read.events, c.events);
+    for (const std::string& event : read.events) {
+      const auto decoded = decoder.Decode(event);
+      EXPECT_TRUE(decoded) << event << ": " << decoded.error().message;
+    }
+  }
+}
+
+TEST(RowTemplate, ColumnsOfFieldsGoWhereTheConfigurationHasThem) {
+  const ScratchFolder folder;
+  const auto at = [](const char* pointer) { return FieldRule{.at = *ParseJsonPointer(pointer)}; };
+  EventFormat format;
+  format.fields[static_cast<size_t>(Field::kUserId)] = at("/data/uid");
+  format.fields[static_cast<size_t>(Field::kItems)] = at("/data/pages/*/items");
+  format.fields[static_cast<size_t>(Field::kItemId)] = at("/item/id");
+  format.fields[static_cast<size_t>(Field::kExposedAt)] =
+      FieldRule{.at = *ParseJsonPointer("/ts"), .unit = TimeUnit::kRfc3339};
+  const auto read = ReadAll(
+      folder.Write("f", "user_id,item_id,exposed_at,app,/data/flag\n7,n1,2025-11-21T04:40:00Z,ios,true\n"),
+      format);
+  ASSERT_EQ(read.error, "");
+  ASSERT_EQ(read.events.size(), 1u);
+  EXPECT_EQ(
+      read.events[0],
+      R"({"data":{"uid":"7","pages":[{"items":[{"item":{"id":"n1"}}]}],"flag":true},"ts":"2025-11-21T04:40:00Z","app":"ios"})");
+  EventDecoder decoder(1 << 20, *EventPlan::Make(format));
+  const auto event = decoder.Decode(read.events[0]);
+  ASSERT_TRUE(event) << event.error().message;
+  EXPECT_EQ(event->user_id, "7");
+  EXPECT_EQ(event->items[0].item_id, "n1");
+}
+
+TEST(RowTemplate, OneBadRowIsOneProblem) {
+  const ScratchFolder folder;
+  const auto read = ReadAll(
+      folder.Write("f", "user_id,item_id,exposed_at\nu,a,1\nu,b\nu,\"c,1\nu,\"d\"x,1\nu,e,1,2\nu,f,1\n"));
+  EXPECT_EQ(read.events.size(), 2u);
+  ASSERT_EQ(read.problems.size(), 4u);
+  EXPECT_EQ(read.problems[0], "2 cells, and the header has 3");
+  EXPECT_NE(read.problems[1].find("quote"), std::string::npos);
+}
+
+TEST(RowTemplate, AHeaderWithoutUserOrItemIsNamed) {
+  const ScratchFolder folder;
+  const auto read = ReadAll(folder.Write("f.csv", "uid,item_id\n1,2\n"));
+  for (const char* part : {"f.csv", "user_id", "uid, item_id", "/data/uid"})
+    EXPECT_NE(read.error.find(part), std::string::npos) << read.error;
+}
+
+TEST(DistinctCount, IsExactForFewAndNearForMany) {
+  for (const uint64_t different : {0u, 1u, 99'999u, 300'000u, 3'000'000u}) {
+    DistinctCount count;
+    for (int round = 0; round < 2; ++round) {
+      for (uint64_t i = 0; i < different; ++i) count.Add(RecordHash({}, std::to_string(i)));
+    }
+    if (different < 100'000) {
+      EXPECT_EQ(count.count(), different);
+    } else {
+      EXPECT_NEAR(static_cast<double>(count.count()) / static_cast<double>(different), 1, 0.03);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace seen
