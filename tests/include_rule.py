@@ -23,7 +23,7 @@ LEVELS = [
     ["rocks"],
     ["kafka", "store", "item_store", "serve"],
     ["config"],
-    ["build", "query", "topics"],
+    ["bulk_load", "query", "topics"],
     ["app", "tools"],
     ["main"],
 ]

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "build/state_builder.h"
-#include "build/write_state.h"
+#include "bulk_load/state_builder.h"
+#include "bulk_load/write_state.h"
 #include "kafka/admin.h"
 #include "kafka/reader.h"
 #include "store/store_directory.h"

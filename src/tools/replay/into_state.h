@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "build/state_builder.h"
+#include "bulk_load/state_builder.h"
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/replay_config.h"

@@ -1,0 +1,313 @@
+#include "bulk_load/state_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include "base/check.h"
+#include "config/flow_options.h"
+#include "decode/event_decoder.h"
+#include "rows/keys.h"
+#include "rows/row_writer.h"
+
+namespace seen {
+namespace {
+
+constexpr size_t kBatchesOfAGroup = 16;
+// Of the memory: two tails a partition, rows being folded, and as much again while they are written.
+constexpr uint64_t kTailShare = 5;
+constexpr uint64_t kFoldShare = 4;
+constexpr uint64_t kTailBytesMin = 1 << 20;
+
+/// The position's rows.
+class PositionRows final : public RowWriter {
+ public:
+  explicit PositionRows(const RowFold::Visit& visit) : visit_(visit) {}
+  Status Commit() override { return {}; }
+
+ private:
+  Status Write(const Row& row) override { return visit_(row); }
+  const RowFold::Visit& visit_;
+};
+
+}  // namespace
+
+/// The daemon's clock, standing still: the same history gives the same state.
+class StateBuilder::FixedClock final : public Clock {
+ public:
+  explicit FixedClock(TimeMs now) : now_(now) {}
+  TimeMs WallNow() const override { return now_; }
+  Instant Now() const override { return SystemClock().Now(); }
+
+ private:
+  const TimeMs now_;
+};
+
+/// Nobody watches a build but by its totals.
+class StateBuilder::Totals final : public Reporter {
+ public:
+  void EventRejected(const Rejection&, int32_t, int64_t) override {}
+  void BatchApplied(const BatchReport& report) override {
+    items.fetch_add(report.events + report.removed + report.served + report.declared,
+                    std::memory_order_relaxed);
+  }
+  void EventMisrouted(int32_t, int32_t, int64_t) override {}
+  void RangeLost(int32_t, const LostRange&) override {}
+  void CheckpointWritten(int32_t, const CheckpointReport&) override {}
+  void CheckpointFailed(int32_t, const Error&) override {}
+  void FlowHeld(int32_t, std::string_view) override {}
+  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
+  void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
+  void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
+  void SnapshotsFailed(FilterIndex, uint64_t) override {}
+  void UserKeyCollision(int32_t) override {}
+  std::atomic<uint64_t> items{0};
+};
+
+/// Lines that one thread decodes.
+struct StateBuilder::Batch {
+  struct Line {
+    size_t at;
+    size_t bytes;
+    LinePlace place;
+  };
+  std::string text;
+  std::vector<Line> lines;
+  // Decoded.
+  std::vector<std::vector<Record>> records;  // by partition; views of `text` and `ids`
+  std::deque<std::string> ids;               // that aren't in the text as they are
+  std::vector<RejectedLine> rejected;
+  BuildCounts counts;
+
+  void Clear() {
+    text.clear();
+    lines.clear();
+    for (auto& of : records) of.clear();
+    ids.clear();
+    rejected.clear();
+    counts = {};
+  }
+};
+
+struct StateBuilder::Group {
+  std::vector<Batch> batches = std::vector<Batch>(kBatchesOfAGroup);
+  size_t used = 1;
+
+  void Clear() {
+    for (Batch& batch : batches) batch.Clear();
+    used = 1;
+  }
+};
+
+StateBuilder::StateBuilder(const Options& options, std::shared_ptr<const EventPlan> plan,
+                           StoreDescriptor descriptor)
+    : options_(options),
+      plan_(std::move(plan)),
+      descriptor_(std::move(descriptor)),
+      clock_(std::make_unique<FixedClock>(options.as_of)),
+      totals_(std::make_unique<Totals>()),
+      filling_(std::make_unique<Group>()),
+      processing_(std::make_unique<Group>()) {}
+
+StateBuilder::~StateBuilder() {
+  if (outcome_.valid()) outcome_.wait();
+}
+
+Result<std::unique_ptr<StateBuilder>> StateBuilder::Make(const Options& options) {
+  auto plan = EventPlan::Make(options.config.input.format);
+  if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
+  StoreDescriptor descriptor{.identity = IdentityOf(options.config, 0, options.partitions), .filters = {}};
+  const std::vector<StoredFilter> filters = StoredFiltersOf(options.config);
+  const std::vector<FilterId> ids = RegisterFilters(descriptor, filters);
+  auto kinds = RegisterKinds(descriptor, DeclaredKindNames(options.config));
+  if (!kinds) return Fail(kinds.error());
+  if (auto topics = RegisterTopics(descriptor, SnapshotTopicsOf(options.config)); !topics)
+    return Fail(topics.error());
+
+  auto made =
+      std::unique_ptr<StateBuilder>(new StateBuilder(options, std::move(*plan), std::move(descriptor)));
+  made->filter_ids_ = ids;
+  made->kind_numbers_ = std::move(*kinds);
+  for (size_t i = 0; i < filters.size(); ++i)
+    made->past_kinds_.push_back(PastKinds(made->descriptor_, ids[i], filters[i]));
+  const auto count = static_cast<uint64_t>(options.partitions);
+  made->fold_bytes_max_ = options.memory_bytes / kFoldShare / count;
+  for (int32_t partition = 0; partition < options.partitions; ++partition) {
+    PartitionOptions flow = FlowOptionsOf(options.config, partition, options.partitions,
+                                          {made->filter_ids_, made->kind_numbers_, made->past_kinds_});
+    flow.plan = made->plan_;
+    flow.tail_bytes_max = std::max(options.memory_bytes / kTailShare / count, kTailBytesMin);
+    flow.publish_entries_max = 1;
+    // What was served long ago isn't reported as never shown, and who is like whom isn't known here.
+    flow.unexposed = std::nullopt;
+    for (FilterPolicy& filter : flow.filters) filter.similar = Similar::kOff;
+    made->partitions_.push_back(
+        std::make_unique<PartitionBuilder>(std::move(flow), StoredLimits(made->descriptor_.filters),
+                                           options.folder, *made->totals_, *made->clock_));
+  }
+  return made;
+}
+
+Status StateBuilder::Add(std::string_view event, const LinePlace& place,
+                         std::vector<RejectedLine>& rejected) {
+  Batch* batch = &filling_->batches[filling_->used - 1];
+  if (batch->text.size() >= options_.text_bytes) {
+    if (filling_->used == kBatchesOfAGroup) {
+      if (Status handed = Hand(rejected); !handed) return handed;
+    } else {
+      ++filling_->used;
+    }
+    batch = &filling_->batches[filling_->used - 1];
+  }
+  batch->lines.push_back({batch->text.size(), event.size(), place});
+  batch->text += event;
+  return {};
+}
+
+// What was filled is processed while the next is filled.
+Status StateBuilder::Hand(std::vector<RejectedLine>& rejected) {
+  if (Status taken = Take(rejected); !taken) return taken;
+  std::swap(filling_, processing_);
+  outcome_ = std::async(std::launch::async, [this] { return Process(*processing_); });
+  filling_->Clear();
+  return {};
+}
+
+Status StateBuilder::Take(std::vector<RejectedLine>& rejected) {
+  if (!outcome_.valid()) return {};
+  Status outcome = outcome_.get();
+  for (Batch& batch : processing_->batches) {
+    counts_.events += batch.counts.events;
+    counts_.skipped += batch.counts.skipped;
+    counts_.rejected += batch.counts.rejected;
+    if (batch.counts.events > 0) {
+      const bool is_first = counts_.first.value == 0;
+      counts_.first = is_first ? batch.counts.first : std::min(counts_.first, batch.counts.first);
+      counts_.last = std::max(counts_.last, batch.counts.last);
+    }
+    std::move(batch.rejected.begin(), batch.rejected.end(), std::back_inserter(rejected));
+    batch.rejected.clear();
+  }
+  counts_.items = totals_->items.load(std::memory_order_relaxed);
+  return outcome;
+}
+
+Status StateBuilder::InParallel(size_t tasks, const std::function<Status(size_t)>& run) const {
+  std::atomic<size_t> next{0};
+  std::vector<Status> outcomes(options_.threads);
+  const auto work = [&](size_t thread) {
+    for (size_t task = next++; task < tasks && outcomes[thread]; task = next++) outcomes[thread] = run(task);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < options_.threads; ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  for (Status& outcome : outcomes) {
+    if (!outcome) return outcome;
+  }
+  return {};
+}
+
+// First all lines are decoded, to find their partitions; then each partition takes its own, in order.
+Status StateBuilder::Process(Group& group) {
+  if (Status decoded = InParallel(group.used,
+                                  [&](size_t batch) {
+                                    Decode(group.batches[batch]);
+                                    return Status();
+                                  });
+      !decoded)
+    return decoded;
+  return InParallel(partitions_.size(), [&](size_t partition) -> Status {
+    PartitionBuilder& builder = *partitions_[partition];
+    for (size_t i = 0; i < group.used; ++i) {
+      if (Status applied = builder.Apply(group.batches[i].records[partition]); !applied) return applied;
+      if (builder.runs().bytes() < fold_bytes_max_) continue;
+      if (Status spilled = builder.runs().Spill(); !spilled) return spilled;
+    }
+    return {};
+  });
+}
+
+void StateBuilder::Decode(Batch& batch) const {
+  EventDecoder decoder(options_.config.input.event_bytes_max, plan_);
+  batch.records.resize(partitions_.size());
+  const auto reject = [&](const Batch::Line& line, std::string_view text, std::string_view reason,
+                          std::string message) {
+    ++batch.counts.rejected;
+    batch.rejected.push_back({line.place, reason, std::move(message), std::string(text.substr(0, 4096))});
+  };
+  const int64_t latest = options_.as_of.value + options_.config.input.future_skew_max.count();
+  const Partitioner partitioner = options_.config.input.partitioner;
+  for (const Batch::Line& line : batch.lines) {
+    const std::string_view text = std::string_view(batch.text).substr(line.at, line.bytes);
+    const auto event = decoder.Decode(text);
+    if (!event) {
+      reject(line, text, RejectReasonName(event.error().reason), event.error().message);
+      continue;
+    }
+    const TimeMs at = event->exposed_at;
+    if (event->skip != SkipReason::kNone || event->filters == 0 || (options_.since && at < *options_.since) ||
+        (options_.until && at >= *options_.until)) {
+      ++batch.counts.skipped;
+      continue;
+    }
+    if (at.value > latest) {
+      reject(line, text, RejectReasonName(RejectReason::kTooFarAhead), "exposed_at: ahead of the clock");
+      continue;
+    }
+    if (batch.counts.events == 0 || at < batch.counts.first) batch.counts.first = at;
+    batch.counts.last = std::max(batch.counts.last, at);
+    ++batch.counts.events;
+    std::string_view user = event->user_id;
+    if (user.data() < text.data() || user.data() >= text.data() + text.size())
+      user = batch.ids.emplace_back(user);
+    const int32_t partition = PartitionOf(partitioner, user, options_.partitions);
+    Record record;
+    record.timestamp = at;
+    record.key = user;
+    record.value = text;
+    batch.records[static_cast<size_t>(partition)].push_back(record);
+  }
+}
+
+Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
+  if (Status handed = Hand(rejected); !handed) return handed;
+  if (Status taken = Take(rejected); !taken) return taken;
+  return InParallel(partitions_.size(), [&](size_t partition) -> Status {
+    if (Status written = partitions_[partition]->Checkpoint(); !written) return written;
+    return partitions_[partition]->runs().Spill();
+  });
+}
+
+Status StateBuilder::ForEachRow(int32_t partition, int64_t live_offset, TimeMs complete_since,
+                                const RowFold::Visit& visit) {
+  PartitionBuilder& builder = *partitions_[static_cast<size_t>(partition)];
+  Position position;
+  position.next_offset = live_offset;
+  position.partition_time = builder.partition_time();
+  for (size_t i = 0; i < filter_ids_.size(); ++i) {
+    int32_t window_days = options_.config.filters[i].window_days;
+    for (const KindConfig& kind : options_.config.filters[i].kinds)
+      window_days = std::max(window_days, kind.window_days);
+    position.filters.push_back({.filter = filter_ids_[i],
+                                .complete_since = complete_since,
+                                .awaits_record = false,
+                                .window_days = window_days,
+                                .last_published = LastPublished::kInState});
+  }
+  if (Status put = PositionRows(visit).PutPosition(position); !put) return put;
+  StoreDescriptor descriptor = descriptor_;
+  descriptor.identity.partition = partition;
+  if (Status put = visit({RowOp::kPut, DescriptorKey(), EncodeDescriptor(descriptor)}); !put) return put;
+  return builder.runs().ForEach([&](FilterId filter) { return builder.HorizonOf(filter); }, visit);
+}
+
+uint64_t StateBuilder::sorted_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& partition : partitions_) bytes += partition->runs().stored_bytes();
+  return bytes;
+}
+
+}  // namespace seen
