@@ -72,6 +72,7 @@ class FileSource final : public HistorySource {
 
   void Describe(Manifest& manifest) const override {
     for (const Part& part : parts_) {
+      if (part.is_described) continue;
       ManifestFile now{.name = part.file.name,
                        .size = part.file.size,
                        .first_block_hash = part.file.first_block_hash,
@@ -81,6 +82,7 @@ class FileSource final : public HistorySource {
       if (part.read_whole && part.lines.outstanding() == 0)
         now.state = part.damage.empty() ? ManifestFile::State::kDone : ManifestFile::State::kDamaged;
       if (now.lines.done() == 0 && !part.read_whole) continue;
+      part.is_described = now.state != ManifestFile::State::kPartly;
       if (ManifestFile* known = manifest.FindFile(now.name)) {
         *known = std::move(now);
       } else {
@@ -107,7 +109,8 @@ class FileSource final : public HistorySource {
     LineOutcomes lines;
     std::string damage;
     uint64_t bytes_not_read = 0;
-    bool read_whole = false;  // to its end, or to where it is damaged
+    bool read_whole = false;            // to its end, or to where it is damaged
+    mutable bool is_described = false;  // the manifest has its last word: there may be thousands of files
   };
 
   static Status Recognise(const ManifestFile& known, Part& part) {

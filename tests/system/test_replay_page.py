@@ -1,0 +1,159 @@
+"""docs/REPLAY.md, case by case, with the page's own commands: only paths and addresses are put in."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from oracle import Oracle, event
+from places import BUILD, SOURCE, free_port, now_ms, wait_until
+
+DAY_MS = 86_400_000
+PAGE = (SOURCE / "docs" / "REPLAY.md").read_text()
+
+
+def blocks(heading, language="sh"):
+    (section,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    found = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert found, heading
+    return found
+
+
+class Case:
+    """A daemon's configuration, days of files, and a shell that has the page's names."""
+
+    def __init__(self, seend, topics, folder, chance):
+        self.seend, self.topics, self.folder, self.chance = seend, topics, folder, chance
+        self.oracle = Oracle()
+        self.data = folder / "exposures"
+        self.data.mkdir()
+        self.write_config()
+
+    def write_config(self):
+        self.seend.config_path.write_text(json.dumps(self.seend.config))
+
+    def day(self, name, days_ago, events=1_000):
+        at = now_ms() - days_ago * DAY_MS
+        lines = []
+        for i in range(events):
+            user, item = f"u{self.chance.randrange(50)}", f"{name}-{i}"
+            self.oracle.add(user, item, at - i)
+            lines.append(event(user, item, at - i))
+        (self.data / name).write_text("\n".join(lines) + "\n")
+        return lines
+
+    def run(self, command):
+        """The page's words with this machine's paths. `seend` itself is started by the test."""
+        for words, own in (("seend.json", self.seend.config_path), ("/data/exposures", self.data),
+                           ("/var/lib/seend", self.seend.store), ("exposures-archive", f"{self.seend.topic}-archive")):
+            command = command.replace(words, str(own))
+        lines = [line for line in command.splitlines() if line and not line.startswith("seend ")]
+        done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(lines)], capture_output=True, timeout=120,
+                              cwd=self.folder, env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"})
+        assert done.returncode == 0, (lines, done.stderr.decode()[-3000:])
+        return done
+
+    def check(self):
+        self.seend.wait_at_rest()
+        self.oracle.check_http(self.seend)
+
+
+@pytest.fixture
+def case(topics, daemon, topic_name, tmp_path, chance):
+    topics.create(topic_name, retention_ms=-1)
+    topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
+    return Case(daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-beats"}}), topics, tmp_path, chance)
+
+
+def test_the_dry_run_comes_first(case):
+    case.day("2026-11-01.jsonl", 3)
+    done = case.run(re.findall(r"```sh\n(seenctl replay /data/exposures --config seend.json --dry-run)\n```", PAGE)[0])
+    assert b"1,000" in done.stdout
+
+
+def test_the_first_day_from_files(case):
+    into_directory, beside = blocks("The first day, from files")
+    case.day("2026-11-01.jsonl", 3)
+    case.run(into_directory)
+    case.seend.start()
+    case.check()
+    case.day("2026-11-02.jsonl", 2)
+    case.run(beside)
+    case.check()
+
+
+def test_the_first_day_from_kafka(case):
+    archive = case.topics.create(f"{case.seend.topic}-archive", partitions=3, retention_ms=-1)
+    case.topics.produce(archive, [(json.loads(line)["user_id"], line) for line in case.day("x", 3)])
+    case.seend.start()
+    case.run(*blocks("The first day, from Kafka"))
+    case.check()
+
+
+def test_the_first_day_from_redis(case):
+    redis = pytest.importorskip("redis")
+    port = free_port()
+    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir",
+                               str(case.folder)], stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis(port=port, decode_responses=True)
+
+        def answers():
+            try:
+                return client.ping()
+            except redis.ConnectionError:
+                return False
+        wait_until(answers, "redis answers")
+        for line in case.day("x", 3):
+            one = json.loads(line)
+            client.zadd(f"seen:{one['user_id']}", {one["item_id"]: one["exposed_at"]})
+        (script,) = blocks("The first day, from Redis", "python")
+        (case.folder / "redis_lines.py").write_text(script.replace("redis.Redis(", f"redis.Redis(port={port}, "))
+        case.seend.start()
+        case.run(*blocks("The first day, from Redis"))
+        case.check()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_a_lost_disk_without_a_backup(case):
+    lines = case.day("2026-11-01.jsonl", 3)
+    case.seend.start()
+    case.topics.produce(case.seend.topic, [(json.loads(line)["user_id"], line) for line in lines[:300]])
+    case.seend.wait_at_rest()
+    case.seend.stop()
+    shutil.rmtree(case.seend.store)
+    case.run(*blocks("A lost disk, without a backup"))
+    case.seend.start()
+    case.check()
+
+
+def test_a_longer_window(case):
+    case.day("old.jsonl", 45)
+    case.day("new.jsonl", 5)
+    filters = [{"name": "default", "window_days": 60, "snapshot": {
+        "topic": f"{case.seend.topic}-filters", "debounce_ms": 200}}]
+    case.seend.config["filters"] = [{**filters[0], "window_days": 30}]
+    case.write_config()
+    case.run("seenctl replay /data/exposures/new.jsonl --config seend.json --quiet")
+    case.seend.start()
+    case.seend.wait_at_rest()
+    case.seend.stop()
+    case.seend.config["filters"] = filters
+    case.seend.start()
+    case.run(*blocks("A longer window"))
+    case.check()
+
+
+def test_a_bug_upstream_that_lasted_two_days(case):
+    case.day("2026-11-01.jsonl", 3)
+    case.day("2026-11-02.jsonl", 2)
+    missing = [json.loads(line) for line in (case.data / "2026-11-01.jsonl").read_text().splitlines()]
+    case.seend.start()
+    assert case.seend.unseen(missing[0]["user_id"], [missing[0]["item_id"]]) == [missing[0]["item_id"]]
+    case.run(*blocks("A bug upstream that lasted two days"))
+    case.check()
