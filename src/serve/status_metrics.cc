@@ -126,7 +126,7 @@ MetricFamily RestoredShare(const DaemonStatus& status) {
 }
 
 MetricFamily BuildInfo(const DaemonStatus& status) {
-  MetricFamily family = Whole("seen_bulk_load_info", "Always 1; the labels say which build runs.", 1);
+  MetricFamily family = Whole("seen_build_info", "Always 1; the labels say which build runs.", 1);
   family.metric[0].label.push_back({"version", status.version});
   return family;
 }
