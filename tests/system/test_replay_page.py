@@ -52,7 +52,7 @@ class Case:
             command = command.replace(words, str(own))
         lines = [line for line in command.splitlines() if line and not line.startswith("seend ")]
         done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(lines)], capture_output=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"})
+                              cwd=self.folder, env={**os.environ, "PATH": f"{BUILD}:/usr/bin:{os.environ['PATH']}"})
         assert done.returncode == 0, (lines, done.stderr.decode()[-3000:])
         return done
 

@@ -147,7 +147,7 @@ TEST(Metrics, ShowTheStatusAsGauges) {
   Metrics metrics(Options());
   std::string page = metrics.Page(BusyStatus());
   const std::vector<std::pair<std::string, double>> samples = {
-      {"seen_bulk_load_info{version=\"0.1.0\"}", 1},
+      {"seen_build_info{version=\"0.1.0\"}", 1},
       {"seen_ready", 1},
       {"seen_brokers_reachable", 1},
       {"seen_input_partitions", 2},
