@@ -1,0 +1,92 @@
+"""History built into a daemon's directory (seenctl replay --into-state): one item an event, batches of 100, and a large one."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+
+import alone
+from places import SEENCTL
+
+DAY_MS = 86_400_000
+
+
+def run(bench, settings, say):
+    s = alone.numbers(settings, events=5_000_000, batches=200_000, items=300_000_000, repeats=3, partitions=12, memory_mib=1024)
+    folder = bench.kafka.directory.parent / "into-state"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    topic = bench.scratch_topic(bench.name("into-state"), s["partitions"], retention_ms=-1)
+    config = folder / "seend.json"
+    config.write_text(json.dumps({"kafka": {"brokers": bench.kafka.bootstrap, "group_id": topic},
+                                  "input": {"topic": topic}, "filters": [{"name": "default", "items_max": 100_000}]}))
+    try:
+        rows = []
+        for name, write in (("one item an event", single), ("batches of 100", batches)):
+            source = folder / "history.jsonl"
+            write(source, s)
+            for _ in range(s["repeats"]):
+                rows.append({"history": name, **build(config, folder, s, str(source))})
+                say(str(rows[-1]))
+            source.unlink()
+        rows.append({"history": "piped, 20 items an event, 3,000 a user", **piped(config, folder, s)})
+        say(str(rows[-1]))
+        return {"partitions": s["partitions"], "memory_mib": s["memory_mib"], "rows": rows}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def single(path, s):
+    with open(path, "wb") as file:
+        generate(file, "--events", s["events"], "--users", 300_000, "--items", 200_000, "--days", 30, check=True)
+
+
+def batches(path, s):
+    chance, now = random.Random(1), int(time.time() * 1000)
+    ids = [f'"n{chance.randrange(2**32):08x}"' for _ in range(500_000)]
+    with open(path, "w") as file:
+        for i in range(s["batches"]):
+            start = chance.randrange(len(ids) - 200)
+            items = ",".join(chance.sample(ids[start:start + 200], 100))
+            at = now - 30 * DAY_MS + i * (30 * DAY_MS // s["batches"])
+            file.write(f'{{"user_id":"u{chance.randrange(20_000):06}","items":[{items}],"exposed_at":{at}}}\n')
+
+
+def piped(config, folder, s):
+    """The producer's CPU time is its own."""
+    events, users = s["items"] // 20, max(1, s["items"] // 3_000)
+    producer = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--events", str(events), "--batch", "20",
+                                 "--users", str(users), "--user-skew", "0.01", "--items", "5000000", "--item-skew", "0.5",
+                                 "--days", "30"], stdout=subprocess.PIPE)
+    try:
+        result = build(config, folder, s, "-", stdin=producer.stdout)
+    finally:
+        producer.stdout.close()
+        _, _, usage = os.wait4(producer.pid, 0)
+        producer.returncode = 0
+    return {**result, "producer_cpu_s": round(usage.ru_utime + usage.ru_stime, 1)}
+
+
+def generate(file, *arguments, check):
+    subprocess.run([str(SEENCTL), "generate", "--stdout", "--quiet", *map(str, arguments)], stdout=file, check=check)
+
+
+def build(config, folder, s, source, stdin=None):
+    state = folder / "state"
+    shutil.rmtree(state, ignore_errors=True)
+    process = subprocess.Popen([str(SEENCTL), "replay", source, "--config", str(config), "--into-state", str(state),
+                                "--memory-mib", str(s["memory_mib"]), "--json", "--quiet"], stdin=stdin, stdout=subprocess.PIPE)
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    if status != 0:
+        raise RuntimeError(f"the build ended with {status}")
+    result = json.loads(out)
+    took = result["read_s"] + result["write_s"]
+    return {"events": result["events"], "items": result["items"], "events_per_s": round(result["events"] / took),
+            "items_per_s": round(result["items"] / took), "read_s": round(result["read_s"], 1),
+            "write_s": round(result["write_s"], 1), "cpu_s": round(result["cpu_s"], 1),
+            "bytes_an_item": round(result["state_bytes"] / result["items"], 2),
+            "peak_mib": round(usage.ru_maxrss / 1024)}
