@@ -33,6 +33,7 @@ std::vector<StoredFilter> StoredFiltersOf(const Config& config) {
 
 std::vector<std::string> DeclaredKindNames(const Config& config) {
   std::vector<std::string> names;
+  names.reserve(config.input.format.declared_kinds.size());
   for (const DeclaredKind& kind : config.input.format.declared_kinds) names.push_back(kind.name);
   return names;
 }

@@ -42,6 +42,7 @@ bool ReplayRuns::Defers(const ReplayNote& note) const {
 std::vector<std::string> ReplayRuns::Names() const {
   const MutexLock lock(mutex_);
   std::vector<std::string> names;
+  names.reserve(runs_.size());
   for (const Run& run : runs_) names.push_back(run.name);
   return names;
 }

@@ -18,8 +18,8 @@ using Json = nlohmann::ordered_json;
 /// One pass over the history.
 class DryRunPass {
  public:
-  DryRunPass(const DryRunSettings& settings, std::shared_ptr<const EventPlan> plan, HistorySource& source,
-             Rejects& rejects, DryRunReport& report)
+  DryRunPass(const DryRunSettings& settings, const std::shared_ptr<const EventPlan>& plan,
+             HistorySource& source, Rejects& rejects, DryRunReport& report)
       : settings_(settings),
         source_(source),
         rejects_(rejects),

@@ -201,6 +201,7 @@ Result<std::vector<HistoryFile>> OrderedByTime(std::vector<HistoryFile> files, c
   }
   std::sort(order.begin(), order.end());
   std::vector<HistoryFile> ordered;
+  ordered.reserve(files.size());
   for (const auto& [time, i] : order) ordered.push_back(std::move(files[i]));
   return ordered;
 }

@@ -72,7 +72,7 @@ struct TopicRange {
   std::string words;  // the range as it was asked for: what a resumed run must ask for again
 };
 /// One topic behind the other. kRefused: the manifest has another range of a topic.
-Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges,
+Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,
                                                        const Manifest& manifest);
 
 /// "0:17,2:5" -> partition -> offset. kMalformed otherwise.

@@ -161,7 +161,7 @@ Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, co
   if (!options.from_topics.empty()) {
     auto ranges = RangesOf(options, target, times);
     if (!ranges) return Fail(ranges.error());
-    return MakeTopicSource(std::move(*ranges), manifest);
+    return MakeTopicSource(*ranges, manifest);
   }
   const EventFormat& format = target.config.input.format;
   auto files = FindHistoryFiles(options.files);

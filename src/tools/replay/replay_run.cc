@@ -17,7 +17,7 @@ constexpr uint64_t kMarkTicket = ~uint64_t{0};
 
 }  // namespace
 
-ReplayRun::ReplayRun(ReplaySettings settings, std::shared_ptr<const EventPlan> plan, Manifest manifest,
+ReplayRun::ReplayRun(ReplaySettings settings, const std::shared_ptr<const EventPlan>& plan, Manifest manifest,
                      std::unique_ptr<HistorySource> source, Rejects& rejects)
     : settings_(std::move(settings)),
       manifest_(std::move(manifest)),
@@ -80,7 +80,7 @@ Status ReplayRun::Run() {
     if (sent) flushed = FlushAll(*producer_);
   }
   manifest_.finished = is_whole && sent && flushed;
-  const Status saved = Save();
+  Status saved = Save();
   ShowProgress();
   progress_.Finish();
   if (!sent) return sent;

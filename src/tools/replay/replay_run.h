@@ -40,7 +40,7 @@ struct ReplaySettings {
 /// One thread.
 class ReplayRun {
  public:
-  ReplayRun(ReplaySettings settings, std::shared_ptr<const EventPlan> plan, Manifest manifest,
+  ReplayRun(ReplaySettings settings, const std::shared_ptr<const EventPlan>& plan, Manifest manifest,
             std::unique_ptr<HistorySource> source, Rejects& rejects);
   ~ReplayRun();
 

@@ -93,7 +93,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
   const auto number = [&](const std::string& name, std::optional<int64_t>& into) -> Status {
     auto found = NumberOf(**admin, topic, name);
     if (!found) return Fail(found.error());
-    if (*found) into = **found;
+    if (found->has_value()) into = *found;
     return {};
   };
   std::optional<int64_t> bytes;

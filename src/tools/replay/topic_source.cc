@@ -153,7 +153,7 @@ class TopicSource final : public HistorySource {
 
 }  // namespace
 
-Result<std::unique_ptr<HistorySource>> MakeTopicSource(std::vector<TopicRange> ranges,
+Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,
                                                        const Manifest& manifest) {
   auto source = std::make_unique<TopicSource>();
   for (const TopicRange& range : ranges) {
