@@ -102,7 +102,8 @@ TEST_F(BackupDirectoryTest, NumbersBackupsAndKeepsTheNewest) {
   EXPECT_EQ(directory.ReadOrNewest({})->number, 4U);
   EXPECT_EQ(directory.ReadOrNewest(3)->partitions[0].files.size(), 2U);
   EXPECT_EQ(directory.ReadOrNewest(1).error().code, Code::kNotFound);
-  for (const BackupFile& file : directory.Read(3)->partitions[0].files) EXPECT_TRUE(directory.Verify(file));
+  const auto third = directory.Read(3);
+  for (const BackupFile& file : third->partitions[0].files) EXPECT_TRUE(directory.Verify(file));
 }
 
 TEST_F(BackupDirectoryTest, RemovesNothingWhereAManifestCantBeRead) {
