@@ -31,7 +31,7 @@ def run(bench, settings, say):
                 rows.append({"history": name, **build(config, folder, s, str(source))})
                 say(str(rows[-1]))
             source.unlink()
-        rows.append({"history": "piped, 20 items an event, 3,000 a user", **piped(config, folder, s)})
+        rows.append({"history": "piped, 15 items an event, 3,000 a user", **piped(config, folder, s)})
         say(str(rows[-1]))
         return {"partitions": s["partitions"], "memory_mib": s["memory_mib"], "rows": rows}
     finally:
@@ -56,7 +56,7 @@ def batches(path, s):
 
 def piped(config, folder, s):
     """The producer's CPU time is its own."""
-    events, users = s["items"] // 20, max(1, s["items"] // 3_000)
+    events, users = s["items"] // 15, max(1, s["items"] // 3_000)  # a session has 10 to 20 items
     producer = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--events", str(events), "--batch", "20",
                                  "--users", str(users), "--user-skew", "0.01", "--items", "5000000", "--item-skew", "0.5",
                                  "--days", "30"], stdout=subprocess.PIPE)
