@@ -11,10 +11,10 @@ int RunSeenctl(int argc, const char* const* argv) {
   app.footer(
       "Exit status: 0 all is well, 1 a check failed or something was out of reach, 2 wrong arguments.");
   const std::vector<Subcommand> commands = {
-      AddGenerate(app), AddReplay(app), AddUnseen(app),   AddShow(app),    AddWhy(app),
-      AddRemove(app),   AddErase(app),  AddSnapshot(app), AddPublish(app), AddVerify(app),
-      AddDemo(app),     AddGroup(app),  AddSimilar(app),  AddIdf(app),     AddPromote(app),
-      AddDigest(app),   AddBackup(app), AddRestore(app),  AddExport(app),  AddReshard(app)};
+      AddGenerate(app), AddReplay(app),   AddUnseen(app),  AddShow(app),   AddWhy(app),    AddRemove(app),
+      AddErase(app),    AddSnapshot(app), AddPublish(app), AddVerify(app), AddDemo(app),   AddGroup(app),
+      AddSimilar(app),  AddIdf(app),      AddPromote(app), AddDigest(app), AddBackup(app), AddRestore(app),
+      AddExport(app),   AddReshard(app),  AddCompare(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

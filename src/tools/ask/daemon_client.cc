@@ -120,13 +120,17 @@ Result<Json> DaemonClient::UnseenAnswer(std::string_view filter, std::string_vie
                                         std::span<const std::string> items,
                                         std::span<const std::string> also_seen,
                                         std::optional<TimeMs> created_at, bool one_per_group) {
-  const std::string target = UserPath(filter, user_id) + "/unseen";
   Json question = {{"items", items}};
   if (created_at) {
     for (Json& item : question["items"]) item = {{"id", item}, {"created_at", created_at->value}};
   }
   if (!also_seen.empty()) question["also_seen"] = also_seen;
   if (one_per_group) question["one_per_group"] = true;
+  return UnseenOf(filter, user_id, question);
+}
+
+Result<Json> DaemonClient::UnseenOf(std::string_view filter, std::string_view user_id, const Json& question) {
+  const std::string target = UserPath(filter, user_id) + "/unseen";
   std::string body = question.dump(-1, ' ', false, Json::error_handler_t::replace);
   return ParseBody(target, Expect200(target, http_.PostJson(target, std::move(body))));
 }

@@ -56,6 +56,9 @@ class DaemonClient {
                                       std::span<const std::string> items,
                                       std::span<const std::string> also_seen = {},
                                       std::optional<TimeMs> created_at = {}, bool one_per_group = false);
+  /// The same for a question as docs/HTTP.md has it.
+  Result<nlohmann::json> UnseenOf(std::string_view filter, std::string_view user_id,
+                                  const nlohmann::json& question);
   /// The daemon's JSON about a user's segments, as it is.
   Result<nlohmann::json> Segments(std::string_view filter, std::string_view user_id);
   /// The daemon's JSON about why an item would be dropped, as it is.

@@ -8,6 +8,8 @@
 #include <boost/beast/http.hpp>
 #include <charconv>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace seen {
 namespace {
@@ -26,6 +28,8 @@ struct HttpClient::Connection {
   std::string host;
   std::string port;
   std::chrono::milliseconds timeout;
+  std::string option;
+  std::vector<std::pair<std::string, std::string>> headers;
   asio::io_context io{1};
   beast::tcp_stream stream{io};
   beast::flat_buffer buffer;
@@ -82,6 +86,7 @@ struct HttpClient::Connection {
     http::request<http::string_body> request(verb, {target.data(), target.size()}, 11);
     request.set(http::field::host, host + ":" + port);
     request.set(http::field::user_agent, "seenctl");
+    for (const auto& [name, value] : headers) request.set(name, value);
     if (content_type != nullptr) request.set(http::field::content_type, content_type);
     request.body() = std::move(body);
     if (verb == http::verb::post) request.prepare_payload();
@@ -100,8 +105,9 @@ struct HttpClient::Connection {
       if (fresh || anything_read) break;
     }
     if (outcome) {
-      return Fail(Code::kUnavailable, fmt::format("http://{}:{}{}: {}; is seend running there (--http)?",
-                                                  host, port, target, outcome.message()));
+      return Fail(Code::kUnavailable,
+                  fmt::format("http://{}:{}{}: {}; is {} running there ({})?", host, port, target,
+                              outcome.message(), option == "--http" ? "seend" : "the server", option));
     }
     if (response.need_eof()) Close();
     const auto header = [&](auto name) {
@@ -137,10 +143,11 @@ HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
-Result<HttpClient> HttpClient::Make(std::string_view base, std::chrono::milliseconds timeout) {
+Result<HttpClient> HttpClient::Make(std::string_view base, std::chrono::milliseconds timeout,
+                                    std::string_view option) {
   constexpr std::string_view kScheme = "http://";
   const auto fail = [&] {
-    return Fail(Code::kInvalidArgument, fmt::format("--http: {}: expected http://HOST:PORT", base));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {}: expected http://HOST:PORT", option, base));
   };
   if (!base.starts_with(kScheme)) return fail();
   std::string_view place = base.substr(kScheme.size());
@@ -162,7 +169,12 @@ Result<HttpClient> HttpClient::Make(std::string_view base, std::chrono::millisec
   connection->host = host;
   connection->port = port;
   connection->timeout = timeout;
+  connection->option = option;
   return HttpClient(std::move(connection));
+}
+
+void HttpClient::AddHeader(std::string name, std::string value) {
+  connection_->headers.emplace_back(std::move(name), std::move(value));
 }
 
 Result<HttpAnswer> HttpClient::Get(std::string_view target) {

@@ -26,12 +26,17 @@ std::string PercentEncode(std::string_view text);
 /// again where the daemon has closed it.
 class HttpClient {
  public:
-  /// `base`: http://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument otherwise.
+  /// `base`: http://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument otherwise. `option`: where
+  /// the address was given, for error messages.
   static Result<HttpClient> Make(std::string_view base,
-                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000));
+                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
+                                 std::string_view option = "--http");
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
+
+  /// Sends this header with each request from now on.
+  void AddHeader(std::string name, std::string value);
 
   /// `target`: path with query. Any status is an answer; kUnavailable: there was none (names the address).
   Result<HttpAnswer> Get(std::string_view target);

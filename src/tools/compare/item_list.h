@@ -1,0 +1,15 @@
+#pragma once
+// A JSON list of items as services write it.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace seen {
+
+/// Elements are strings, integers, or objects with "id" or "item_id". kInvalidArgument names the element.
+Result<std::vector<std::string>> ReadItemList(const nlohmann::json& list);
+
+}  // namespace seen
