@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/day.h"
+#include "tools/ask/calendar.h"
 
 namespace seen {
 namespace {
@@ -84,15 +85,26 @@ DifferenceReason KeptButNotCounted(const Json& why, const Json& segments) {
   return {"served_ended", "returned by the recommender and never shown: that has ended"};
 }
 
+// Whether an exposure that the old filter remembers would stand in the journal. When that was is known of few
+// old filters; most forget within a month.
+bool JournalWouldKnow(const FilterDifference& difference, const Json& why, TimeMs now) {
+  if (why.at("exposures").is_null() || !why.at("journal").is_object()) return false;
+  const Json& whole_from = why.at("journal").at("whole_from");
+  if (whole_from.is_null()) return true;
+  constexpr int kOldFilterDays = 30;
+  const Day shown =
+      difference.old_since.value != 0 ? DayOf(difference.old_since) : DayOf(now) - kOldFilterDays;
+  return whole_from.get<std::string>() <= DayText(shown);  // both as 2026-11-21
+}
+
 DifferenceReason NotKept(const FilterDifference& difference, const Json& why, TimeMs now) {
   if (!why.at("removed_until").is_null()) return {"taken_back", "taken back: shown, and then removed"};
   if (!why.at("erased_until").is_null()) return {"erased", "the user was erased"};
   const Json& exposures = why.at("exposures");
   if (!exposures.is_null() && !exposures.empty())
     return {"window_left", "shown, but it has left this filter's window"};
-  const bool journal_is_whole = why.at("journal").is_object() && why.at("journal").at("whole_from").is_null();
-  if (!exposures.is_null() && journal_is_whole)
-    return {"never_shown", "never shown to this user: the old filter errs"};
+  if (JournalWouldKnow(difference, why, now))
+    return {"never_shown", "never shown to this user, says the journal: the old filter errs"};
   if (difference.old_since.value != 0) {
     const AgeClass age = AgeOf(difference.old_since, now);
     return {fmt::format("not_known_old_since_{}", age.key),
