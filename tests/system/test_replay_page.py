@@ -113,8 +113,15 @@ def test_the_first_day_from_redis(case):
         (script,) = blocks("The first day, from Redis", "python")
         (case.folder / "redis_lines.py").write_text(script.replace("redis.Redis(", f"redis.Redis(port={port}, "))
         case.seend.start()
-        case.run(*blocks("The first day, from Redis"))
+        replay, compare = blocks("The first day, from Redis")
+        case.run(replay)
         case.check()
+        users = {user: sorted(case.oracle.items(user)) for user in case.oracle.users()}
+        (case.folder / "requests.jsonl").write_text("".join(
+            json.dumps({"user_id": user, "items": [*items[:50], "never-shown"]}) + "\n" for user, items in users.items()))
+        done = case.run(compare.replace("127.0.0.1:6379", f"127.0.0.1:{port}").replace(
+            "seenctl compare", f"seenctl compare --http http://{case.seend.address}"))
+        assert b"(100.00%)" in done.stdout and (case.folder / "compare.html").read_text().count("<svg") == 3
     finally:
         server.terminate()
         server.wait()

@@ -165,46 +165,60 @@ int RunCompareCommand(CompareOptions options) {
 void AddRedisOptions(CLI::App& app, CompareOptions& options) {
   RedisOptions& redis = options.redis;
   const char* group = "The old filter in Redis";
-  app.add_option("--redis", redis.address, "HOST:PORT, or the path of a unix socket")->group(group);
+  app.add_option("--redis", redis.address, "HOST:PORT, or the path of a unix socket")
+      ->group(group)
+      ->type_name("ADDRESS");
   app.add_option("--redis-command", redis.command, "BF.MEXISTS, ZMSCORE (Redis 6.2) or SMISMEMBER (6.2)")
       ->capture_default_str()
-      ->group(group);
+      ->group(group)
+      ->type_name("NAME");
   app.add_option("--redis-key", redis.key,
                  "a user's key; {user} and {filter} are put in, and {day} (2026-11-21) or {yyyymmdd}")
       ->capture_default_str()
-      ->group(group);
+      ->group(group)
+      ->type_name("PATTERN");
   app.add_option("--redis-item", redis.item, "how an item stands in Redis")
       ->capture_default_str()
-      ->group(group);
+      ->group(group)
+      ->type_name("PATTERN");
   app.add_option("--redis-days", redis.days, "with a day in the key: so many days up to today, in UTC")
       ->check(CLI::Range(1, 400))
       ->capture_default_str()
-      ->group(group);
+      ->group(group)
+      ->type_name("N");
   app.add_option("--redis-score-since", options.score_since,
                  "with ZMSCORE: earlier scores (epoch, s or ms) don't count; a time, or an age like 30d")
-      ->group(group);
-  app.add_option("--redis-user", redis.user, "the user of an ACL")->group(group);
-  app.add_option("--redis-password-file", redis.password_file, "a file with the password")->group(group);
+      ->group(group)
+      ->type_name("TIME");
+  app.add_option("--redis-user", redis.user, "the user of an ACL")->group(group)->type_name("NAME");
+  app.add_option("--redis-password-file", redis.password_file, "a file with the password")
+      ->group(group)
+      ->type_name("FILE");
   app.add_option("--redis-db", redis.database, "the database's number")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()
-      ->group(group);
+      ->group(group)
+      ->type_name("N");
 }
 
 void AddRouteOptions(CLI::App& app, CompareOptions& options) {
   RouteOptions& route = options.route;
   const char* group = "The old filter behind HTTP";
-  app.add_option("--route", route.url, "http://HOST:PORT/PATH; {user} and {filter} are put in")->group(group);
+  app.add_option("--route", route.url, "http://HOST:PORT/PATH; {user} and {filter} are put in")
+      ->group(group)
+      ->type_name("URL");
   app.add_option("--route-kept", route.kept, "where the answer lists what is kept: a JSON pointer")
-      ->group(group);
-  app.add_option("--route-dropped", route.dropped, "or what is dropped")->group(group);
+      ->group(group)
+      ->type_name("POINTER");
+  app.add_option("--route-dropped", route.dropped, "or what is dropped")->group(group)->type_name("POINTER");
   app.add_option("--route-body", options.route_body, "post the request's line, or {\"items\":[...]}")
       ->check(CLI::IsMember({"line", "items"}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--route-headers", route.headers_file,
                  "a file with headers, NAME: VALUE a line, for a token say")
-      ->group(group);
+      ->group(group)
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -213,26 +227,32 @@ Subcommand AddCompare(CLI::App& root) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* app = root.add_subcommand("compare", "the old filter against this one, on real requests");
   app->footer(kFooter);
-  app->add_option("requests", options->requests, "files of real requests")->required()->type_name("FILE ...");
+  app->add_option("requests", options->requests, "files of real requests")->required()->type_name("FILE");
   AddAskOptions(*app, options->daemon);
   AddRedisOptions(*app, *options);
   app->add_option("--answers", options->answers, "the old filter's answers, a line for each request")
-      ->group("The old filter's answers in a file");
+      ->group("The old filter's answers in a file")
+      ->type_name("FILE");
   AddRouteOptions(*app, *options);
   app->add_option("--why-max", options->plan.why_max,
                   "ask for the reasons of at most so many differences of each side, drawn at random")
       ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("N");
   app->add_option("--examples", options->plan.examples_max, "examples of each reason in JSON and page")
       ->check(CLI::Range(0, 1'000))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("N");
   app->add_option("--connections", options->plan.connections, "to the daemon and to the old filter, each")
       ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("N");
   app->add_option("--timeout", options->timeout_s, "seconds to wait for an answer of the old filter")
       ->check(CLI::Range(1, 3'600))
-      ->capture_default_str();
-  app->add_option("--page", options->page, "write a page with three charts to this file (HTML)");
+      ->capture_default_str()
+      ->type_name("SECONDS");
+  app->add_option("--page", options->page, "write a page with three charts to this file (HTML)")
+      ->type_name("FILE");
   app->add_flag("--json", options->json, "result as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options] { return RunCompareCommand(*options); }};
