@@ -150,7 +150,9 @@ int RunCompareCommand(CompareOptions options) {
                  ? CompareJson(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                  : CompareText(report));
   if (!options.page.empty()) {
-    if (const Status written = WriteDurably(options.page, ComparePage(report)); !written)
+    if (const Status written =
+            WriteDurably(std::filesystem::absolute(options.page).string(), ComparePage(report));
+        !written)
       return ExitWith(written.error());
     if (!options.quiet) fmt::print(stderr, "the page is in {}\n", options.page);
   }
