@@ -136,6 +136,7 @@ std::string ReasonChart(const CompareReport& report) {
 
 std::string ShareChart(const CompareReport& report) {
   std::vector<std::string> bins;
+  bins.reserve(kShareBins);
   for (size_t bin = 0; bin < kShareBins; ++bin) bins.push_back(ShareBinText(bin));
   return Columns("Requests by the share of their candidates that is dropped", bins,
                  {{"Old filter", kOldColor, {report.old_shares.begin(), report.old_shares.end()}},

@@ -22,9 +22,9 @@ struct RedisOptions {
   std::string key = "seen:{user}";  // also {filter}, and {day} or {yyyymmdd}
   std::string item = "{item}";      // how items stand in Redis
   int days = 1;                     // a key with a day: how many days up to today
-  std::optional<TimeMs> score_since;
-  std::string user;  // of an ACL
-  std::string password_file;
+  std::optional<TimeMs> score_since = {};
+  std::string user = {};  // of an ACL
+  std::string password_file = {};
   int database = 0;
   std::chrono::milliseconds timeout{10'000};
 };
