@@ -1,6 +1,7 @@
 """A redis-server of the test's own, with RedisBloom's module where it loads."""
 
 import subprocess
+import tempfile
 
 import redis
 
@@ -17,7 +18,9 @@ def bloom_module():
 class RedisServer:
     def __init__(self, directory, *arguments):
         self.port, self.directory = free_port(), directory
-        self.address, self.socket = f"127.0.0.1:{self.port}", directory / "redis.sock"
+        self.address = f"127.0.0.1:{self.port}"
+        self.sockets = tempfile.TemporaryDirectory(prefix="seen-redis-")  # a socket's path has 107 bytes at most
+        self.socket = f"{self.sockets.name}/s"
         self.log_path = directory / "redis.log"
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
@@ -44,6 +47,7 @@ class RedisServer:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait()
+        self.sockets.cleanup()
 
 
 def start_with_bloom(directory):

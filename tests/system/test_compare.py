@@ -256,6 +256,15 @@ def test_what_redis_refuses_is_named_with_the_remedy(scene, server):
     assert "Redis at" in run(*scene.arguments(*arguments), status=1)[1]
 
 
+def test_a_redis_that_stops_answering_ends_the_run(scene, server):
+    redis_server = server()
+    fill_sorted_sets(redis_server.client(), scene.old)
+    redis_server.client().execute_command("CLIENT", "PAUSE", 60_000, "ALL")
+    said = run(*scene.arguments("--redis", redis_server.address, "--redis-command", "ZMSCORE", "--timeout", 1, "--quiet"),
+               status=1)[1]
+    assert "no answer within 1000 ms" in said
+
+
 def answers_of(scene, field="dropped"):
     for user, items in scene.requests:
         listed = [item for item in items if (item in scene.old[user]) == (field == "dropped")]

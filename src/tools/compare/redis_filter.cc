@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 
@@ -143,15 +144,18 @@ struct RedisFilter::Connection {
                                                             : nullptr;
   }
 
-  Error Broken(const std::string& address) const {
-    return {Code::kUnavailable, fmt::format("Redis at {}: {}", address,
-                                            context->errstr[0] != 0 ? context->errstr : "no answer in time")};
+  Error Broken(const RedisOptions& options) const {
+    const bool is_late = context->err == REDIS_ERR_IO && errno == EAGAIN;
+    return {Code::kUnavailable,
+            fmt::format("Redis at {}: {}", options.address,
+                        is_late ? fmt::format("no answer within {} ms", options.timeout.count())
+                                : std::string(context->errstr))};
   }
 
   Status Do(const std::vector<std::string_view>& words, const RedisOptions& options) const {
     Append(words);
     const Reply reply = Read();
-    if (!reply) return Fail(Broken(options.address));
+    if (!reply) return Fail(Broken(options));
     if (reply->type != REDIS_REPLY_ERROR) return {};
     return Fail(Code::kRefused, RedisProblem(TextOf(*reply), words.front(), "").message);
   }
@@ -208,7 +212,7 @@ Status RedisFilter::Connect() {
     connection->context.reset(redisConnectWithTimeout(place.host.c_str(), port, timeout));
   }
   if (!connection->context) return Fail(Code::kUnavailable, "Redis: no memory for a connection");
-  if (connection->context->err != 0) return Fail(connection->Broken(options_.address));
+  if (connection->context->err != 0) return Fail(connection->Broken(options_));
   redisSetTimeout(connection->context.get(), timeout);
   if (!password_.empty()) {
     std::vector<std::string_view> words = {"AUTH", password_};
@@ -257,7 +261,7 @@ Result<std::vector<Result<OldAnswer>>> RedisFilter::AskOnce(std::span<const Comp
     Status read;
     for (const std::string& key : keys[i]) {
       const Reply reply = connection_->Read();
-      if (!reply) return Fail(connection_->Broken(options_.address));
+      if (!reply) return Fail(connection_->Broken(options_));
       const Status one = ReadReply(*reply, key, question_, options_, answer);
       if (!one && one.error().code == Code::kRefused) {
         connection_.reset();  // replies that nobody reads are still under way
