@@ -35,7 +35,7 @@ class Events:
         self.users, self.now_ms, self.today = max(200, count // 50), now_ms, now_ms // DAY_MS
         self.items, self.number = max(2_000, count // 100), 0
         self.counts, self.last_shown = collections.Counter(), {}
-        self.sample = {f"u{i}" for i in range(0, self.users, max(1, self.users // 120))} | {f"g{i}" for i in range(12)}
+        self.sample = {f"u{i}" for i in range(0, self.users, max(1, self.users // 400))} | {f"g{i}" for i in range(12)}
         self.told = collections.defaultdict(list)  # of the sample: (day, order, kind, item)
         self.history.mkdir()
         self.gone = max(40, count // 2_000)

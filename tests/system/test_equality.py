@@ -26,7 +26,7 @@ from seenctl_tool import run, run_json
 EVENTS = int(os.environ.get("SEEN_EQUALITY_EVENTS", 200_000))
 PARTITIONS, RESHARDED = 4, 7
 PATIENCE_S = 60 + EVENTS // 10_000
-SPAN_S = max(4, EVENTS / 100_000)  # of what must go on beside something else
+SPAN_S = max(4, EVENTS / 200_000)  # of what must go on beside something else
 FILTERS = [
     {"name": "default", "window_days": 30, "served_ttl_s": 86_400},
     {"name": "short", "window_days": 7, "snapshot": None},
