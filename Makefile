@@ -31,6 +31,10 @@ chaos:  ## three daemons under faults for SEEN_CHAOS_S seconds, an hour where it
 	@scripts/setup.sh --test
 	@SEEN_CHAOS_S=$${SEEN_CHAOS_S:-3600} $(PYTHON) tests/run.py system -k chaos
 
+equality:  ## 5,000,000 events into the state in seven ways, compared by digest; SEEN_EQUALITY_EVENTS; some minutes
+	@scripts/setup.sh --test
+	@SEEN_EQUALITY_EVENTS=$${SEEN_EQUALITY_EVENTS:-5000000} $(PYTHON) tests/run.py system -k equality
+
 ci:  ## test and check beside each other
 	@scripts/setup.sh --check
 	@$(PYTHON) tests/run.py test check
@@ -63,4 +67,4 @@ clean:  ## removes build/
 	@rm -rf build
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check check-upgrade chaos ci format bench bench-build bench-filters bench-similar clean
+.PHONY: help build demo test check check-upgrade chaos equality ci format bench bench-build bench-filters bench-similar clean

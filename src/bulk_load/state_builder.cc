@@ -281,26 +281,28 @@ Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
   });
 }
 
-Status StateBuilder::ForEachRow(int32_t partition, int64_t live_offset, TimeMs complete_since,
-                                const RowFold::Visit& visit) {
-  PartitionBuilder& builder = *partitions_[static_cast<size_t>(partition)];
+Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const {
   Position position;
-  position.next_offset = live_offset;
-  position.partition_time = builder.partition_time();
+  position.next_offset = state.live_offset;
+  position.partition_time = partitions_[static_cast<size_t>(state.partition)]->partition_time();
   for (size_t i = 0; i < filter_ids_.size(); ++i) {
     int32_t window_days = options_.config.filters[i].window_days;
     for (const KindConfig& kind : options_.config.filters[i].kinds)
       window_days = std::max(window_days, kind.window_days);
     position.filters.push_back({.filter = filter_ids_[i],
-                                .complete_since = complete_since,
+                                .complete_since = state.complete_since,
                                 .awaits_record = false,
                                 .window_days = window_days,
                                 .last_published = LastPublished::kInState});
   }
   if (Status put = PositionRows(visit).PutPosition(position); !put) return put;
   StoreDescriptor descriptor = descriptor_;
-  descriptor.identity.partition = partition;
-  if (Status put = visit({RowOp::kPut, DescriptorKey(), EncodeDescriptor(descriptor)}); !put) return put;
+  descriptor.identity.partition = state.partition;
+  return visit({RowOp::kPut, DescriptorKey(), EncodeDescriptor(descriptor)});
+}
+
+Status StateBuilder::ForEachUserRow(int32_t partition, const RowFold::Visit& visit) {
+  PartitionBuilder& builder = *partitions_[static_cast<size_t>(partition)];
   return builder.runs().ForEach([&](FilterId filter) { return builder.HorizonOf(filter); }, visit);
 }
 

@@ -34,6 +34,13 @@ struct BuildCounts {
   TimeMs first, last;  // of the events' times; 0: none
 };
 
+/// Where a partition's state begins, and since when it is whole.
+struct BuiltState {
+  int32_t partition = 0;
+  int64_t live_offset = 0;  // of the input: live consumption goes on there
+  TimeMs complete_since;    // 0: always was
+};
+
 /// Add and Finish: one thread, which reads the history. Others are the builder's own, inside these calls and
 /// between them.
 class StateBuilder {
@@ -58,11 +65,10 @@ class StateBuilder {
   /// All that was added is in the sorted rows.
   Status Finish(std::vector<RejectedLine>& rejected);
 
-  /// After Finish. The partition's state, all puts, ascending, as its store begins: live consumption goes on
-  /// at `live_offset`. `complete_since`: the state is whole from then on; 0: always was. Any thread, one a
-  /// partition.
-  Status ForEachRow(int32_t partition, int64_t live_offset, TimeMs complete_since,
-                    const RowFold::Visit& visit);
+  /// After Finish. The partition's state, all puts, as its store begins. Keys ascend over both: the position,
+  /// with what belongs to it, and the descriptor come first, then the users. Any thread, one a partition.
+  Status ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const;
+  Status ForEachUserRow(int32_t partition, const RowFold::Visit& visit);
 
   const BuildCounts& counts() const { return counts_; }
   /// Of sorted rows, in files.

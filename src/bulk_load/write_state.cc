@@ -14,14 +14,15 @@ Status WriteIntoDirectory(StateBuilder& builder, const BuiltState& state, const 
   RocksRestore restore(directory, state.partition, resources);
   if (Status begun = restore.Begin(); !begun) return begun;
   RowBatch rows;
-  Status written =
-      builder.ForEachRow(state.partition, state.live_offset, state.complete_since, [&](const Row& row) {
-        rows.Add(row);
-        if (rows.row_bytes() < kRowsBytes) return Status();
-        Status added = restore.AddBase(rows);
-        rows = RowBatch();
-        return added;
-      });
+  const auto add = [&](const Row& row) {
+    rows.Add(row);
+    if (rows.row_bytes() < kRowsBytes) return Status();
+    Status added = restore.AddBase(rows);
+    rows = RowBatch();
+    return added;
+  };
+  Status written = builder.ForEachFirstRow(state, add);
+  if (written) written = builder.ForEachUserRow(state.partition, add);
   if (written) written = restore.AddBase(rows);
   if (written) written = restore.Finish();
   return written;

@@ -10,13 +10,6 @@
 
 namespace seen {
 
-/// Where a partition's state begins, and since when it is whole.
-struct BuiltState {
-  int32_t partition = 0;
-  int64_t live_offset = 0;  // of the input: live consumption goes on there
-  TimeMs complete_since;    // 0: always was
-};
-
 /// Takes the place of what the directory, held open meanwhile, has of the partition: whole or not at all.
 /// kNoSpace, kUnavailable, kCorrupt. One thread a partition.
 Status WriteIntoDirectory(StateBuilder& builder, const BuiltState& state, const std::string& directory,

@@ -9,6 +9,8 @@
 namespace seen {
 namespace {
 
+constexpr size_t kUuidBytes = 1 + 36;
+
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, kafka::Destroyer<rd_kafka_NewTopic_destroy>>;
 using AdminOptionsHandle =
     std::unique_ptr<rd_kafka_AdminOptions_t, kafka::Destroyer<rd_kafka_AdminOptions_destroy>>;
@@ -179,6 +181,37 @@ Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, in
 Result<std::map<int32_t, int64_t>> Admin::Ends(const std::string& topic, std::span<const int32_t> partitions,
                                                std::chrono::milliseconds timeout) const {
   return kafka::LogEnds(impl_->client.get(), topic, partitions, timeout);
+}
+
+// Not by DescribeConsumerGroups: consumer_owners.cc says why.
+Result<std::optional<std::vector<std::string>>> Admin::GroupMembers(const std::string& group,
+                                                                    std::chrono::milliseconds timeout) const {
+  const rd_kafka_group_list* raw = nullptr;
+  const auto error =
+      rd_kafka_list_groups(impl_->client.get(), group.c_str(), &raw, kafka::ToTimeout(timeout));
+  const std::unique_ptr<const rd_kafka_group_list, void (*)(const rd_kafka_group_list*)> groups(
+      raw, rd_kafka_group_list_destroy);
+  const auto is_forbidden = [](rd_kafka_resp_err_t why) {
+    return why == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
+           why == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+  };
+  if (is_forbidden(error)) return std::optional<std::vector<std::string>>();
+  // A list that lacks a broker's groups may lack this one.
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR || !groups)
+    return kafka::FailWith(error, "members of group \"" + group + "\"");
+  std::vector<std::string> members;
+  for (int i = 0; i < groups->group_cnt; ++i) {
+    const rd_kafka_group_info& one = groups->groups[i];
+    if (is_forbidden(one.err)) return std::optional<std::vector<std::string>>();
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return kafka::FailWith(one.err, "members of group \"" + group + "\"");
+    for (int m = 0; m < one.member_cnt; ++m) {
+      std::string name = one.members[m].member_id;  // with a UUID behind it
+      if (name.size() > kUuidBytes) name.resize(name.size() - kUuidBytes);
+      members.push_back(name + " at " + one.members[m].client_host);
+    }
+  }
+  return std::optional(std::move(members));
 }
 
 Status Admin::Ping(std::chrono::milliseconds timeout) const {

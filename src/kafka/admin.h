@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
@@ -59,6 +60,11 @@ class Admin {
   /// The offset behind the last record of each of these partitions. kNotFound; kUnavailable.
   Result<std::map<int32_t, int64_t>> Ends(const std::string& topic, std::span<const int32_t> partitions,
                                           std::chrono::milliseconds timeout) const;
+
+  /// The members of a consumer group, as "instance at host" or "client id at host". A static member that has
+  /// stopped stays one until its session ends. nullopt: this client may not ask. kUnavailable.
+  Result<std::optional<std::vector<std::string>>> GroupMembers(const std::string& group,
+                                                               std::chrono::milliseconds timeout) const;
 
   /// kUnavailable until some broker answers. For "brokers away" at start.
   Status Ping(std::chrono::milliseconds timeout) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -20,6 +21,16 @@ constexpr milliseconds kLinger{20};
 constexpr const char* kDeliveryMs = "60000";
 
 }  // namespace
+
+TopicSpec StateTopicSpec(std::string name, int32_t partitions) {
+  return {std::move(name),
+          partitions,
+          {{"cleanup.policy", "delete"},
+           {"retention.ms", "-1"},
+           {"retention.bytes", "-1"},
+           {"segment.bytes", "134217728"},  // brokers free whole segments
+           {"unclean.leader.election.enable", "false"}}};
+}
 
 struct StateProducer::Impl {
   StateTopicOptions options;

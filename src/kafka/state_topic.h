@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "kafka/admin.h"
 #include "kafka/client_settings.h"
 #include "state_stream/state_port.h"
 
@@ -15,6 +16,9 @@ namespace seen {
 namespace kafka {
 class ReadLoop;
 }  // namespace kafka
+
+/// The topic as the daemon makes it.
+TopicSpec StateTopicSpec(std::string name, int32_t partitions);
 
 struct StateTopicOptions {
   std::string brokers;

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "items/item_window.h"
+#include "kafka/state_topic.h"
 #include "model/day.h"
 #include "topics/user_partitions.h"
 
@@ -151,15 +152,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
                       {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(kept_ms)}}});
   }
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
-  if (config.state) {
-    topics.push_back({config.state->topic,
-                      count,
-                      {{"cleanup.policy", "delete"},
-                       {"retention.ms", "-1"},
-                       {"retention.bytes", "-1"},
-                       {"segment.bytes", "134217728"},  // brokers free whole segments
-                       {"unclean.leader.election.enable", "false"}}});
-  }
+  if (config.state) topics.push_back(StateTopicSpec(config.state->topic, count));
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
     const bool is_state = config.state && topic.name == config.state->topic;

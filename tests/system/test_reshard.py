@@ -4,11 +4,12 @@ import json
 
 import pytest
 from load import Load
-from oracle import event
+from oracle import DAY_MS, event
 from places import now_ms
 from seenctl_tool import digest, run, run_json
 
 OLD_PARTITIONS, NEW_PARTITIONS = 3, 8
+TAKEN_BACK = "taken-back"
 
 
 @pytest.fixture
@@ -19,13 +20,13 @@ def old(topics, daemon, topic_name, chance):
                                 "filters": [{"name": "default", "snapshot": None}]}).start()  # no marks: ids are gone
     load = Load(chance, users=300)
     load.send(topics, topic_name, 3_000)
-    topics.produce(topic_name, [("gone", event("gone", "a", now_ms()))])
-    assert seend.http.delete("/v1/users/gone").status == 202
     user = load.oracle.users()[0]
-    item = sorted(load.oracle.items(user))[0]
-    assert seend.http.post(f"/v1/users/{user}/removed", {"items": [item]}).status == 202
-    for items in load.oracle.days[user].values():
-        items.discard(item)
+    on_a_day_of_others = min(load.oracle.days[user]) * DAY_MS + 1
+    topics.produce(topic_name, [("gone", event("gone", "a", now_ms())),
+                                (user, event(user, TAKEN_BACK, on_a_day_of_others))])
+    assert seend.http.delete("/v1/users/gone").status == 202
+    # Not one of the load's: an earlier exposure that comes after the removal doesn't count, and the oracle has it.
+    assert seend.http.post(f"/v1/users/{user}/removed", {"items": [TAKEN_BACK]}).status == 202
     seend.wait_at_rest()
     return seend, load
 
@@ -50,6 +51,7 @@ def back_up(seend, to):
 def check(new, load):
     load.oracle.check_http(new)
     assert new.unseen("gone", ["a"]) == ["a"], "what was erased stays so"
+    assert new.unseen(load.oracle.users()[0], [TAKEN_BACK]) == [TAKEN_BACK], "what was taken back stays so"
     for partition in new.partition_status().values():
         assert partition["lost_ranges"] == [], "nothing was lost"
         assert partition["filters"][0]["complete_since"] is None, "the filter is whole"

@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "bulk_load/state_builder.h"
-#include "bulk_load/write_state.h"
-#include "kafka/admin.h"
 #include "kafka/reader.h"
-#include "store/store_directory.h"
 #include "tools/ask/calendar.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
@@ -34,6 +29,16 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// A topic that was just made, or whose leader moves, is away for a moment.
+Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& options) {
+  const Instant until = SystemClock().Now() + kKafkaTimeout;
+  while (true) {
+    auto reader = TopicReader::Open(options, kKafkaTimeout);
+    if (reader || reader.error().code != Code::kUnavailable || SystemClock().Now() >= until) return reader;
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+}
+
 /// Where live consumption of each partition begins.
 Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings,
                                                const ReplayTarget& target) {
@@ -51,7 +56,7 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
     if (!time) return Fail(time.error());
     options.from_time = *time;
   }
-  const auto reader = TopicReader::Open(options, kKafkaTimeout);
+  const auto reader = OpenInput(options);
   std::map<int32_t, int64_t> offsets;
   if (!reader && reader.error().code == Code::kNotFound && settings.partitions) {
     for (int32_t partition = 0; partition < *settings.partitions; ++partition) offsets[partition] = 0;
@@ -71,16 +76,6 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
                                                     target.topic, offsets.size()));
   }
   return offsets;
-}
-
-uint64_t BytesOf(const std::string& folder) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->is_regular_file(error)) bytes += at->file_size(error);
-  }
-  return bytes;
 }
 
 class Build {
@@ -109,38 +104,6 @@ class Build {
     if (Status noted = NoteRejected(); !noted) return noted;
     progress.Finish();
     return rejects_.CheckShare(rejects_.total(), lines_);
-  }
-
-  Status WriteAll(const std::string& directory, const std::map<int32_t, int64_t>& live_offsets,
-                  const StoreResources& resources, unsigned threads) {
-    const TimeMs complete_since = settings_.whole ? TimeMs{0} : builder_.counts().first;
-    Progress progress("write", live_offsets.size(), "partitions",
-                      settings_.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
-    std::atomic<int32_t> next{0};
-    std::atomic<uint64_t> done{0};
-    std::vector<Status> outcomes(threads);
-    const auto work = [&](unsigned thread, bool draws) {
-      while (outcomes[thread] && !Interrupted()) {
-        const int32_t partition = next++;
-        if (static_cast<size_t>(partition) >= live_offsets.size()) return;
-        outcomes[thread] = WriteIntoDirectory(
-            builder_, {partition, live_offsets.at(partition), complete_since}, directory, resources);
-        ++done;
-        if (draws) progress.Update(done);
-      }
-    };
-    {
-      std::vector<std::jthread> others;
-      for (unsigned thread = 1; thread < threads; ++thread) others.emplace_back(work, thread, false);
-      work(0, true);
-    }
-    for (Status& outcome : outcomes) {
-      if (!outcome) return outcome;
-    }
-    if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: not all partitions are written");
-    progress.Update(done);
-    progress.Finish();
-    return {};
   }
 
  private:
@@ -177,34 +140,18 @@ class Build {
 }  // namespace
 
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
-                                  HistorySource& source, Rejects& rejects) {
+                                  StateDestination& destination, HistorySource& source, Rejects& rejects) {
   auto offsets = LiveOffsets(settings, target);
   if (!offsets) return Fail(offsets.error());
-  const auto directory = StoreDirectory::Open(settings.directory);
-  if (!directory) return Fail(directory.error());
-  const auto there = (*directory)->PartitionsWithState();
-  if (!there) return Fail(there.error());
-  if (!there->empty() && !settings.replace) {
-    return Fail(Code::kRefused,
-                fmt::format("--into-state: {}: it has the state of {} partitions. Name an empty directory, "
-                            "or say --replace to drop that state",
-                            settings.directory, there->size()));
-  }
-  const unsigned threads =
-      settings.threads > 0 ? settings.threads : std::max(1U, std::thread::hardware_concurrency());
-  const std::string folder = StoreDirectory::IncomingPath(settings.directory) + "/build";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Fail(Code::kUnavailable, fmt::format("{}: {}", folder, error.message()));
-
   IntoStateReport report;
   report.live_offsets = std::move(*offsets);
   report.partitions = static_cast<int32_t>(report.live_offsets.size());
+  if (Status prepared = destination.Prepare(report.partitions); !prepared) return Fail(prepared.error());
   auto builder = StateBuilder::Make({.config = target.config,
                                      .partitions = report.partitions,
                                      .memory_bytes = settings.memory_bytes,
-                                     .folder = folder,
-                                     .threads = threads,
+                                     .folder = destination.SortFolder(),
+                                     .threads = settings.threads,
                                      .since = settings.since,
                                      .until = settings.until,
                                      .as_of = SystemClock().WallNow()});
@@ -214,21 +161,51 @@ Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const Repla
   if (Status read = build.ReadAll(); !read) return Fail(read.error());
   report.read_s = Seconds(started);
   report.sorted_bytes = (*builder)->sorted_bytes();
-  // What was there goes before anything is written: a directory of two histories would be neither.
-  for (const int32_t partition : *there) {
-    if (Status removed = (*directory)->RemovePartition(partition); !removed) return Fail(removed.error());
-  }
   const Instant writing = SystemClock().Now();
-  const StoreResources resources(settings.memory_bytes / 8, static_cast<int>(threads));
-  if (Status written = build.WriteAll(settings.directory, report.live_offsets, resources, threads); !written)
-    return Fail(written.error());
+  const TimeMs complete_since = settings.whole ? TimeMs{0} : (*builder)->counts().first;
+  std::vector<BuiltState> states;
+  states.reserve(report.live_offsets.size());
+  for (const auto& [partition, offset] : report.live_offsets)
+    states.push_back({partition, offset, complete_since});
+  if (Status written = destination.Write(**builder, states); !written) return Fail(written.error());
   report.write_s = Seconds(writing);
   report.counts = (*builder)->counts();
   builder->reset();
-  std::filesystem::remove_all(folder, error);
-  report.state_bytes = BytesOf(settings.directory);
+  destination.Clear();
+  report.state_bytes = destination.StateBytes();
   report.cpu_s = CpuSeconds();
   return report;
+}
+
+std::string IntoStateText(const IntoStateReport& report, uint64_t rejected) {
+  const BuildCounts& counts = report.counts;
+  const double bytes_an_item =
+      counts.items > 0 ? static_cast<double>(report.state_bytes) / static_cast<double>(counts.items) : 0;
+  return fmt::format(
+      "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
+      "an item\nread in {:.1f} s, {} events/s; written in {:.1f} s\n",
+      WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejected),
+      WithThousands(counts.skipped), WithByteUnit(report.state_bytes), report.partitions, bytes_an_item,
+      report.read_s, WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report.read_s)),
+      report.write_s);
+}
+
+std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool damaged) {
+  nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
+  for (const auto& [partition, offset] : report.live_offsets) offsets[std::to_string(partition)] = offset;
+  const nlohmann::ordered_json result = {{"events", report.counts.events},
+                                         {"items", report.counts.items},
+                                         {"skipped", report.counts.skipped},
+                                         {"rejected", rejected},
+                                         {"partitions", report.partitions},
+                                         {"state_bytes", report.state_bytes},
+                                         {"sorted_bytes", report.sorted_bytes},
+                                         {"read_s", report.read_s},
+                                         {"write_s", report.write_s},
+                                         {"cpu_s", report.cpu_s},
+                                         {"damaged", damaged},
+                                         {"live_offsets", offsets}};
+  return result.dump();
 }
 
 }  // namespace seen

@@ -1,5 +1,6 @@
 #pragma once
-// replay --into-state: history becomes the state of a daemon that isn't running, without the input topic.
+// replay --into-state and --into-state-topic: history becomes the state of daemons that don't run, without
+// the input topic.
 
 #include <map>
 #include <optional>
@@ -10,17 +11,16 @@
 #include "tools/replay/history_source.h"
 #include "tools/replay/rejects.h"
 #include "tools/replay/replay_config.h"
+#include "tools/replay/state_destination.h"
 
 namespace seen {
 
 struct IntoStateSettings {
-  std::string directory;
   uint64_t memory_bytes = 0;
-  unsigned threads = 0;               // 0: one a processor
+  unsigned threads = 1;
   std::optional<int32_t> partitions;  // nullopt: as the input topic has
   std::string live_from;              // earliest, end, or a time
   bool whole = false;                 // there is no older history: filters are complete
-  bool replace = false;               // state that is there goes
   std::optional<TimeMs> since, until;
   bool quiet = false;
 };
@@ -28,7 +28,7 @@ struct IntoStateSettings {
 struct IntoStateReport {
   BuildCounts counts;
   int32_t partitions = 0;
-  uint64_t state_bytes = 0;   // of the directory
+  uint64_t state_bytes = 0;   // as it is stored: of the directory, or sent to the topic
   uint64_t sorted_bytes = 0;  // of files between
   std::map<int32_t, int64_t> live_offsets;
   double read_s = 0;   // reading, decoding and sorting
@@ -36,8 +36,12 @@ struct IntoStateReport {
   double cpu_s = 0;    // of this process
 };
 
-/// kMalformed: too many lines are rejected. kRefused: the directory has state, or is in use. kNoSpace; ...
+/// kMalformed: too many lines are rejected. kRefused: the destination has state, or is in use. kNoSpace; ...
 Result<IntoStateReport> IntoState(const IntoStateSettings& settings, const ReplayTarget& target,
-                                  HistorySource& source, Rejects& rejects);
+                                  StateDestination& destination, HistorySource& source, Rejects& rejects);
+
+/// For people, and for programs.
+std::string IntoStateText(const IntoStateReport& report, uint64_t rejected);
+std::string IntoStateJson(const IntoStateReport& report, uint64_t rejected, bool damaged);
 
 }  // namespace seen

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <thread>
 
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
@@ -42,6 +44,8 @@ struct ReplayOptions {
   std::string max_lag;
   std::string publish = "end";
   std::string into_state;
+  bool into_state_topic = false;
+  std::string scratch;
   uint64_t memory_mib = 1024;
   int32_t partitions = 0;  // 0: as the topic has
   std::string live_from = "earliest";
@@ -52,6 +56,10 @@ struct ReplayOptions {
   bool json = false;
   bool quiet = false;
 };
+
+bool BuildsState(const ReplayOptions& options) {
+  return !options.into_state.empty() || options.into_state_topic;
+}
 
 Status CheckOptions(const ReplayOptions& options) {
   if (options.status) {
@@ -64,9 +72,12 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
   }
-  if (!options.into_state.empty() && options.config.empty()) {
+  if (!options.into_state.empty() && options.into_state_topic)
+    return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give one of them");
+  if (BuildsState(options) && options.config.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--into-state: the state is of filters: name the daemon's configuration by --config");
+                "--into-state, --into-state-topic: the state is of filters: name the daemon's configuration "
+                "by --config");
   }
   if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
     return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
@@ -75,9 +86,9 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
   }
-  if (!options.into_state.empty() && !options.progress.empty()) {
+  if (BuildsState(options) && !options.progress.empty()) {
     return Fail(Code::kInvalidArgument,
-                "--progress: a build of --into-state is whole or nothing; run it again instead");
+                "--progress: a build of state is whole or nothing; run it again instead");
   }
   if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
@@ -269,17 +280,22 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
 
 int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
                  HistorySource& source, Rejects& rejects) {
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  const uint64_t memory_bytes = options.memory_mib << 20;
+  const auto destination =
+      options.into_state_topic
+          ? IntoTopic({options.scratch, options.replace, options.quiet}, target)
+          : IntoDirectory({options.into_state, memory_bytes, threads, options.replace, options.quiet});
   const auto report =
-      IntoState({.directory = options.into_state,
-                 .memory_bytes = options.memory_mib << 20,
+      IntoState({.memory_bytes = memory_bytes,
+                 .threads = threads,
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = options.live_from,
                  .whole = options.whole,
-                 .replace = options.replace,
                  .since = times.since,
                  .until = times.until,
                  .quiet = options.quiet},
-                target, source, rejects);
+                target, *destination, source, rejects);
   if (!report) {
     const int status = ExitWith(report.error());
     return report.error().code == Code::kMalformed ? kExitRejects : status;
@@ -295,37 +311,25 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  WithThousands(file.bytes_not_read));
     }
   }
-  const BuildCounts& counts = report->counts;
-  const double bytes_an_item =
-      counts.items > 0 ? static_cast<double>(report->state_bytes) / static_cast<double>(counts.items) : 0;
-  if (options.json) {
-    nlohmann::ordered_json offsets = nlohmann::ordered_json::object();
-    for (const auto& [partition, offset] : report->live_offsets) offsets[std::to_string(partition)] = offset;
-    const nlohmann::ordered_json result = {{"events", counts.events},
-                                           {"items", counts.items},
-                                           {"skipped", counts.skipped},
-                                           {"rejected", rejects.total()},
-                                           {"partitions", report->partitions},
-                                           {"state_bytes", report->state_bytes},
-                                           {"sorted_bytes", report->sorted_bytes},
-                                           {"read_s", report->read_s},
-                                           {"write_s", report->write_s},
-                                           {"cpu_s", report->cpu_s},
-                                           {"damaged", damaged},
-                                           {"live_offsets", offsets}};
-    fmt::print("{}\n", result.dump());
-  } else if (!options.quiet) {
-    fmt::print(stderr,
-               "{} events with {} items, {} rejected, {} skipped: {} of state in {} partitions, {:.2f} bytes "
-               "an item\n"
-               "read in {:.1f} s, {} events/s; written in {:.1f} s\n",
-               WithThousands(counts.events), WithThousands(counts.items), WithThousands(rejects.total()),
-               WithThousands(counts.skipped), WithByteUnit(report->state_bytes), report->partitions,
-               bytes_an_item, report->read_s,
-               WithThousands(static_cast<uint64_t>(static_cast<double>(counts.events) / report->read_s)),
-               report->write_s);
-  }
+  if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total(), damaged));
+  if (!options.json && !options.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
   return damaged ? kExitFailed : kExitOk;
+}
+
+Status CheckStateTopic(const std::string& path, const Config& config) {
+  if (!config.state) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--into-state-topic: {}: state.topic is null. Remedy: name the daemons' state "
+                            "topic there, or build with --into-state DIR",
+                            path));
+  }
+  if (config.replica_of) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--into-state-topic: {}: role: \"replica\", and the state topic is that of group "
+                            "{}. Remedy: --config of one of its daemons",
+                            path, *config.replica_of));
+  }
+  return {};
 }
 
 int RunReplay(const ReplayOptions& options, const CLI::App& app) {
@@ -339,7 +343,10 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (!lag_max) return ExitWith(lag_max.error());
   auto target = ReadReplayTarget(options.config, options.kafka, options.event_bytes_max, app);
   if (!target) return ExitWith(target.error());
-  const bool remembers = !options.dry_run && options.into_state.empty();
+  if (options.into_state_topic) {
+    if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
+  }
+  const bool remembers = !options.dry_run && !BuildsState(options);
   auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
   auto source = SourceOf(options, *target, *times, *manifest);
@@ -350,7 +357,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   }
   CatchInterrupts();
   if (options.dry_run) return RunDryRun(options, *target, *times, **source, rejects);
-  if (!options.into_state.empty()) return RunIntoState(options, *target, *times, **source, rejects);
+  if (BuildsState(options)) return RunIntoState(options, *target, *times, **source, rejects);
 
   const bool by_exposure = options.timestamps != "now";
   auto topic = LookAtTarget(target->brokers, target->client, target->topic, target->partitioner);
@@ -430,8 +437,13 @@ Subcommand AddReplay(CLI::App& root) {
   app->add_option(
       "--into-state", options->into_state,
       "write the state of a daemon that isn't running into this directory instead; needs --config");
+  app->add_flag("--into-state-topic", options->into_state_topic,
+                "write the state into the state topic of daemons that don't run instead; needs --config");
+  app->add_option("--scratch", options->scratch,
+                  "a directory for what --into-state-topic sorts; where it isn't given, the system's for "
+                  "temporary files");
   app->add_option("--memory-mib", options->memory_mib,
-                  "memory of --into-state; what doesn't fit is sorted in files")
+                  "memory of --into-state and --into-state-topic; what doesn't fit is sorted in files")
       ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
   app->add_option("--partitions", options->partitions, "of the input topic, if it doesn't exist yet")
@@ -440,7 +452,8 @@ Subcommand AddReplay(CLI::App& root) {
                   "where the daemon reads the input topic on from: earliest, end, or a record time")
       ->capture_default_str();
   app->add_flag("--whole", options->whole, "there is no older history: filters are complete from the start");
-  app->add_flag("--replace", options->replace, "drop the state that --into-state finds");
+  app->add_flag("--replace", options->replace,
+                "drop the state that --into-state or --into-state-topic finds");
   app->add_flag("--dry-run", options->dry_run, "read everything, send nothing, and report what would happen");
   app->add_option("--rejects", options->rejects,
                   "write what can't be sent to this file, with its place and reason");

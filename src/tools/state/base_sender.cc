@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kPolls{5};
 }  // namespace
 
 BaseSender::BaseSender(Options options, StateSink& sink)
-    : options_(std::move(options)), sink_(sink), partitions_(static_cast<size_t>(options_.partitions)) {}
+    : options_(std::move(options)), sink_(sink), partitions_(options_.places.size()) {}
 
 Status BaseSender::Poll(std::chrono::steady_clock::time_point until) {
   sink_.PollDeliveries([this](const StateDelivery& delivery) {
@@ -39,6 +39,7 @@ Status BaseSender::Send(int32_t partition, const std::string& record, uint64_t t
     std::this_thread::sleep_for(kPolls);
   }
   ++unacknowledged_;
+  bytes_ += record.size();
   return Poll(until);
 }
 
@@ -52,18 +53,26 @@ Status BaseSender::WaitForAll() {
 }
 
 Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)>& first_rows) {
-  std::string opening;
-  EncodeStateOpening(options_.opening, opening);
-  for (int32_t partition = 0; partition < options_.partitions; ++partition) {
-    if (Status sent = Send(partition, opening, kOpeningTicket); !sent) return sent;
+  const auto count = static_cast<int32_t>(options_.places.size());
+  StateOpening opening = options_.opening;
+  std::string record;
+  for (int32_t partition = 0; partition < count; ++partition) {
+    const auto& place = options_.places[static_cast<size_t>(partition)];
+    opening.position = place.position;
+    opening.base_at = place.older_base_at;
+    record.clear();
+    EncodeStateOpening(opening, record);
+    if (Status sent = Send(partition, record, kOpeningTicket); !sent) return sent;
   }
   if (Status opened = WaitForAll(); !opened) return opened;
-  for (int32_t number = 0; number < options_.partitions; ++number) {
+  for (int32_t number = 0; number < count; ++number) {
+    const auto& place = options_.places[static_cast<size_t>(number)];
     Partition& partition = partitions_[static_cast<size_t>(number)];
     StatePart head;
     head.kind = StreamKind::kBase;
     head.epoch = partition.epoch;
-    head.from = head.to = options_.position;
+    head.from = head.to = place.position;
+    head.base_at = place.older_base_at;
     partition.writer = std::make_unique<PartWriter>(
         head, options_.record_bytes_max,
         [this, number](const std::string& record) { return Send(number, record, kPartTicket); });
@@ -80,7 +89,13 @@ Status BaseSender::Add(int32_t partition, const Row& row) {
   return partitions_[static_cast<size_t>(partition)].writer->Add(row);
 }
 
+// A base without its last part is none: so either all partitions get theirs or none does, but for a failure
+// within these last records.
 Status BaseSender::Finish() {
+  for (Partition& partition : partitions_) {
+    if (Status flushed = partition.writer->Flush(); !flushed) return flushed;
+  }
+  if (Status arrived = WaitForAll(); !arrived) return arrived;
   for (Partition& partition : partitions_) {
     if (Status finished = partition.writer->Finish(partition.base_at); !finished) return finished;
   }

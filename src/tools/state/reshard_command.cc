@@ -21,6 +21,7 @@
 #include "tools/state/merged_rows.h"
 #include "tools/state/row_router.h"
 #include "tools/state/state_source.h"
+#include "tools/state/state_target.h"
 
 namespace seen {
 namespace {
@@ -28,9 +29,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{10'000};
-constexpr size_t kRecordBytesMax = 900'000;
-constexpr size_t kBatchOverhead = 512;  // of a record alone in its batch
-constexpr size_t kQueueBytesMax = 32 << 20;
 
 struct ReshardOptions {
   std::vector<std::string> directories;
@@ -180,45 +178,16 @@ Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings
                 fmt::format("--partitions: {}, and topic {} has {}. Remedy: give its number",
                             options.partitions, options.kafka.topic, *count));
   }
-  const TopicSpec spec{options.state_topic,
-                       options.partitions,
-                       {{"cleanup.policy", "delete"},
-                        {"retention.ms", "-1"},
-                        {"retention.bytes", "-1"},
-                        {"segment.bytes", "134217728"},
-                        {"unclean.leader.election.enable", "false"}}};
-  const auto state = (*admin)->EnsureTopic(spec, kAsk);
-  if (!state) return Fail(state.error());
-  if (!state->warning.empty()) {
-    return Fail(
-        Code::kRefused,
-        fmt::format("--state-topic: {}. Remedy: delete it, and this command makes it anew", state->warning));
-  }
-  std::vector<int32_t> all(static_cast<size_t>(options.partitions));
-  std::iota(all.begin(), all.end(), 0);
-  Result<std::map<int32_t, int64_t>> ends;
-  for (int attempt = 0; attempt < 10; ++attempt) {  // a topic that was just made has no leaders yet
-    ends = (*admin)->Ends(options.state_topic, all, kAsk);
-    if (ends || Interrupted()) break;
-    std::this_thread::sleep_for(milliseconds(300));
-  }
-  if (!ends) return Fail(ends.error());
-  for (const auto& [partition, end] : *ends) {
+  auto target = PrepareStateTopic(**admin, options.state_topic, options.partitions);
+  if (!target) return Fail(target.error().code, "--state-topic: " + target.error().message);
+  for (const auto& [partition, end] : target->ends) {
     if (end == 0) continue;
     return Fail(Code::kRefused,
                 fmt::format("--state-topic: {} has records in partition {}. Remedy: name another topic, or "
                             "delete this one if an earlier run was cut short",
                             options.state_topic, partition));
   }
-  const auto bytes = (*admin)->TopicConfig(options.state_topic, "max.message.bytes", kAsk);
-  size_t most = kRecordBytesMax;
-  if (bytes && *bytes) most = std::min<size_t>(most, std::strtoull((*bytes)->c_str(), nullptr, 10));
-  if (most < 2 * kBatchOverhead) {
-    return Fail(Code::kRefused,
-                fmt::format("--state-topic: {} has max.message.bytes = {}. Remedy: raise it to 1000000",
-                            options.state_topic, most));
-  }
-  return most - kBatchOverhead;
+  return target->record_bytes_max;
 }
 
 struct Sent {
@@ -270,12 +239,11 @@ Result<Sent> Reshard(const ReshardOptions& options) {
   if (!old) return Fail(old.error());
   const auto record_bytes_max = PrepareTopics(options, *client);
   if (!record_bytes_max) return Fail(record_bytes_max.error());
-  StateTopicOptions topic{options.kafka.brokers, *client,        options.state_topic,
-                          options.group,         kQueueBytesMax, *record_bytes_max + kBatchOverhead};
-  const auto producer = StateProducer::Open(topic);
+  const auto producer = StateProducer::Open(BaseTopicOptions(
+      options.kafka.brokers, *client, options.state_topic, options.group, *record_bytes_max));
   if (!producer) return Fail(producer.error());
   BaseSender::Options sending;
-  sending.partitions = options.partitions;
+  sending.places.resize(static_cast<size_t>(options.partitions));  // the new topic from its beginning
   sending.opening = {options.group, "seenctl reshard", SEEN_VERSION, false, SystemClock().WallNow(), 0,
                      kNoOffset};
   sending.record_bytes_max = *record_bytes_max;

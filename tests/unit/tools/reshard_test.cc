@@ -97,12 +97,14 @@ class SlowSink : public StateSink {
     waiting_.push_back(
         {partition, ticket, records.size() == lost_at ? -1 : static_cast<int64_t>(records.size())});
     records.emplace_back(record);
+    sent.emplace_back(record);
     return true;
   }
   void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override {
     for (const StateDelivery& delivery : std::exchange(waiting_, {})) on_delivery(delivery);
   }
   std::map<int32_t, std::vector<std::string>> log;
+  std::vector<std::string> sent;  // of all partitions
   size_t lost_at = SIZE_MAX;
 
  private:
@@ -111,7 +113,7 @@ class SlowSink : public StateSink {
 
 BaseSender::Options SenderOptions() {
   BaseSender::Options options;
-  options.partitions = 3;
+  options.places.resize(3);
   options.opening = {"group", "seenctl reshard", "0.1.0", false, {5}, 0, kNoOffset};
   options.record_bytes_max = 200;
   return options;
@@ -157,6 +159,42 @@ TEST(BaseSender, EachPartitionGetsAnOpeningAndAWholeBase) {
     EXPECT_TRUE(reader->is_whole());
     EXPECT_EQ(rows.rows(), partition == 2 ? 2U : 152U);
     EXPECT_EQ(rows.GetRow(0).value, "position");
+  }
+}
+
+TEST(BaseSender, NoBaseIsWholeUntilAllOfThemAreThere) {
+  SlowSink sink;
+  BaseSender sender(SenderOptions(), sink);
+  ASSERT_TRUE(SendAll(sender));
+  // The last parts are the last records that went out, so a cut before them leaves no base at all.
+  ASSERT_GE(sink.sent.size(), 3U);
+  for (size_t i = 0; i < sink.sent.size(); ++i) {
+    const auto record = DecodeStateRecord(sink.sent[i]);
+    ASSERT_TRUE(record);
+    const auto* const part = std::get_if<ReadStatePart>(&*record);
+    EXPECT_EQ(part != nullptr && part->head.is_last, i + 3 >= sink.sent.size()) << i;
+  }
+}
+
+TEST(BaseSender, AnOlderBaseCountsUntilTheNewOneIsWhole) {
+  SlowSink sink;
+  BaseSender::Options options = SenderOptions();
+  for (auto& place : options.places) place = {.position = 77, .older_base_at = 5};
+  BaseSender sender(options, sink);
+  ASSERT_TRUE(SendAll(sender));
+  for (const auto& [partition, records] : sink.log) {
+    for (const std::string& bytes : records) {
+      const auto record = DecodeStateRecord(bytes);
+      ASSERT_TRUE(record);
+      if (const auto* const opening = std::get_if<StateOpening>(&*record)) {
+        EXPECT_EQ(opening->position, 77);
+        EXPECT_EQ(opening->base_at, 5);
+        continue;
+      }
+      const StatePart& head = std::get<ReadStatePart>(*record).head;
+      EXPECT_EQ(head.to, 77);
+      EXPECT_EQ(head.base_at, head.is_last ? sender.base_at(partition) : 5);
+    }
   }
 }
 

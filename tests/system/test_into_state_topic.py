@@ -1,0 +1,224 @@
+"""History built into the state topic: seenctl replay --into-state-topic, then daemons with empty disks restore it."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from load import Load
+from oracle import Oracle
+from places import SEENCTL, wait_until
+from seenctl_tool import by_partition, digest, run_json
+from test_into_state import history
+from test_replay import replay
+
+PARTITIONS = 6
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
+
+
+@pytest.fixture
+def member(daemon, topic_name):
+    """member(number) -> Seend of one group, not started."""
+    def make(number, **more):
+        return daemon(topic_name, {
+            "kafka": {"instance_id": f"member-{number}", "client": SESSION},
+            "state": {"topic": f"{topic_name}-state", "run_every_s": 1},
+            "watermarks": {"topic": f"{topic_name}-beats"},
+            "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"},
+            **more,
+        }, name=f"member-{number}")
+    return make
+
+
+@pytest.fixture
+def build(tmp_path):
+    """build(seend, *arguments): into its state topic, by its own configuration."""
+    def run(seend, *arguments, status=0):
+        out, err = replay(*command(seend, tmp_path)[2:], "--json", *arguments, status=status)
+        assert status != 0 or not list(tmp_path.glob("scratch/*")), "what was sorted is gone"
+        return json.loads(out) if status == 0 else err
+    return run
+
+
+def command(seend, tmp_path):
+    seend.config_path.write_text(json.dumps(seend.config))
+    (tmp_path / "scratch").mkdir(exist_ok=True)
+    return [str(SEENCTL), "replay", "--config", str(seend.config_path), "--into-state-topic", "--quiet", "--scratch",
+            str(tmp_path / "scratch")]
+
+
+def owned(seend):
+    return {p for p, s in seend.partition_status().items() if s["state"] == "ready"}
+
+
+def wait_all_owned(members):
+    wait_until(lambda: sorted(p for m in members for p in owned(m)) == list(range(PARTITIONS)) and all(map(owned, members)),
+               "every partition has one owner", 60)
+
+
+def wait_all_read(topics, topic, members):
+    ends = {p: end for p, (_, end) in topics.ends(topic).items()}
+    wait_until(lambda: all(s["next_offset"] >= ends[p] and s["marks_outstanding"] == 0
+                           for m in members for p, s in m.partition_status().items()), "all is read and published", 60)
+
+
+def restored(seend):
+    return seend.log().count("state restored from the state topic")
+
+
+def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(topics, member, daemon, topic_name, build,
+                                                                              tmp_path, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    load = Load(chance, users=300)
+    source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
+    load.send(topics, topic_name, 3_000)  # live before the build, beside it and after it
+    members = [member(number) for number in range(3)]
+    result = build(members[0], source)
+    assert result["events"] == result["items"] == 60_000 and result["partitions"] == PARTITIONS
+    assert result["state_bytes"] > 60_000
+    load.send(topics, topic_name, 3_000)
+    for each in members:
+        each.start(ready=False)
+    load.send(topics, topic_name, 3_000, rate=2_000)
+    wait_all_owned(members)
+    wait_all_read(topics, topic_name, members)
+    assert sum(map(restored, members)) >= PARTITIONS
+    load.oracle.check_http(members[0])
+    load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
+    for partition in (s for m in members for s in m.partition_status().values()):
+        assert partition["lost_ranges"] == [], "there is no gap"
+
+    # A directory built of the same history, and the same live events, come to the same.
+    alone = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-alone"},
+                                "filters": [{"name": "default", "snapshot": None}]}, name="alone")
+    alone.config_path.write_text(json.dumps(alone.config))
+    replay(source, "--config", alone.config_path, "--into-state", alone.store, "--quiet")
+    alone.start()
+    expected = digest(alone)
+    found = {}
+    for each in members:
+        found.update(by_partition(digest(each, "--as-of", expected["as_of_ms"])))
+    assert found == by_partition(expected)
+
+    # The state goes on in the topic: a daemon that loses its disk has history and live events again.
+    members[1].stop()
+    shutil.rmtree(members[1].store)
+    members[1].start(ready=False)
+    wait_all_owned(members)
+    load.oracle.check_http(members[0])
+
+
+def test_state_that_is_there_is_replaced_only_when_it_is_said(topics, member, topic_name, build, tmp_path, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    first, second = Oracle(), Oracle()
+    seend = member(0)
+    build(seend, history(tmp_path / "first.jsonl", first, chance, 2_000))
+    other = history(tmp_path / "second.jsonl", second, chance, 2_000)
+    said = build(seend, other, status=1)
+    assert f"state.topic {topic_name}-state: partition 0 has state" in said and "--replace" in said
+    build(seend, other, "--replace")
+    seend.start()
+    seend.wait_at_rest()
+    assert restored(seend) == PARTITIONS
+    second.check_http(seend)
+    seend.stop()
+    # The daemon's own state as well, once its session has ended.
+    started = time.monotonic()
+    said = build(seend, other, status=1)
+    assert "by member-0" in said and "--replace" in said
+    build(seend, tmp_path / "first.jsonl", "--replace")
+    assert time.monotonic() - started < 30
+    shutil.rmtree(seend.store)
+    seend.start()
+    seend.wait_at_rest()
+    first.check_http(seend)
+
+
+def test_a_group_that_runs_is_left_alone(topics, member, topic_name, build, tmp_path, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    source = history(tmp_path / "history.jsonl", Oracle(), chance, 100)
+    seend = member(0).start()
+    said = build(seend, source, "--replace", status=1)
+    assert f"kafka.group_id {topic_name}-group: member-0 at" in said and "Remedy: stop" in said
+    assert all(s["foreign_records"] == 0 for s in seend.status()["state_topic"]["streams"])
+
+
+def test_mistakes_are_named(topics, member, topic_name, build, tmp_path, chance):
+    source = history(tmp_path / "history.jsonl", Oracle(), chance, 100)
+    assert "--config" in replay(source, "--into-state-topic", status=2)[1]
+    seend = member(0)
+    assert "one of them" in build(seend, source, "--into-state", tmp_path / "x", status=2)
+    assert "--progress" in build(seend, source, "--progress", tmp_path / "p", status=2)
+    assert "--partitions" in build(seend, source, status=1), "the input topic doesn't exist"
+    without = member(1, state={"topic": None})
+    assert "state.topic is null" in build(without, source, status=2)
+    replica = member(2, role="replica", replica_of=f"{topic_name}-group")
+    replica.config["kafka"]["group_id"] = f"{topic_name}-zone-b"
+    said = build(replica, source, status=2)
+    assert "role" in said and f"{topic_name}-group" in said
+    topics.create(topic_name, partitions=2)
+    topics.create(f"{topic_name}-state", partitions=1)
+    said = build(seend, source, status=1)
+    assert "has 1 partitions, not 2" in said and "Remedy" in said
+    topics.delete(f"{topic_name}-state")
+    build(seend, source)
+    seend.config["kafka"]["group_id"] = "another"
+    said = build(seend, source, "--replace", status=1)
+    assert f'state of group "{topic_name}-group"' in said
+
+
+def test_a_base_without_its_last_part_is_none(topics, member, topic_name, build, tmp_path, chance):
+    """Of partition 0 all is there but the last record, as where the tool was killed; of the others all is there."""
+    topics.create(topic_name, partitions=PARTITIONS)
+    oracle = Oracle()
+    seend = member(0)
+    build(seend, history(tmp_path / "history.jsonl", oracle, chance, 5_000))
+    ends = topics.ends(f"{topic_name}-state")
+    cut = topics.create(f"{topic_name}-cut", partitions=PARTITIONS)
+    kept = [m for m in topics.read_all(f"{topic_name}-state")
+            if m.partition() != 0 or m.offset() + 1 < ends[0][1]]
+    topics.produce(cut, [(m.key(), m.value(), {"partition": m.partition()}) for m in kept])
+    seend.config["state"]["topic"] = cut
+    seend.start()
+    seend.wait_at_rest()
+    assert restored(seend) == PARTITIONS - 1
+    assert seend.log().count("the state topic holds no state") == 1
+    items = {p["partition"]: sum(f["items"] for f in p["filters"])
+             for p in run_json("digest", "--http", f"http://{seend.address}")["partitions"]}
+    assert items[0] == 0 and all(items[p] > 0 for p in range(1, PARTITIONS)), items
+
+
+def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_name, build, tmp_path, chance):
+    topics.create(topic_name, partitions=PARTITIONS)
+    oracle = Oracle()
+    source = history(tmp_path / "history.jsonl", oracle, chance, 100_000, users=2_000)
+    seend = member(0)
+
+    def records():
+        return sum(end for _, end in topics.ends(f"{topic_name}-state").values())
+
+    left = 0
+    for _ in range(5):
+        before = records()
+        running = subprocess.Popen([*command(seend, tmp_path), str(source), "--memory-mib", "64"])
+        try:
+            deadline = time.monotonic() + 30
+            while records() == before and running.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.002)
+            time.sleep(chance.random() * 0.05)
+            running.send_signal(signal.SIGKILL)
+        finally:
+            running.wait()
+        if running.returncode == 0:
+            break  # it was faster
+        left += records() > before
+    assert left > 0, "some were killed while they wrote"
+    if running.returncode != 0:
+        build(seend, source)
+    seend.start()
+    seend.wait_at_rest()
+    assert restored(seend) == PARTITIONS
+    oracle.check_http(seend, users=oracle.users()[:200])
