@@ -44,25 +44,15 @@ class StateBuilder::FixedClock final : public Clock {
   const TimeMs now_;
 };
 
-/// Nobody watches a build but by its totals.
-class StateBuilder::Totals final : public Reporter {
+/// Nothing gets so far: what can't be decoded is left out before.
+class StateBuilder::NoLetters final : public DeadLetterSink {
  public:
-  void EventRejected(const Rejection&, int32_t, int64_t) override {}
-  void BatchApplied(const BatchReport& report) override {
-    items.fetch_add(report.events + report.removed + report.served + report.declared,
-                    std::memory_order_relaxed);
+  bool TrySend(const DeadLetter&) override {
+    Check(false, "an event that was decoded before is rejected");
+    return true;
   }
-  void EventMisrouted(int32_t, int32_t, int64_t) override {}
-  void RangeLost(int32_t, const LostRange&) override {}
-  void CheckpointWritten(int32_t, const CheckpointReport&) override {}
-  void CheckpointFailed(int32_t, const Error&) override {}
-  void FlowHeld(int32_t, std::string_view) override {}
-  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
-  void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
-  void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
-  void SnapshotsFailed(FilterIndex, uint64_t) override {}
-  void UserKeyCollision(int32_t) override {}
-  std::atomic<uint64_t> items{0};
+  int64_t OldestUnacknowledged(int32_t) const override { return -1; }
+  void Forget(int32_t) override {}
 };
 
 /// Lines that one thread decodes.
@@ -106,7 +96,8 @@ StateBuilder::StateBuilder(const Options& options, std::shared_ptr<const EventPl
       plan_(std::move(plan)),
       descriptor_(std::move(descriptor)),
       clock_(std::make_unique<FixedClock>(options.as_of)),
-      totals_(std::make_unique<Totals>()),
+      totals_(std::make_unique<BuildTotals>()),
+      no_letters_(std::make_unique<NoLetters>()),
       filling_(std::make_unique<Group>()),
       processing_(std::make_unique<Group>()) {}
 
@@ -144,7 +135,8 @@ Result<std::unique_ptr<StateBuilder>> StateBuilder::Make(const Options& options)
     for (FilterPolicy& filter : flow.filters) filter.similar = Similar::kOff;
     made->partitions_.push_back(
         std::make_unique<PartitionBuilder>(std::move(flow), StoredLimits(made->descriptor_.filters),
-                                           options.folder, *made->totals_, *made->clock_));
+                                           options.folder, 0, *made->no_letters_, *made->totals_,
+                                           *made->clock_));
   }
   return made;
 }
@@ -222,7 +214,10 @@ Status StateBuilder::Process(Group& group) {
   return InParallel(partitions_.size(), [&](size_t partition) -> Status {
     PartitionBuilder& builder = *partitions_[partition];
     for (size_t i = 0; i < group.used; ++i) {
-      if (Status applied = builder.Apply(group.batches[i].records[partition]); !applied) return applied;
+      std::vector<Record>& records = group.batches[i].records[partition];
+      int64_t offset = builder.next_offset();
+      for (Record& record : records) record.offset = offset++;
+      if (Status applied = builder.Apply(records); !applied) return applied;
       if (builder.runs().bytes() < fold_bytes_max_) continue;
       if (Status spilled = builder.runs().Spill(); !spilled) return spilled;
     }
@@ -284,7 +279,7 @@ Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
 Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const {
   Position position;
   position.next_offset = state.live_offset;
-  position.partition_time = partitions_[static_cast<size_t>(state.partition)]->partition_time();
+  position.partition_time = partitions_[static_cast<size_t>(state.partition)]->position().partition_time;
   for (size_t i = 0; i < filter_ids_.size(); ++i) {
     int32_t window_days = options_.config.filters[i].window_days;
     for (const KindConfig& kind : options_.config.filters[i].kinds)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bulk_load/build_totals.h"
 #include "bulk_load/line_place.h"
 #include "bulk_load/partition_builder.h"
 #include "config/config.h"
@@ -77,7 +78,7 @@ class StateBuilder {
  private:
   struct Batch;
   struct Group;
-  class Totals;
+  class NoLetters;
   class FixedClock;
   explicit StateBuilder(const Options& options, std::shared_ptr<const EventPlan> plan,
                         StoreDescriptor descriptor);
@@ -94,7 +95,8 @@ class StateBuilder {
   std::vector<uint8_t> kind_numbers_;
   std::vector<std::vector<KindPolicy>> past_kinds_;
   std::unique_ptr<FixedClock> clock_;
-  std::unique_ptr<Totals> totals_;
+  std::unique_ptr<BuildTotals> totals_;
+  std::unique_ptr<NoLetters> no_letters_;
   std::vector<std::unique_ptr<PartitionBuilder>> partitions_;
   uint64_t fold_bytes_max_ = 0;  // of a partition
 

@@ -22,6 +22,7 @@ namespace seen {
 
 /// One bit a filter, by its place in the configuration.
 using FilterMask = uint16_t;
+inline constexpr FilterMask kEveryFilter = 0xffff;
 inline constexpr size_t kFiltersMax = 16;
 
 struct SnapshotPolicy {

@@ -70,6 +70,7 @@ PartitionFlow::PartitionFlow(Made, const std::optional<Position>& position, Part
       users_part(state),
       marks_part(state, store, publish, foreign_users),
       checkpoint(state, PartsOf(*this), store, dead_letters, reporter, clock),
+      fill(state, store, publish, republisher),
       reader(state, store, last_published, foreign_users, clock),
       store_(store) {}
 

@@ -11,6 +11,7 @@
 #include "flow/log_port.h"
 #include "flow/marks_part.h"
 #include "flow/partition_checkpoint.h"
+#include "flow/partition_fill.h"
 #include "flow/partition_intake.h"
 #include "flow/partition_journal.h"
 #include "flow/partition_options.h"
@@ -47,6 +48,7 @@ struct PartitionFlow {
   UsersPart users_part;
   MarksPart marks_part;
   PartitionCheckpoint checkpoint;  // checkpoint thread
+  PartitionFill fill;              // checkpoint thread
   UserReader reader;               // any thread
 
  private:

@@ -15,7 +15,7 @@ FilterMasks::FilterMasks(const PartitionOptions& options) {
       if (is_one) mask = static_cast<FilterMask>(mask | bit);
     };
     by_id.push_back(FilterIndex(i));
-    add(true, all);
+    add((options.covered >> i & 1) != 0, all);
     add(filter.snapshot.has_value(), published);
     add(filter.window_by == WindowBy::kItemCreatedAt, by_creation);
     add(options.groups != nullptr && filter.similar != Similar::kOff, similar);

@@ -23,6 +23,7 @@ struct PartitionOptions {
   int32_t partition_count = 1;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
+  FilterMask covered = kEveryFilter;  // events count in these alone
   // In the store, ascending, but not in the configuration any more: an erasure is of these, too.
   std::vector<FilterId> retired_filters;
   // Snapshots still lie in these: an erasure sends them a tombstone.

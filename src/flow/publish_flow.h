@@ -69,6 +69,9 @@ class PublishFlow {
                            int64_t reaches = kNoOffset);
   void MarksCommitted();
   void MarksFailed();
+  /// Checkpoint thread, beside no checkpoint: the store has these marks, of changes that came through neither
+  /// AddDirty nor a tail.
+  void MarksWritten(std::span<const UserRef> users);
   /// Any thread. Marks in the store could be cleared by a checkpoint.
   bool HasMarkChanges() const;
 

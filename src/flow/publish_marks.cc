@@ -100,6 +100,25 @@ void PublishFlow::MarksFailed() {
   deferred_collected_ = 0;
 }
 
+void PublishFlow::MarksWritten(std::span<const UserRef> users) {
+  if (users.empty()) return;
+  const MutexLock lock(mutex_);
+  for (const UserRef& ref : users) {
+    clears_.erase(ref);  // what was acknowledged is older than the mark
+    const uint32_t found = table_.Find(ref);
+    if (found == PublishTable::kNone) {
+      ++marks_left_;
+      continue;
+    }
+    // What is under way may have been rendered without the change.
+    const PublishEntry& entry = table_[found];
+    if (!entry.dirty) MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
+    table_[found].marked = true;
+  }
+  if (scan_wanted_) rescan_ = true;
+  scan_wanted_ = true;
+}
+
 bool PublishFlow::HasMarkChanges() const {
   const MutexLock lock(mutex_);
   return !clears_.empty();

@@ -292,18 +292,27 @@ Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   return {};
 }
 
+void Republisher::KeepNotDone(std::vector<Ending>& endings) const {
+  const MutexLock lock(mutex_);
+  std::erase_if(endings, [&](const Ending& ending) REQUIRES(mutex_) { return ending.at_s < endings_dropped_; });
+}
+
+void Republisher::EndingsWritten(std::span<const Ending> endings) {
+  if (endings.empty()) return;
+  const MutexLock lock(mutex_);
+  // If they came late, what was read past them meanwhile doesn't mean that they were.
+  const uint32_t earliest = endings.front().at_s;
+  ++endings_round_;
+  next_ending_ = 0;
+  endings_done_ = std::min(endings_done_, earliest);
+  if (endings_after_ && earliest <= endings_after_->at_s) endings_after_.reset();
+}
+
 void Republisher::Committed(const Checkpoint& checkpoint) {
   if (publishes_) rendered_day_.Committed();
+  EndingsWritten(checkpoint.endings);
   const MutexLock lock(mutex_);
   endings_dropped_ = std::max(endings_dropped_, endings_written_);
-  if (!checkpoint.endings.empty()) {
-    // If they came late, what was read past them meanwhile doesn't mean that they were.
-    const uint32_t earliest = checkpoint.endings.front().at_s;
-    ++endings_round_;
-    next_ending_ = 0;
-    endings_done_ = std::min(endings_done_, earliest);
-    if (endings_after_ && earliest <= endings_after_->at_s) endings_after_.reset();
-  }
   if (progress_collected_ && progress_.done) SetSweptThrough(*progress_.done);
   if (progress_collected_) swept_stored_ = swept_collected_;
   progress_collected_ = false;

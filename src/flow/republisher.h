@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,11 @@ class Republisher final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;
+  /// Checkpoint thread, for endings that are written beside a checkpoint. Takes those out that are done with:
+  /// whatever is rendered from now on counts them as ended.
+  void KeepNotDone(std::vector<Ending>& endings) const;
+  /// The store has them; ascending.
+  void EndingsWritten(std::span<const Ending> endings);
   /// Snapshots wait for a checkpoint.
   bool AwaitsCheckpoint() const {
     return rendered_day_.AwaitsCheckpoint() || awaits_lower_.load(std::memory_order_acquire);

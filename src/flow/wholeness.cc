@@ -108,8 +108,18 @@ void Wholeness::Changed() {
   has_changes_.store(true, std::memory_order_release);
 }
 
+void Wholeness::Filled(FilterIndex filter_index, TimeMs complete_since, uint64_t losses) {
+  const MutexLock lock(mutex_);
+  if (losses_.load(std::memory_order_relaxed) != losses) return;
+  FilterWholeness& filter = At(filter_index);
+  filter.complete_since = filter.awaits_record ? complete_since : std::min(filter.complete_since, complete_since);
+  filter.awaits_record = false;
+  Changed();
+}
+
 void Wholeness::Lost(TimeMs partition_time, bool all) {
   const MutexLock lock(mutex_);
+  losses_.fetch_add(1, std::memory_order_release);
   for (size_t i = 0; i < configured_count_; ++i) {
     FilterWholeness& filter = At(FilterIndex(i));
     filter.complete_since = std::max(filter.complete_since, partition_time);

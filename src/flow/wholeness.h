@@ -36,6 +36,11 @@ class Wholeness {
   void FirstRecord(TimeMs timestamp);
 
   // Any thread.
+  /// How often records turned out to be missing.
+  uint64_t losses() const { return losses_.load(std::memory_order_acquire); }
+  /// The log was read again for the filter: its state holds everything since `complete_since`. Nothing
+  /// happens where records were lost meanwhile: `losses` was the count before.
+  void Filled(FilterIndex filter_index, TimeMs complete_since, uint64_t losses);
   /// nullopt: the filter is whole at `now`. While no record was read since, it is `now` itself.
   std::optional<TimeMs> IncompleteSince(FilterIndex filter_index, TimeMs now) const;
   LastPublished last_published(FilterIndex filter_index) const;
@@ -59,6 +64,7 @@ class Wholeness {
   size_t configured_count_ = 0;
   std::atomic<bool> awaits_record_{false};
   std::atomic<bool> has_changes_{false};
+  std::atomic<uint64_t> losses_{0};
   Mutex mutex_;
   std::vector<FilterWholeness> filters_ GUARDED_BY(mutex_);  // ascending
 };

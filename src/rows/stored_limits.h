@@ -2,6 +2,7 @@
 // How many items a day each filter of a descriptor keeps: what composing deltas has to know.
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "flow/store_port.h"
@@ -15,6 +16,10 @@ class StoredLimits {
  public:
   explicit StoredLimits(const std::vector<StoredFilter>& filters) {
     for (const StoredFilter& filter : filters) limits_.push_back(filter.limits);
+    resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
+  }
+  /// `limits`: by the filters' numbers.
+  explicit StoredLimits(std::vector<DeltaLimits> limits) : limits_(std::move(limits)) {
     resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
   }
   /// nullptr: there is no such filter.

@@ -29,7 +29,7 @@ class PartitionStream {
     int32_t partition = 0;
     StateOpening opening;    // position: that of the store now. base_at: Begin says it
     std::string descriptor;  // the store's, encoded
-    StoredLimits limits{{}};
+    StoredLimits limits{std::vector<StoredFilter>()};
     std::chrono::milliseconds run_every{60'000};
     uint64_t run_bytes = 16 << 20;          // of changes in memory: a run goes before its time
     uint64_t changes_bytes_max = 64 << 20;  // of changes in memory: beyond, they are dropped

@@ -45,6 +45,27 @@ TEST(Simulation, RecordsOfYearsAheadChangeNothingOfOthers) {
   EXPECT_GT(ahead, static_cast<uint64_t>(test::Rounds(500)));
 }
 
+TEST(Simulation, AFilterThatIsAddedIsFilledFromTheLogWhereverItCrashes) {
+  uint64_t fills = 0, pages = 0;
+  const auto seeds = Seeds(500);
+  for (const uint64_t seed : seeds) {
+    std::array<FakeDisk, 2> disks;
+    const std::array<Disk*, 2> all = {&disks[0], &disks[1]};
+    WorldShape shape;
+    shape.late_filter = true;
+    shape.crash_percent = static_cast<int>(seed % 4);
+    shape.power_cut_permille = shape.crash_percent;
+    shape.retention = false;  // what it takes, no fill can find
+    World world(seed, std::span(all).first(1 + seed % 2), shape);
+    ASSERT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
+    fills += world.fills();
+    pages += world.fill_pages();
+  }
+  if (seeds.size() == 1) return;
+  EXPECT_GT(fills, static_cast<uint64_t>(test::Rounds(200)));
+  EXPECT_GT(pages, static_cast<uint64_t>(test::Rounds(2'000)));
+}
+
 TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
   std::map<Step, int> crashes;
   uint64_t checkpoints = 0, failed = 0, rejected = 0, lost = 0, sent = 0, too_old = 0, send_failures = 0;

@@ -1,7 +1,10 @@
 #include "simulation/world.h"
 
 #include <algorithm>
+#include <unistd.h>
+
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "base/check.h"
@@ -11,7 +14,7 @@ namespace seen::sim {
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
       "grow log", "deliver", "freeze",    "write frozen", "store fault", "publish",    "dead letters",
-      "time",     "read",    "retention", "level 0",      "reassign",    "wrong clock"};
+      "time",     "read",    "retention", "level 0",      "reassign",    "wrong clock", "fill"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -23,9 +26,11 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
   ChooseFilters(seed);
   for (Disk* const disk : disks) {
     lanes_.push_back(std::make_unique<Lane>(Lane{
-        static_cast<int32_t>(lanes_.size()), disk, {}, {}, 0, 0, {}, FakeDeadLetters(random_), 1, {}, 0}));
+        static_cast<int32_t>(lanes_.size()), disk, {}, {}, 0, 0, {}, FakeDeadLetters(random_), 1, {}, 0, {}, {}}));
   }
   ChooseUsers(seed);
+  late_filter_ = FilterIndex(seed % 2);
+  for (const auto& lane : lanes_) lane->late_is_filled = !shape.late_filter;
   snapshots_.late_percent = seed % 5 == 0 ? 90 : 33;
   snapshots_.before_call = [this] { fate_.MayCutPower(); };
   publishing_.snapshots_a_step = 1 + random_() % 30;
@@ -111,6 +116,8 @@ void World::Open(Lane& lane) {
   options.partition = lane.number;
   options.partition_count = static_cast<int32_t>(lanes_.size());
   options.filters = filters_;
+  if (shape_.late_filter && !late_is_added_)
+    options.covered = static_cast<FilterMask>(options.covered & ~(1U << late_filter_));
   // What retention took is gone here; simulation/incomplete_test.cc has worlds that know what was published.
   options.publish_incomplete = true;
   options.retired_topics = {{kRetiredTopicLast, "before"}};
@@ -123,6 +130,7 @@ void World::Open(Lane& lane) {
   open->flow = std::make_unique<PartitionFlow>(options, *position, lane.low, lane.end(), *open->store,
                                                lane.dead_letters, reporter_, clock_);
   lane.open = open;
+  lane.filling.clear();
   if (!*position) {  // nothing was ever checkpointed: it begins with what there is
     for (int64_t offset = 0; offset < lane.low; ++offset) lane.lost.insert(offset);
   }
@@ -270,6 +278,51 @@ void World::Deliver(Lane& lane, size_t records_max) {
   lane.read_max = std::max(lane.read_max, flow.state.next_offset());
 }
 
+// What the log still has below what was read, through the flow of a fill.
+void World::BeginFill(Lane& lane, FilterIndex filter) {
+  const auto folder = std::filesystem::temp_directory_path() / ("seen-fill-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  HistoryFill::Options options{filter, lane.low, folder.string(), 1 << 16, 200};
+  HistoryFill fill(lane.flow().state.options(), options, clock_);
+  const int64_t end = lane.flow().state.next_offset();
+  std::vector<Record> batch;
+  for (int64_t at = lane.low; at < end && problem_.empty(); ++at) {
+    const LogRecord& record = lane.log[static_cast<size_t>(at)];
+    batch.push_back({at, record.timestamp, record.key, record.value, record.null});
+    if (batch.size() < 64 && at + 1 < end) continue;
+    if (const Status applied = fill.Apply(batch); !applied) problem_ = "fill: " + applied.error().message;
+    batch.clear();
+  }
+  const Status paged = fill.ForEachPage([&](const FillPage& page) {
+    lane.filling.push_back(page);
+    return Status();
+  });
+  if (!paged) problem_ = "fill: " + paged.error().message;
+  lane.filling_filter = filter;
+}
+
+// Some pages. Whatever fails or crashes, the fill begins once more.
+void World::Fill(Lane& lane) {
+  if (shape_.late_filter && !late_is_added_) {
+    if (random_() % 8 > 0) return;
+    late_is_added_ = true;
+    for (const auto& each : lanes_) Reassign(*each);
+    return;
+  }
+  if (lane.filling.empty()) {
+    const bool late = shape_.late_filter && random_() % 3 > 0;
+    return BeginFill(lane, late ? late_filter_ : FilterIndex(random_() % filters_.size()));
+  }
+  for (size_t pages = 1 + random_() % 8; pages > 0 && !lane.filling.empty(); --pages) {
+    if (!lane.flow().fill.Write(lane.filling.front())) return lane.filling.clear();
+    ++fill_pages_;
+    lane.filling.pop_front();
+  }
+  if (!lane.filling.empty()) return;
+  ++fills_;
+  lane.late_is_filled = lane.late_is_filled || lane.filling_filter == late_filter_;
+}
+
 void World::WriteFrozen(Lane& lane) {
   if (lane.flow().state.HasFrozen() && !lane.flow().checkpoint.AwaitsDeadLetters())
     (void)lane.flow().checkpoint.Write();
@@ -337,6 +390,8 @@ void World::Do(Step step) {
       if (!shape_.wrong_clocks || random_() % 4 > 0) return;
       if (clock_error_ms_ != 0) return SetClockError(0);
       return SetClockError((random_() % 3 == 0 ? -1 : 1) * (random_() % 3 == 0 ? 1 : 40) * kMsPerDay);
+    case Step::kFill:
+      return Fill(lane);
     case Step::kCount:
       break;
   }
@@ -355,7 +410,7 @@ std::string World::Run() {
     const Step step = static_cast<Step>(random_() % (kinds + 2));
     const Step done = step < Step::kCount ? step : Step::kPublish;
     Do(done);
-    if (PowerIsGoing() && (done == Step::kWriteFrozen || done == Step::kReassign || !problem_.empty())) {
+    if (PowerIsGoing() && (done == Step::kWriteFrozen || done == Step::kReassign || done == Step::kFill || !problem_.empty())) {
       problem_.clear();
       ++crashes_after_[done];
       Crash();
@@ -387,6 +442,21 @@ void World::ToRest() {
   for (const auto& lane : lanes_) {
     lane->disk->Inject(StoreFault::kNone);
     lane->level0_files = 1;
+  }
+  late_is_added_ = true;
+  for (const auto& lane : lanes_) {
+    if (!IsUnknown(*lane, late_filter_)) continue;
+    Reassign(*lane);  // as the configuration has the filter now
+    for (int i = 0; i < 3; ++i) Deliver(*lane, 1000);
+    lane->dead_letters.DeliverAll();
+    if (lane->flow().intake.HasChanges() && !lane->flow().state.HasFrozen()) lane->flow().intake.Freeze();
+    WriteFrozen(*lane);
+    BeginFill(*lane, late_filter_);
+    for (; !lane->filling.empty() && problem_.empty(); lane->filling.pop_front()) {
+      const Status written = lane->flow().fill.Write(lane->filling.front());
+      if (!written) problem_ = "fill at rest: " + written.error().message;
+    }
+    lane->late_is_filled = true;
   }
   for (int round = 0; round < 400 && problem_.empty(); ++round) {
     for (const auto& lane : lanes_) {

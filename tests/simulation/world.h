@@ -4,6 +4,7 @@
 // number.
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bulk_load/history_fill.h"
 #include "flow/partition_flow.h"
 #include "flow/publisher.h"
 #include "simulation/fate.h"
@@ -48,6 +50,7 @@ enum class Step {
   kLevel0,
   kReassign,
   kWrongClock,
+  kFill,
   kCount
 };
 std::string_view StepName(Step step);
@@ -60,6 +63,7 @@ struct WorldShape {
   bool retention = true;
   bool wrong_clocks = true;  // the wall clock steps by a day or 40 for a while, ahead or back
   int ahead_permille = 0;    // of the records have a timestamp of years ahead
+  bool late_filter = false;  // one is added on the way, and filled from the log
   uint64_t tail_bytes_max = 200'000;
 };
 
@@ -77,6 +81,8 @@ class World {
   const CountingReporter& reporter() const { return reporter_; }
   const FakeSnapshotTopic& snapshots() const { return snapshots_; }
   uint64_t reads_failed() const { return fate_.reads_failed; }
+  uint64_t fills() const { return fills_; }
+  uint64_t fill_pages() const { return fill_pages_; }
 
  private:
   struct LogRecord {
@@ -100,7 +106,10 @@ class World {
     FakeDeadLetters dead_letters;
     uint32_t level0_files = 1;
     PartitionPointer open;
-    int64_t fetch = 0;  // next offset the log delivers
+    int64_t fetch = 0;             // next offset the log delivers
+    std::deque<FillPage> filling;  // pages of the fill under way that aren't written yet
+    FilterIndex filling_filter;
+    bool late_is_filled = true;  // the filter that was added has what came before
 
     PartitionFlow& flow() const { return *open->flow; }
     int64_t end() const { return static_cast<int64_t>(log.size()); }
@@ -118,6 +127,11 @@ class World {
   void Deliver(Lane& lane, size_t records_max);
   void WriteFrozen(Lane& lane);
   void Publish();
+  void BeginFill(Lane& lane, FilterIndex filter);
+  void Fill(Lane& lane);
+  bool IsUnknown(const Lane& lane, FilterIndex filter) const {
+    return shape_.late_filter && filter == late_filter_ && !lane.late_is_filled;
+  }
   static void AwaitCompaction(const Lane& lane);
   void ToRest();
   Lane& AnyLane() { return *lanes_[random_() % lanes_.size()]; }
@@ -150,12 +164,16 @@ class World {
   std::vector<std::string> kinds_;  // of events, beside exposures
   std::shared_ptr<const EventPlan> plan_;
   Publisher::Options publishing_;
+  FilterIndex late_filter_;
+  bool late_is_added_ = false;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   OpenPartitions opened_;
   std::unique_ptr<Publisher> publisher_;
   int64_t clock_error_ms_ = 0;  // of the wall clock
   std::map<Step, int> crashes_after_;
+  uint64_t fills_ = 0;  // that were written to their ends
+  uint64_t fill_pages_ = 0;
   std::string problem_;
 };
 

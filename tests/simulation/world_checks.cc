@@ -47,6 +47,7 @@ std::optional<std::vector<Fingerprint>> World::Actual(const Lane& lane, const st
 
 std::string World::CheckUser(const Lane& lane, const std::string& user) {
   for (FilterIndex filter; filter < filters_.size(); filter = FilterIndex(filter + 1)) {
+    if (IsUnknown(lane, filter)) continue;
     const auto found = Actual(lane, user, filter);
     if (!found) return problem_;
     const std::vector<Fingerprint>& actual = *found;

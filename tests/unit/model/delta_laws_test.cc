@@ -148,6 +148,28 @@ TEST(DeltaLaws, ReplayingTheWholeOrAnySuffixChangesNothing) {
   }
 }
 
+// What a fill writes (flow/partition_fill.h).
+TEST(DeltaLaws, EarlierHistoryUnderneathWrittenAsAChangeIsTheHistoryInOrder) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    Case c(seed);
+    const auto history = c.History(2 + c.random() % 20);
+    // What is stored begins anywhere, and what is read again may reach into it.
+    std::vector<size_t> cuts = {0};
+    while (cuts.back() < history.size()) cuts.push_back(cuts.back() + test::LengthAt(history, cuts.back()));
+    const size_t stored_at = c.random() % cuts.size();
+    const size_t stored_from = cuts[stored_at];
+    const size_t filled_to = cuts[stored_at + c.random() % (cuts.size() - stored_at)];
+    const Delta stored = DeltaOf("u", std::span(history).subspan(stored_from), c.limits);
+    const Delta filled = DeltaOf("u", std::span(history).first(filled_to), c.limits);
+    const Delta all = DeltaOf("u", history, c.limits);
+    const Delta written = Compose(filled, stored, c.limits);
+    ASSERT_EQ(Encoded(written), Encoded(all)) << "seed " << seed;
+    ASSERT_EQ(Encoded(Compose(stored, written, c.limits)), Encoded(all)) << "seed " << seed;
+    ASSERT_EQ(Encoded(Compose(written, Compose(filled, written, c.limits), c.limits)), Encoded(all))
+        << "seed " << seed;
+  }
+}
+
 TEST(DeltaLaws, EqualsTheOracle) {
   size_t at_most_64 = 0, others = 0, similar_met = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {

@@ -1,0 +1,54 @@
+#pragma once
+// History that was read again for one filter, put beneath what a partition's store has of it: a filter that
+// was added, or whose window was made longer, while the daemon runs.
+//
+// A user's filled delta F is of an earlier part of the log than the stored delta S, or of the same part. So
+// the user's state becomes F composed with S on top, and no later removal or exposure loses its place in the
+// order. It is written as a merge operand, like any change: S, then (F, S) is (F, S) again
+// (tests/unit/model/delta_laws_test.cc). So a crash between two pages, and a second fill, change nothing.
+//
+// Threads: the checkpoint role of the partition (OpenPartition::checkpoint_mutex).
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "flow/partition_state.h"
+#include "flow/publish_flow.h"
+#include "flow/republisher.h"
+#include "flow/store_port.h"
+
+namespace seen {
+
+/// Some rows of a fill, ascending. One page's keys come after those of the page before.
+struct FillPage {
+  struct User {
+    UserRef ref;
+    std::string delta;  // encoded
+  };
+  std::vector<User> users;
+  std::vector<Mark> marks;  // users whose snapshot the fill changes
+  std::vector<Ending> endings;
+  bool empty() const { return users.empty() && marks.empty() && endings.empty(); }
+};
+
+class PartitionFill {
+ public:
+  /// All references outlive this.
+  PartitionFill(PartitionState& state, PartitionStore& store, PublishFlow& publish, Republisher& republisher)
+      : state_(state), store_(store), publish_(publish), republisher_(republisher) {}
+
+  /// Durable when it returns. kUnavailable: the store has no checkpoint yet. Of a store's other errors nothing
+  /// is written.
+  Status Write(const FillPage& page);
+
+ private:
+  Status WriteUsers(const FillPage& page, CheckpointWriter& writer);
+
+  PartitionState& state_;
+  PartitionStore& store_;
+  PublishFlow& publish_;
+  Republisher& republisher_;
+};
+
+}  // namespace seen
