@@ -9,6 +9,7 @@
 #include "app/daemon_status.h"
 #include "app/embedded.h"
 #include "app/exposures.h"
+#include "app/fills.h"
 #include "app/items.h"
 #include "app/kept_copies.h"
 #include "app/memory_budget.h"
@@ -79,6 +80,7 @@ class Daemon {
                    status.is_replica = !owner_.IsThisGroup();
                    status.owner_group = owner_.Group();
                    if (forwarder_) status.forwarded = forwarder_->figures();
+                   if (const Fills* const fills = shown_fills_.load()) status.fills = fills->Figures();
                    return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
@@ -136,6 +138,7 @@ class Daemon {
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
   std::atomic<const StateStreams*> shown_state_{nullptr};
+  std::atomic<const Fills*> shown_fills_{nullptr};
   bool logged_ready_ = false;
   InputTopics source_;  // as they were found at the start
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
@@ -164,6 +167,7 @@ class Daemon {
   std::unique_ptr<Exposures> exposures_;
   std::unique_ptr<LogEndWatch> log_ends_;      // asks for exposures_
   std::unique_ptr<StateCopies> state_copies_;  // of exposures_
+  std::unique_ptr<Fills> fills_;               // of exposures_
   Queries queries_;
   Changes changes_;
   Routes routes_;
@@ -357,6 +361,11 @@ Status Daemon::Connect() {
                            exposures.partitions_of_users},
       exposures_->open(), resources_, clock_);
   routes_.SetStateCopies(state_copies_.get());
+  Fills::Options fills{&config_, directory_->path(), budget_.FillBytes(), !options_.embedded_kafka};
+  fills_ = std::make_unique<Fills>(
+      std::move(fills), exposures_->open(), [this] { exposures_->WakePublisher(); }, clock_);
+  shown_fills_.store(fills_.get());
+  routes_.SetFills(fills_.get());
   source_ = *topics;
   return FollowOwner();
 }
@@ -583,6 +592,7 @@ void Daemon::ShutDown() {
   // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
   // checkpoint and commit.
   if (log_ends_) log_ends_->Stop();
+  if (fills_) fills_->Pause();
   if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
   if (items_) items_->Stop(kLastGroupsAwaited);
   if (exposures_) {
@@ -597,6 +607,9 @@ void Daemon::ShutDown() {
   if (http_) http_->Stop();
   routes_.SetStateCopies(nullptr);
   state_copies_.reset();
+  routes_.SetFills(nullptr);
+  shown_fills_.store(nullptr);
+  fills_.reset();
   forwarder_.reset();  // answers who still waits; the server is there to be told
   owner_.Stop();
   peer_routes_.Stop();

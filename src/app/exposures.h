@@ -62,6 +62,7 @@ class Exposures {
   void Stop(std::chrono::milliseconds drain);
 
   /// Any thread.
+  void WakePublisher() { to_publish_.Want(); }
   OpenPartitions& open() { return taker_.open(); }
   const OpenPartitions& open() const { return taker_.open(); }
   std::vector<PartitionProblem> Problems() const { return runner_.Problems(); }

@@ -22,6 +22,7 @@ struct MemoryBudget {
   uint64_t bodies_bytes;       // HTTP bodies in flight, with what reading them takes
   uint64_t state_bytes;        // changes on their way to the state topic, over all partitions
   uint64_t presence_bytes;     // which keys the indexes of items have, over all of them
+  uint64_t total_bytes;
 
   // A removal of a thousand items and some look-ups of thousands of candidates fit at once.
   static constexpr uint64_t kBodiesBytesMin = 16 << 20;
@@ -38,7 +39,8 @@ struct MemoryBudget {
         groups_bytes(groups ? total * 5 / 100 : 0),
         bodies_bytes(std::max<uint64_t>(total * 5 / 100, kBodiesBytesMin)),
         state_bytes(state ? total * 6 / 100 : 0),
-        presence_bytes(groups ? total * 7 / 100 : 0) {}
+        presence_bytes(groups ? total * 7 / 100 : 0),
+        total_bytes(total) {}
 
   /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
   uint64_t TailBytes(int32_t partitions) const {
@@ -63,6 +65,10 @@ struct MemoryBudget {
   uint64_t ItemsFetchBytes() const { return fetch_bytes / 4; }
   uint64_t ItemsProducerBytes() const { return producer_bytes / 2; }
   uint64_t KeyedProducerBytes() const { return producer_bytes / 2; }
+  /// While partitions are read again for a filter; beside the budget, as restores are.
+  uint64_t FillBytes() const {
+    return std::clamp<uint64_t>(total_bytes / 8, uint64_t{16} << 20, uint64_t{128} << 20);
+  }
   uint64_t PublishEntries(int32_t partitions) const {
     return std::max<uint64_t>(
         publish_bytes / PublishTable::kBytesAnEntry / static_cast<uint64_t>(std::max(1, partitions)), 2000);

@@ -10,10 +10,10 @@ namespace {
 using std::chrono::milliseconds;
 
 /// "group.id" is asked for by assign(); nothing is committed, nothing joined.
-ClientSettings ReaderImposed() {
+ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
   return {{"group.id", "seen-reader"},
           {"enable.partition.eof", "true"},
-          {"queued.max.messages.kbytes", "65536"},
+          {"queued.max.messages.kbytes", std::to_string(std::max<uint64_t>(queue_bytes_max >> 10, 1024))},
           {"queued.min.messages", "200000"}};
 }
 
@@ -137,7 +137,7 @@ TopicReader::TopicReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TopicReader::~TopicReader() = default;
 
 Result<std::unique_ptr<TopicReader>> TopicReader::Open(const Options& options, milliseconds timeout) {
-  auto loop = kafka::ReadLoop::Open({options.brokers, options.client, options.topic, ReaderImposed()});
+  auto loop = kafka::ReadLoop::Open({options.brokers, options.client, options.topic, ReaderImposed(options.queue_bytes_max)});
   if (!loop) return Fail(std::move(loop.error()));
   auto impl = std::make_unique<Impl>();
   impl->options = options;

@@ -1,5 +1,5 @@
 #pragma once
-// A topic's records for tools (verify, replay): every partition from here to there, no group, nothing
+// A topic's records for tools (verify, replay) and fills: every partition from here to there, no group, nothing
 // committed.
 
 #include <chrono>
@@ -30,6 +30,7 @@ class TopicReader {
     std::optional<int32_t> only_partition;    // nullopt: all
     std::map<int32_t, int64_t> from_offsets;  // partition -> offset, to resume: goes before from_time
     std::map<int32_t, int64_t> to_offsets;    // exclusive: goes before to_time
+    uint64_t queue_bytes_max = 64 << 20;      // of fetched records
   };
   struct Range {
     int32_t partition = 0;

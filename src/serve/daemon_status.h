@@ -8,6 +8,7 @@
 
 #include "flow/status.h"
 #include "run/status.h"
+#include "serve/fill_port.h"
 #include "serve/peer_port.h"
 #include "state_stream/figures.h"
 
@@ -42,6 +43,7 @@ struct DaemonStatus {
   std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
   bool passes_on = false;                       // another daemon answers what is passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
+  FillFigures fills;
 };
 
 }  // namespace seen

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "serve/change_routes.h"
+#include "serve/fill_routes.h"
 #include "serve/item_routes.h"
 #include "serve/problem.h"
 #include "serve/similar_body.h"
@@ -63,6 +64,9 @@ enum class Page {
   kDigest,
   kCopies,
   kCopy,
+  kFill,
+  kFills,
+  kStopFill,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -73,7 +77,7 @@ struct Route {
   Method method;
 };
 
-constexpr std::array<Route, 21> kPages = {{
+constexpr std::array<Route, 24> kPages = {{
     {Page::kRoot, "/", Method::kGet},
     {Page::kHealth, "/healthz", Method::kGet},
     {Page::kReady, "/readyz", Method::kGet},
@@ -95,6 +99,9 @@ constexpr std::array<Route, 21> kPages = {{
     {Page::kDigest, "/v1/digest", Method::kGet},
     {Page::kCopies, "/v1/copies", Method::kPost},
     {Page::kCopy, "/v1/copies/{copy}", Method::kDelete},
+    {Page::kFill, "/v1/filters/{filter}/fill", Method::kPost},
+    {Page::kFills, "/v1/fills", Method::kGet},
+    {Page::kStopFill, "/v1/fills/{filter}", Method::kDelete},
 }};
 
 constexpr std::string_view kRootText =
@@ -118,6 +125,9 @@ constexpr std::string_view kRootText =
     "GET    /v1/digest                                  ?partition=: what its state amounts to, in 128 bits\n"
     "POST   /v1/copies                                  links to all files of the state, for a backup\n"
     "DELETE /v1/copies/{copy}                           removes these links\n"
+    "POST   /v1/filters/{filter}/fill                   reads the log again for this filter\n"
+    "GET    /v1/fills                                   how far fills are\n"
+    "DELETE /v1/fills/{filter}                          stops one\n"
     "GET    /healthz                                    200 while the process lives\n"
     "GET    /readyz                                     200 or 503 with the reason\n"
     "GET    /metrics                                    Prometheus\n";
@@ -393,6 +403,12 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
         return MakeCopy(copies_.load(), request);
       case Page::kCopy:
         return ReleaseCopy(copies_.load(), segments[0], request);
+      case Page::kFill:
+        return StartFill(fills_.load(), segments[0], request);
+      case Page::kFills:
+        return AnswerFills(fills_.load(), request);
+      case Page::kStopFill:
+        return StopFill(fills_.load(), segments[0], request);
       case Page::kRoutes:
         return Answer(kJson,
                       WriteRoutes(cluster_.routes != nullptr ? cluster_.routes->Routes() : RoutesAnswer()));

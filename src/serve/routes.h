@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flow/change_port.h"
+#include "serve/fill_port.h"
 #include "serve/http_message.h"
 #include "serve/peer_port.h"
 #include "serve/query_port.h"
@@ -36,8 +37,10 @@ class Routes {
   };
   /// Before the first request.
   void SetCluster(Cluster cluster) { cluster_ = std::move(cluster); }
-  /// It must outlive this, or be replaced by nullptr while nobody asks. Before that its pages answer 503.
+  /// Both must outlive this, or be replaced by nullptr while nobody asks. Before that their pages answer 503.
   void SetStateCopies(StateCopiesPort* copies) { copies_.store(copies); }
+
+  void SetFills(FillPort* fills) { fills_.store(fills); }
 
   /// What the server asks before it reads a body: a request that is refused anyway costs none.
   BodyRule RuleFor(const HttpRequest& head) const;
@@ -53,6 +56,7 @@ class Routes {
   ReadyCheck ready_check_;
   Cluster cluster_;
   std::atomic<StateCopiesPort*> copies_{nullptr};
+  std::atomic<FillPort*> fills_{nullptr};
 };
 
 }  // namespace seen

@@ -263,6 +263,17 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
                              static_cast<double>(*status.input_retention_ms) / 1000.0));
   }
   families.push_back(RekeyingLag(status));
+  uint64_t unfilled = 0;
+  for (const FillStatus& fill : status.fills.fills) {
+    for (const FillPartitionStatus& partition : fill.partitions) unfilled += partition.state == "done" ? 0 : 1;
+  }
+  families.push_back(Whole("seen_fill_partitions_left",
+                           "Partitions that fills still have to read again, a filter each.",
+                           static_cast<double>(unfilled)));
+  families.push_back(Total("seen_fill_records_total", "Records that fills have read again.",
+                           static_cast<double>(status.fills.records)));
+  families.push_back(Total("seen_fill_users_total", "Users whose history fills have written.",
+                           static_cast<double>(status.fills.users)));
   if (status.item_groups) {
     const ItemGroupsStatus& groups = *status.item_groups;
     const auto whole = [&](std::string name, std::string help, auto value) {

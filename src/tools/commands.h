@@ -40,6 +40,7 @@ Subcommand AddBackup(CLI::App& root);
 Subcommand AddRestore(CLI::App& root);
 Subcommand AddExport(CLI::App& root);
 Subcommand AddReshard(CLI::App& root);
+Subcommand AddFill(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().

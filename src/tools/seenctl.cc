@@ -14,7 +14,7 @@ int RunSeenctl(int argc, const char* const* argv) {
       AddGenerate(app), AddReplay(app),   AddUnseen(app),  AddShow(app),   AddWhy(app),    AddRemove(app),
       AddErase(app),    AddSnapshot(app), AddPublish(app), AddVerify(app), AddDemo(app),   AddGroup(app),
       AddSimilar(app),  AddIdf(app),      AddPromote(app), AddDigest(app), AddBackup(app), AddRestore(app),
-      AddExport(app),   AddReshard(app),  AddCompare(app)};
+      AddExport(app),   AddReshard(app),  AddCompare(app), AddFill(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -225,6 +225,28 @@ seen::Status DaemonClient::ReleaseCopy(std::string_view copy) {
   return released ? seen::Status() : Fail(released.error());
 }
 
+Result<Json> DaemonClient::Routes() {
+  constexpr std::string_view kTarget = "/v1/routes";
+  return ParseBody(kTarget, Expect200(kTarget, http_.Get(kTarget)));
+}
+
+seen::Status DaemonClient::StartFill(std::string_view filter, std::string_view id) {
+  const std::string target = "/v1/filters/" + PercentEncode(filter) + "/fill";
+  const auto started = Expect(202, target, http_.PostJson(target, Json{{"id", id}}.dump()));
+  return started ? seen::Status() : Fail(started.error());
+}
+
+seen::Status DaemonClient::StopFill(std::string_view filter) {
+  const std::string target = "/v1/fills/" + PercentEncode(filter);
+  const auto stopped = Expect200(target, http_.Delete(target));
+  return stopped ? seen::Status() : Fail(stopped.error());
+}
+
+Result<Json> DaemonClient::Fills() {
+  constexpr std::string_view kTarget = "/v1/fills";
+  return ParseBody(kTarget, Expect200(kTarget, http_.Get(kTarget)));
+}
+
 Result<int> DaemonClient::PublishAll() {
   constexpr std::string_view kTarget = "/v1/publish";
   auto answer = http_.PostJson(kTarget, "");

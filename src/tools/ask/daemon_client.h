@@ -86,6 +86,13 @@ class DaemonClient {
   Result<std::string> MetricsPage();
   /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();
+  /// The daemon's JSON about who answers for which partition, as it is.
+  Result<nlohmann::json> Routes();
+  /// Begins, or adds partitions to, the fill of that id.
+  seen::Status StartFill(std::string_view filter, std::string_view id);
+  seen::Status StopFill(std::string_view filter);
+  /// The daemon's JSON about fills, as it is.
+  Result<nlohmann::json> Fills();
   /// Makes the daemon's group the owner of the outputs.
   Result<Place> Promote();
 

@@ -1,0 +1,270 @@
+// seenctl fill: has the daemons read their partitions again for one filter, and watches it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "tools/ask/calendar.h"
+#include "tools/ask/daemon_client.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kLooksEvery{500};
+constexpr seconds kAsksEvery{5};  // whether there are other daemons, or partitions moved
+
+struct FillOptions {
+  AskOptions daemon;
+  std::string id;
+  int64_t timeout_s = 86'400;
+  bool no_wait = false;
+  bool status = false;
+  bool stop = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// All daemons that keep state: the one that was named, and those that its routes name.
+class FillDaemons {
+ public:
+  explicit FillDaemons(const FillOptions& options) : options_(options) {}
+
+  /// kUnavailable: the daemon that was named doesn't answer, or one isn't reachable by its route.
+  Status Find() {
+    auto named = DaemonClient::Make(options_.daemon.http);
+    if (!named) return Fail(named.error());
+    const auto routes = named->Routes();
+    if (!routes) return Fail(routes.error());
+    const auto status = named->Status();
+    if (!status) return Fail(status.error());
+    partitions_ = status->partitions_total;
+    std::map<std::string, DaemonClient> found;
+    found.emplace(options_.daemon.http, std::move(*named));
+    for (const Json& route : routes->value("routes", Json::array())) {
+      if (route.value("here", false)) continue;
+      const Json address = route.value("address", Json(nullptr));
+      if (!address.is_string()) {
+        return Fail(Code::kUnavailable,
+                    fmt::format("daemon {} has no address in /v1/routes. Remedy: set cluster.address there",
+                                route.value("instance", "")));
+      }
+      const std::string base = "http://" + address.get<std::string>();
+      auto other = DaemonClient::Make(base);
+      if (!other) return Fail(other.error());
+      found.emplace(base, std::move(*other));
+    }
+    daemons_ = std::move(found);
+    return {};
+  }
+
+  int32_t partitions() const { return partitions_; }
+  std::map<std::string, DaemonClient>& all() { return daemons_; }
+
+ private:
+  const FillOptions& options_;
+  int32_t partitions_ = 0;
+  std::map<std::string, DaemonClient> daemons_;  // by address
+};
+
+/// What all daemons say of the fill.
+struct FillView {
+  std::set<int32_t> done, known;
+  uint64_t records = 0, records_total = 0, users = 0;
+  bool all_done = true;  // of each daemon, what it knows of
+  std::string problem;
+  Json daemons = Json::array();
+
+  void Add(const std::string& address, const Json& fill) {
+    for (const Json& partition : fill.value("partitions", Json::array())) {
+      const auto number = partition.value("partition", int32_t{-1});
+      known.insert(number);
+      const bool is_done = partition.value("state", "") == "done";
+      if (is_done) done.insert(number);
+      all_done = all_done && is_done;
+      users += partition.value("users_written", uint64_t{0});
+      const Json from = partition.value("from_offset", Json(nullptr));
+      if (from.is_number_integer()) {
+        records += static_cast<uint64_t>(partition.at("next_offset").get<int64_t>() - from.get<int64_t>());
+        records_total += static_cast<uint64_t>(partition.at("to_offset").get<int64_t>() - from.get<int64_t>());
+      }
+      const Json trouble = partition.value("problem", Json(nullptr));
+      if (trouble.is_string()) problem = fmt::format("partition {}: {}", number, trouble.get<std::string>());
+    }
+    daemons.push_back({{"address", address}, {"fill", fill}});
+  }
+};
+
+Json FillOf(const Json& fills, const std::string& filter) {
+  for (const Json& fill : fills.value("fills", Json::array())) {
+    if (fill.value("filter", "") == filter) return fill;
+  }
+  return nullptr;
+}
+
+Result<FillView> Look(const FillOptions& options, FillDaemons& daemons) {
+  FillView view;
+  for (auto& [address, daemon] : daemons.all()) {
+    const auto fills = daemon.Fills();
+    if (!fills) return Fail(fills.error());
+    const Json fill = FillOf(*fills, options.daemon.filter);
+    if (fill.is_null() || (!options.id.empty() && fill.value("id", "") != options.id)) {
+      view.all_done = false;
+      continue;
+    }
+    view.Add(address, fill);
+  }
+  return view;
+}
+
+void PrintView(const FillOptions& options, const FillView& view, int32_t partitions) {
+  if (options.json) {
+    const Json json = {{"filter", options.daemon.filter},
+                       {"done", view.all_done && view.done.size() == static_cast<size_t>(partitions)},
+                       {"partitions_total", partitions},
+                       {"partitions_done", view.done.size()},
+                       {"records", view.records},
+                       {"users_written", view.users},
+                       {"daemons", view.daemons}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  for (const Json& daemon : view.daemons) {
+    for (const Json& partition : daemon.at("fill").value("partitions", Json::array())) {
+      const Json since = partition.value("complete_since_ms", Json(nullptr));
+      fmt::print("partition {:>4}  {:<8} {:>14} records  {:>12} users{}  ({})\n",
+                 partition.value("partition", -1), partition.value("state", ""),
+                 partition.at("from_offset").is_number()
+                     ? WithThousands(static_cast<uint64_t>(partition.at("next_offset").get<int64_t>() -
+                                                           partition.at("from_offset").get<int64_t>()))
+                     : "0",
+                 WithThousands(partition.value("users_written", uint64_t{0})),
+                 !since.is_number()              ? ""
+                 : since.get<int64_t>() == 0     ? ", whole since ever"
+                                                 : ", whole since " + TimeText({since.get<int64_t>()}),
+                 daemon.value("address", ""));
+    }
+  }
+  fmt::print("{} of {} partitions of filter {} are filled: {} records read again, {} users written\n",
+             view.done.size(), partitions, options.daemon.filter, WithThousands(view.records),
+             WithThousands(view.users));
+}
+
+int RunStop(const FillOptions& options, FillDaemons& daemons) {
+  int stopped = 0;
+  for (auto& [address, daemon] : daemons.all()) {
+    const auto answer = daemon.StopFill(options.daemon.filter);
+    if (!answer && answer.error().code == Code::kNotFound) continue;
+    if (!answer) return ExitWith(answer.error());
+    ++stopped;
+  }
+  if (stopped == 0)
+    return ExitWith({Code::kNotFound, "--filter: nobody asked for a fill of " + options.daemon.filter});
+  fmt::print("stopped in {} daemons; what was written stays\n", stopped);
+  return kExitOk;
+}
+
+int RunStatus(const FillOptions& options, FillDaemons& daemons) {
+  const auto view = Look(options, daemons);
+  if (!view) return ExitWith(view.error());
+  if (view->known.empty())
+    return ExitWith({Code::kNotFound, "--filter: nobody asked for a fill of " + options.daemon.filter});
+  PrintView(options, *view, daemons.partitions());
+  return view->all_done && view->done.size() == static_cast<size_t>(daemons.partitions()) ? kExitOk
+                                                                                          : kExitFailed;
+}
+
+// Every daemon is asked again and again with one id: partitions that moved meanwhile come in addition.
+Status AskAll(const FillOptions& options, FillDaemons& daemons) {
+  if (Status found = daemons.Find(); !found) return found;
+  for (auto& [address, daemon] : daemons.all()) {
+    if (Status asked = daemon.StartFill(options.daemon.filter, options.id); !asked) return asked;
+  }
+  return {};
+}
+
+int RunFill(FillOptions options) {
+  FillDaemons daemons(options);
+  if (options.stop || options.status) {
+    if (Status found = daemons.Find(); !found) return ExitWith(found.error());
+    return options.stop ? RunStop(options, daemons) : RunStatus(options, daemons);
+  }
+  if (options.id.empty()) {
+    options.id = fmt::format("fill-{}", std::chrono::duration_cast<milliseconds>(
+                                            std::chrono::system_clock::now().time_since_epoch())
+                                            .count());
+  }
+  if (Status asked = AskAll(options, daemons); !asked) return ExitWith(asked.error());
+  if (options.no_wait) {
+    fmt::print("fill {} of filter {} begins in {} daemons\n", options.id, options.daemon.filter,
+               daemons.all().size());
+    return kExitOk;
+  }
+  CatchInterrupts();
+  Progress progress("fill " + options.daemon.filter, 0, "records",
+                    options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
+  const auto begun = std::chrono::steady_clock::now();
+  auto asked_at = begun;
+  Status trouble;
+  while (!Interrupted() && std::chrono::steady_clock::now() - begun < seconds(options.timeout_s)) {
+    if (std::chrono::steady_clock::now() - asked_at >= kAsksEvery) {
+      asked_at = std::chrono::steady_clock::now();
+      trouble = AskAll(options, daemons);
+    }
+    const auto view = Look(options, daemons);
+    if (view) {
+      if (view->all_done && view->done.size() >= static_cast<size_t>(daemons.partitions())) {
+        progress.Finish();
+        PrintView(options, *view, daemons.partitions());
+        return kExitOk;
+      }
+      const std::string problem = !view->problem.empty() ? view->problem : trouble ? "" : trouble.error().message;
+      progress.Update(view->records,
+                      fmt::format("of {}, {} of {} partitions{}", WithThousands(view->records_total),
+                                  view->done.size(), daemons.partitions(),
+                                  problem.empty() ? "" : ", " + problem));
+    } else {
+      progress.Update(0, view.error().message);
+    }
+    std::this_thread::sleep_for(kLooksEvery);
+  }
+  progress.Finish();
+  return ExitWith({Code::kUnavailable,
+                   fmt::format("not done yet; it goes on in the daemons. Watch it on: seenctl fill --filter {} "
+                               "--id {}",
+                               options.daemon.filter, options.id)});
+}
+
+}  // namespace
+
+Subcommand AddFill(CLI::App& root) {
+  auto options = std::make_shared<FillOptions>();
+  CLI::App* app = root.add_subcommand(
+      "fill", "have the daemons read their partitions again for a new filter or a longer window");
+  app->add_option("--http", options->daemon.http, "one of the daemons; it names the others")
+      ->capture_default_str();
+  app->add_option("--filter", options->daemon.filter, "the filter that is filled")->required();
+  app->add_option("--id", options->id, "goes on with the fill of this name; default: a new one");
+  app->add_option("--timeout", options->timeout_s, "seconds to wait at most")
+      ->check(CLI::Range(1, 30 * 86'400))
+      ->capture_default_str();
+  auto* const status = app->add_flag("--status", options->status, "print how far it is, and start nothing");
+  app->add_flag("--stop", options->stop, "stop it; what was written stays")->excludes(status);
+  app->add_flag("--no-wait", options->no_wait, "return at once");
+  app->add_flag("--json", options->json, "print the result as JSON");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  return {app, [options] { return RunFill(*options); }};
+}
+
+}  // namespace seen
