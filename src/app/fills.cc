@@ -214,7 +214,6 @@ Result<Fills::Source> Fills::SourceOf(const Task& task) const {
   source.open = open;
   source.losses = state.wholeness().losses();
   source.to = state.next_offset();
-  source.low = open->flow->GetStatus().low_watermark;
   // A clock that is ahead would leave out what counts. One day more: the window's first day is whole.
   const TimeMs now = std::min(clock_.WallNow(), state.partition_time());
   const int64_t days = source.flow.filters[source.filter].LongestWindowDays() + 1;
@@ -237,6 +236,9 @@ Status Fills::Run(const Task& task) {
   const auto reader = TopicReader::Open(reading, kQuestion);
   if (!reader) return Fail(reader.error());
   const auto& range = (*reader)->ranges().at(static_cast<size_t>(task.partition));
+  // Asked for after the range: records stood before it, so none of it was deleted.
+  const auto low = (*reader)->QueryLow(task.partition, kQuestion);
+  if (!low) return Fail(low.error());
   Update(task, [&](FillPartitionStatus& partition) {
     partition = {.partition = task.partition,
                  .state = "reading",
@@ -293,11 +295,14 @@ Status Fills::Run(const Task& task) {
 
     // What isn't in the log any more can't be filled; nothing that counts stands before `since`.
     std::optional<TimeMs> complete_since = fill.complete_since();
-    if (options_.seeks_by_time && source->low >= 0 && source->low < range.from) complete_since = source->since;
+    if (options_.seeks_by_time && *low < range.from) complete_since = source->since;
     if (range.from == 0) complete_since = TimeMs{};
-    const PartitionPointer open = source->open.lock();
-    if (open && complete_since)
-      open->flow->state.wholeness().Filled(source->filter, *complete_since, source->losses);
+    if (complete_since) {
+      const Status ended = Write(task, *source, [&](PartitionFill& partition) {
+        return partition.End(source->filter, *complete_since, source->losses);
+      });
+      if (!ended) return ended;
+    }
     Update(task, [&](FillPartitionStatus& partition) {
       partition.state = "done";
       partition.complete_since = complete_since;
@@ -313,7 +318,8 @@ Status Fills::Run(const Task& task) {
   return filled;
 }
 
-Status Fills::WritePage(const Task& task, const Source& source, const FillPage& page) {
+Status Fills::Write(const Task& task, const Source& source,
+                    const std::function<Status(PartitionFill&)>& write) const {
   while (true) {
     if (!IsWanted(task)) return Ended();
     const PartitionPointer open = source.open.lock();
@@ -326,12 +332,15 @@ Status Fills::WritePage(const Task& task, const Source& source, const FillPage& 
       continue;
     }
     const MutexLock checkpoint(open->checkpoint_mutex);
-    if (Status written = open->flow->fill.Write(page); !written) {
-      if (written.error().code == Code::kCorrupt) open->Stop(written.error().message);
-      return written;
-    }
-    break;
+    Status written = write(open->flow->fill);
+    if (!written && written.error().code == Code::kCorrupt) open->Stop(written.error().message);
+    return written;
   }
+}
+
+Status Fills::WritePage(const Task& task, const Source& source, const FillPage& page) {
+  Status written = Write(task, source, [&](PartitionFill& fill) { return fill.Write(page); });
+  if (!written) return written;
   users_.fetch_add(page.users.size(), std::memory_order_relaxed);
   Update(task, [&](FillPartitionStatus& partition) { partition.users_written += page.users.size(); });
   on_written_();

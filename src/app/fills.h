@@ -67,13 +67,15 @@ class Fills final : public FillPort {
     std::weak_ptr<OpenPartition> open;
     TimeMs since;        // no older record counts
     int64_t to = 0;      // where live reading has come
-    int64_t low = -1;    // of the log; -1: not known
     uint64_t losses = 0;  // of live reading
   };
   std::chrono::milliseconds Step();
   std::optional<Task> NextTask();
   Status Run(const Task& task);
   Result<Source> SourceOf(const Task& task) const;
+  /// In the checkpoint role of the partition, once its store can take it.
+  Status Write(const Task& task, const Source& source,
+               const std::function<Status(PartitionFill&)>& write) const;
   Status WritePage(const Task& task, const Source& source, const FillPage& page);
   bool IsWanted(const Task& task) const;
   void Update(const Task& task, const std::function<void(FillPartitionStatus&)>& change);

@@ -39,14 +39,36 @@ Status PartitionFill::WriteUsers(const FillPage& page, CheckpointWriter& writer)
   return {};
 }
 
-Status PartitionFill::Write(const FillPage& page) {
-  const auto position = store_.ReadPosition();
+Result<Position> PartitionFill::StoredPosition() const {
+  auto position = store_.ReadPosition();
   if (!position) return Fail(position.error());
   if (!*position) return Fail(Code::kUnavailable, "the partition has no checkpoint yet");
-  auto writer = store_.BeginCheckpoint(**position);
-  if (!writer) return Fail(writer.error());
+  return std::move(**position);
+}
+
+Result<std::unique_ptr<CheckpointWriter>> PartitionFill::Begin(const Position& position) const {
+  auto writer = store_.BeginCheckpoint(position);
+  if (!writer) return writer;
   if (const auto& recorder = state_.options().recorder)
-    *writer = recorder->Record(std::move(*writer), **position);
+    *writer = recorder->Record(std::move(*writer), position);
+  return writer;
+}
+
+Status PartitionFill::End(FilterIndex filter_index, TimeMs complete_since, uint64_t losses) {
+  auto position = StoredPosition();
+  if (!position) return Fail(position.error());
+  state_.wholeness().Filled(filter_index, complete_since, losses);
+  position->filters = state_.wholeness().Now();
+  auto writer = Begin(*position);
+  if (!writer) return Fail(writer.error());
+  return (*writer)->Commit();
+}
+
+Status PartitionFill::Write(const FillPage& page) {
+  const auto position = StoredPosition();
+  if (!position) return Fail(position.error());
+  auto writer = Begin(*position);
+  if (!writer) return Fail(writer.error());
   if (Status written = WriteUsers(page, **writer); !written) return written;
   std::vector<UserRef> marked;
   marked.reserve(page.marks.size());

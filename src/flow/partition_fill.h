@@ -9,6 +9,7 @@
 //
 // Threads: the checkpoint role of the partition (OpenPartition::checkpoint_mutex).
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,13 @@ class PartitionFill {
   /// Durable when it returns. kUnavailable: the store has no checkpoint yet. Of a store's other errors nothing
   /// is written.
   Status Write(const FillPage& page);
+  /// After the last page: the filter holds everything since `complete_since`, unless records were lost since
+  /// the reading began (Wholeness::Filled). Errors as Write.
+  Status End(FilterIndex filter_index, TimeMs complete_since, uint64_t losses);
 
  private:
+  Result<Position> StoredPosition() const;
+  Result<std::unique_ptr<CheckpointWriter>> Begin(const Position& position) const;
   Status WriteUsers(const FillPage& page, CheckpointWriter& writer);
 
   PartitionState& state_;

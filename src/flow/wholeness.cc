@@ -161,6 +161,10 @@ void Wholeness::SetLastPublished(FilterIndex filter_index, LastPublished where) 
 
 std::vector<FilterWholeness> Wholeness::Take() {
   has_changes_.store(false, std::memory_order_release);
+  return Now();
+}
+
+std::vector<FilterWholeness> Wholeness::Now() {
   const MutexLock lock(mutex_);
   return filters_;
 }

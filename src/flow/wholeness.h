@@ -48,6 +48,8 @@ class Wholeness {
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
   /// As the checkpoint must write it.
   std::vector<FilterWholeness> Take();
+  /// The same, and the next checkpoint writes it, too.
+  std::vector<FilterWholeness> Now();
 
  private:
   static constexpr int64_t kAwaitsRecord = std::numeric_limits<int64_t>::max();

@@ -154,6 +154,12 @@ Result<std::unique_ptr<TopicReader>> TopicReader::Open(const Options& options, m
 
 const std::vector<TopicReader::Range>& TopicReader::ranges() const { return impl_->ranges; }
 
+Result<int64_t> TopicReader::QueryLow(int32_t partition, milliseconds timeout) const {
+  const auto ends = impl_->loop->QueryEnds(partition, timeout);
+  if (!ends) return Fail(ends.error());
+  return ends->low;
+}
+
 Result<bool> TopicReader::Poll(milliseconds timeout, const OnRecords& on_records) {
   auto& impl = *impl_;
   if (impl.Done()) return false;

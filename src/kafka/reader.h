@@ -46,6 +46,8 @@ class TopicReader {
 
   /// As fixed at Open; a partition each, ascending, empty ones too.
   const std::vector<Range>& ranges() const;
+  /// Where the partition's log begins now. kUnavailable.
+  Result<int64_t> QueryLow(int32_t partition, std::chrono::milliseconds timeout) const;
 
   using OnRecords = std::function<void(int32_t partition, std::span<const Record> records)>;
   /// Waits up to `timeout` for records and hands over what there is, in order by partition; valid until

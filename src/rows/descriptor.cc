@@ -138,7 +138,7 @@ std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
       continue;
     }
     if (filter.window_days > known->window_days) {
-      log::Warning("a filter's window grew: what was older is gone until it is read again with --rebuild",
+      log::Warning("a filter's window grew: what was older is gone. Remedy: seenctl fill",
                    {{"filter", filter.name},
                     {"partition", descriptor.identity.partition},
                     {"window_days", filter.window_days},

@@ -47,6 +47,7 @@ class Case:
 
     def run(self, command):
         """The page's words with this machine's paths. `seend` itself is started by the test."""
+        command = command.replace("seenctl fill", f"seenctl fill --http http://{self.seend.address}")
         for words, own in (("seend.json", self.seend.config_path), ("/data/exposures", self.data),
                            ("/var/lib/seend", self.seend.store), ("exposures-archive", f"{self.seend.topic}-archive")):
             command = command.replace(words, str(own))
@@ -139,9 +140,8 @@ def test_a_lost_disk_without_a_backup(case):
     case.check()
 
 
-def test_a_longer_window(case):
-    case.day("old.jsonl", 45)
-    case.day("new.jsonl", 5)
+def with_a_longer_window(case):
+    """A daemon that has read `new.jsonl` and what its topic holds, and keeps 60 days from now on."""
     filters = [{"name": "default", "window_days": 60, "snapshot": {
         "topic": f"{case.seend.topic}-filters", "debounce_ms": 200}}]
     case.seend.config["filters"] = [{**filters[0], "window_days": 30}]
@@ -152,7 +152,24 @@ def test_a_longer_window(case):
     case.seend.stop()
     case.seend.config["filters"] = filters
     case.seend.start()
-    case.run(*blocks("A longer window"))
+
+
+def test_a_longer_window_from_the_topic(case):
+    lines = case.day("old.jsonl", 45)  # events that were sent late: the shorter window dropped them
+    case.topics.produce(case.seend.topic, [(json.loads(line)["user_id"], line) for line in lines])
+    case.day("new.jsonl", 5)
+    with_a_longer_window(case)
+    first = json.loads(lines[0])
+    assert case.seend.unseen(first["user_id"], [first["item_id"]]) == [first["item_id"]]
+    case.run(blocks("A longer window, or a new filter")[0])
+    case.check()
+
+
+def test_a_longer_window_from_files(case):
+    case.day("old.jsonl", 45)
+    case.day("new.jsonl", 5)
+    with_a_longer_window(case)
+    case.run(blocks("A longer window, or a new filter")[1])
     case.check()
 
 

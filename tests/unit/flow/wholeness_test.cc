@@ -50,6 +50,34 @@ TEST(Wholeness, ALogThatBeginsLaterIsWholeOnceTheWindowHasPassedItsFirstRecord) 
   EXPECT_EQ(whole.last_published(0), LastPublished::kUnread);
 }
 
+TEST(Wholeness, ALogThatWasReadAgainMakesAFilterWholeUnlessRecordsWereLostMeanwhile) {
+  Wholeness whole(Filters({30, 30}), std::nullopt, 3);
+  whole.FirstRecord(DaysAgo(10));
+  const uint64_t losses = whole.losses();
+  whole.Filled(1, DaysAgo(20), losses);
+  EXPECT_EQ(whole.IncompleteSince(1, DaysAgo(0)), Since(DaysAgo(20))) << "as much as the log had";
+  EXPECT_EQ(whole.IncompleteSince(0, DaysAgo(0)), Since(DaysAgo(10))) << "the other one as before";
+  whole.Filled(1, DaysAgo(5), losses);
+  EXPECT_EQ(whole.IncompleteSince(1, DaysAgo(0)), Since(DaysAgo(20))) << "never less than before";
+  whole.Filled(1, {}, losses);
+  EXPECT_EQ(whole.IncompleteSince(1, DaysAgo(0)), Since());
+  EXPECT_TRUE(whole.HasChanges());
+  whole.Lost(DaysAgo(1), false);
+  whole.FirstRecord(DaysAgo(0));
+  whole.Filled(0, {}, losses);
+  EXPECT_EQ(whole.IncompleteSince(0, DaysAgo(0)), Since(DaysAgo(0))) << "the reading began before the loss";
+}
+
+TEST(Wholeness, AFilterWithoutARecordYetIsWholeByAFill) {
+  Wholeness before(Filters({30}), std::nullopt, 0);
+  const Position stored = Stored(before, 1);
+  Wholeness whole(Filters({30, 30}), stored, 0);
+  ASSERT_TRUE(whole.awaits_record());
+  whole.Filled(1, {}, whole.losses());
+  EXPECT_FALSE(whole.awaits_record());
+  EXPECT_EQ(whole.IncompleteSince(1, DaysAgo(0)), Since());
+}
+
 TEST(Wholeness, TheLongestWindowOfAnyKindCounts) {
   auto filters = Filters();
   filters[0].kinds.push_back({"bought", kDeclaredKindFirst, 90});
