@@ -170,6 +170,9 @@ class ZstdUnpacker final : public Unpacker {
 ByteStream::Packing PackingOf(std::string_view bytes) {
   if (bytes.starts_with("\x1f\x8b")) return ByteStream::Packing::kGzip;
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return ByteStream::Packing::kZstd;
+  // A skippable frame, with which pzstd begins. Source: RFC 8878, section 3.1.2.
+  if (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1).starts_with("\x2a\x4d\x18"))
+    return ByteStream::Packing::kZstd;
   return ByteStream::Packing::kPlain;
 }
 
@@ -238,10 +241,14 @@ std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::
       {"\xfd"
        "7zXZ",
        "xz", "xz -dc '{}'"},
+      {"\x04\x22\x4d\x18", "lz4", "lz4 -dc '{}'"},
+      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
+      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
   };
   for (const auto& format : formats) {
     if (bytes.starts_with(format.magic))
-      return ForeignFormat{format.name, fmt::format(fmt::runtime(format.command), path)};
+      return ForeignFormat{format.name,
+                           fmt::format(fmt::runtime(format.command), path == "-" ? "FILE" : path)};
   }
   return std::nullopt;
 }

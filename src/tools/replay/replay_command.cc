@@ -110,7 +110,17 @@ Result<Times> TimesOf(const ReplayOptions& options) {
     if (!time) return Fail(time.error());
     *into = *time;
   }
+  if (times.since && times.until && *times.since >= *times.until) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--since, --until: {} isn't before {}, so nothing lies between",
+                            TimeText(*times.since), TimeText(*times.until)));
+  }
   return times;
+}
+
+/// Of topics the times are the records', and the source looks at them.
+Times TimesOfExposures(const ReplayOptions& options, const Times& times) {
+  return options.from_topics.empty() ? times : Times();
 }
 
 /// "2s", "500ms".
@@ -149,6 +159,12 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
     if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
     *into = std::move(*offsets);
   }
+  for (const auto& [partition, from] : range.from_offsets) {
+    const auto to = range.to_offsets.find(partition);
+    if (to == range.to_offsets.end() || from <= to->second) continue;
+    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is behind --to-offsets {0}:{2}",
+                                                    partition, from, to->second));
+  }
   const auto or_else = [](const std::string& text, std::string_view other) {
     return text.empty() ? std::string(other) : text;
   };
@@ -161,6 +177,8 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
       return Fail(Code::kInvalidArgument,
                   fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
     }
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) { return other.topic == topic; }))
+      continue;
     ranges.push_back(range);
     ranges.back().topic = topic;
   }
@@ -172,6 +190,11 @@ Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, co
   if (!options.from_topics.empty()) {
     auto ranges = RangesOf(options, target, times);
     if (!ranges) return Fail(ranges.error());
+    if (Status reached = ReachBrokers(options.from_brokers.empty() ? "--brokers" : "--from-brokers",
+                                      ranges->front().brokers, ranges->front().client);
+        !reached) {
+      return Fail(reached.error());
+    }
     return MakeTopicSource(*ranges, manifest);
   }
   const EventFormat& format = target.config.input.format;
@@ -214,22 +237,28 @@ int ShowStatus(const ReplayOptions& options) {
   if (!*manifest)
     return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
   fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
-  return (*manifest)->finished ? kExitOk : kExitFailed;
+  return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
 }
 
 int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
               HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
-  const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
-  if (!looked) fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
+  // State is built past the topic, so it doesn't matter what the topic keeps.
+  const bool goes_past = BuildsState(options);
+  const Status reached = goes_past ? Status(Fail(Code::kNotFound, ""))
+                                   : ReachBrokers("--brokers", target.brokers, target.client);
+  const auto looked = reached ? LookAtTarget(target.brokers, target.client, target.topic, target.partitioner)
+                              : Result<TargetTopic>(Fail(reached.error()));
+  if (!looked && !goes_past)
+    fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
   const TargetTopic* topic = looked ? &*looked : nullptr;
   const auto problems =
       looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
   const auto report = DryRun({.config = target.config,
                               .target = topic,
                               .stamps_exposure = by_exposure,
-                              .since = times.since,
-                              .until = times.until,
+                              .since = TimesOfExposures(options, times).since,
+                              .until = TimesOfExposures(options, times).until,
                               .quiet = options.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
@@ -241,16 +270,15 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
   }
   const bool prevented = std::any_of(problems.begin(), problems.end(),
                                      [](const TargetProblem& problem) { return problem.prevents; });
-  return report->whole && report->damaged.empty() && !prevented && looked ? kExitOk : kExitFailed;
+  const bool is_good = report->whole && report->damaged.empty() && !prevented && (looked || goes_past);
+  return is_good ? kExitOk : kExitFailed;
 }
 
 int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
   const LineCounts counts = end.Counts();
   uint64_t not_read = 0;
-  bool damaged = false;
   for (const ManifestFile& file : end.files) {
     not_read += file.bytes_not_read;
-    damaged = damaged || file.state == ManifestFile::State::kDamaged;
     if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
     if (file.bytes_not_read > 0 && !options.quiet) {
       fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
@@ -263,7 +291,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
                                            {"skipped", counts.skipped},
                                            {"bytes_not_read", not_read},
                                            {"finished", end.finished},
-                                           {"damaged", damaged},
+                                           {"damaged", end.IsDamaged()},
                                            {"run", end.run}};
     fmt::print("{}\n", result.dump());
   } else if (!options.quiet) {
@@ -275,7 +303,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
     const int status = ExitWith(outcome.error());
     return outcome.error().code == Code::kMalformed ? kExitRejects : status;
   }
-  return end.finished && !damaged ? kExitOk : kExitFailed;
+  return end.finished && !end.IsDamaged() ? kExitOk : kExitFailed;
 }
 
 int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
@@ -292,8 +320,8 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = options.live_from,
                  .whole = options.whole,
-                 .since = times.since,
-                 .until = times.until,
+                 .since = TimesOfExposures(options, times).since,
+                 .until = TimesOfExposures(options, times).until,
                  .quiet = options.quiet},
                 target, *destination, source, rejects);
   if (!report) {
@@ -349,6 +377,10 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   const bool remembers = !options.dry_run && !BuildsState(options);
   auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
+  if (!options.dry_run) {
+    if (Status reached = ReachBrokers("--brokers", target->brokers, target->client); !reached)
+      return ExitWith(reached.error());
+  }
   auto source = SourceOf(options, *target, *times, *manifest);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);
@@ -375,8 +407,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .event_bytes_max = target->config.input.event_bytes_max,
                  .future_skew_max = target->config.input.future_skew_max,
                  .stamps_exposure = by_exposure,
-                 .since = times->since,
-                 .until = times->until,
+                 .since = TimesOfExposures(options, *times).since,
+                 .until = TimesOfExposures(options, *times).until,
                  .rate = options.rate,
                  .lag_max = *lag_max,
                  .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
