@@ -127,7 +127,54 @@ def test_a_dry_run_finds_what_is_too_large_for_the_topic(topics, topic_name, int
     assert {reason: of["count"] for reason, of in report()["rejects"].items()} == {"too_large": 1}
     assert (report()["events"], report()["target"]["may_write"]) == (199, True)
     result = json.loads(replay(source, *into, "--json", "--quiet")[0])
-    assert (result["sent"], result["rejected"]) == (199, 1)
+    assert (result["sent"], result["rejected"]) == (199, 1), "and batches keep the limit, too"
+    assert count(topics, topic_name) == 199
+
+
+def test_an_event_at_the_limit_is_sent_or_one_reject(topics, topic_name, into, tmp_path):  # noqa: F811
+    topics.alter(topic_name, {"max.message.bytes": "2000"})
+    source = tmp_path / "history.jsonl"
+    source.write_text("".join(event("u", f"n{size}", now_ms(), scene="x" * size) + "\n" for size in range(1_500, 2_050)))
+    wait_until(lambda: topics.config(topic_name)["max.message.bytes"] == "2000", "the setting is known")
+    result = json.loads(replay(source, *into, "--json", "--quiet", "--rejects-max", "100%")[0])
+    assert result["sent"] + result["rejected"] == 550 and result["sent"] > 100
+    assert count(topics, topic_name) == result["sent"]
+
+
+def test_a_dry_run_of_built_state_doesnt_ask_what_the_topic_keeps(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, retention_ms=1_000)
+    seend, source = daemon(topic_name), tmp_path / "history.jsonl"
+    seend.config_path.write_text(json.dumps(seend.config))
+    source.write_text("".join(event("u", f"n{i}", now_ms() - 5 * 86_400_000) + "\n" for i in range(100)))
+    command = [source, "--config", seend.config_path, "--quiet", "--json"]
+    assert json.loads(replay(*command, "--dry-run", status=3)[0])["events"] == 0
+    report = json.loads(replay(*command, "--dry-run", "--into-state", seend.store)[0])
+    assert (report["events"], report["target"]) == (100, None)
+    metrics = tmp_path / "metrics"
+    replay(*command, "--into-state", seend.store, "--metrics", metrics)
+    assert f'seen_replay_lines_total{{topic="{topic_name}",outcome="sent"}} 100' in metrics.read_text()
+    assert f'seen_replay_finished{{topic="{topic_name}"}} 1' in metrics.read_text()
+
+
+def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path):
+    source, progress, broker = lines(tmp_path / "history.jsonl", 20_000), tmp_path / "progress", Kafka(tmp_path)
+    try:
+        broker.start()
+        Topics(broker.bootstrap).create("away", partitions=2)
+        command = [str(SEENCTL), "replay", str(source), "--brokers", broker.bootstrap, "--topic", "away", "--quiet",
+                   "--progress", str(progress)]
+        running = subprocess.Popen([*command, "--rate", "5000"], stderr=subprocess.PIPE)
+        wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
+        broker.kill()
+        stderr = running.communicate(timeout=120)[1].decode()
+        assert running.returncode == 1 and f"goes on from {progress}" in stderr, stderr
+        broker.start()
+        subprocess.run(command, check=True, timeout=60)
+        status = json.loads(replay("--status", "--progress", progress, "--json")[0])
+        assert status["sent"] == 20_000 and status["finished"]
+        assert count(Topics(broker.bootstrap), "away") >= 20_000
+    finally:
+        broker.stop()
 
 
 def test_who_may_not_write_learns_it_before_anything_is_sent(tmp_path):

@@ -23,7 +23,11 @@ constexpr int kZlibOrGzip = 32 + MAX_WBITS;
 class StoredBytes {
  public:
   StoredBytes(std::string path, int file, uint64_t left)
-      : path_(std::move(path)), file_(file), left_(left), buffer_(kChunkBytes) {}
+      : path_(std::move(path)),
+        file_(file),
+        left_(left),
+        is_bounded_(left < UINT64_MAX),
+        buffer_(kChunkBytes) {}
   ~StoredBytes() {
     if (file_ > STDIN_FILENO) close(file_);
   }
@@ -39,6 +43,10 @@ class StoredBytes {
       const ssize_t got = read(file_, buffer_.data() + end_, room);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Fail(Code::kUnavailable, fmt::format("{}: {}", path_, std::strerror(errno)));
+      if (got == 0 && is_bounded_) {
+        return Fail(Code::kMalformed, fmt::format("{}: it became shorter while it was read, by {} bytes or more",
+                                                  path_, left_));
+      }
       if (got == 0) left_ = 0;
       end_ += static_cast<size_t>(got);
       left_ -= static_cast<uint64_t>(got);
@@ -55,7 +63,8 @@ class StoredBytes {
  private:
   std::string path_;
   int file_;
-  uint64_t left_;  // that may still be read
+  uint64_t left_;          // that may still be read
+  const bool is_bounded_;  // all of it must be there
   std::vector<char> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;

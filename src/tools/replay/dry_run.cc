@@ -50,11 +50,11 @@ class DryRunPass {
       if (const auto why = settings_.target->WhyNotKept(at, now_); !why.empty())
         return Reject(entry, why, fmt::format("exposed_at: {}: the topic doesn't keep it", TimeText(at)));
     }
-    if (const auto bytes_max =
-            settings_.target != nullptr ? settings_.target->message_bytes_max : std::nullopt;
-        bytes_max && entry.event.size() >= *bytes_max) {
+    if (settings_.target != nullptr &&
+        !settings_.target->HasRoomFor(entry.event.size(), event->user_id.size())) {
       return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
-                    fmt::format("{} bytes, and max.message.bytes is {}", entry.event.size(), *bytes_max));
+                    fmt::format("{} bytes, and max.message.bytes is {}", entry.event.size(),
+                                *settings_.target->message_bytes_max));
     }
     Count(*event);
     return {};

@@ -17,6 +17,7 @@
 #include "tools/replay/dry_run.h"
 #include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
+#include "tools/replay/replay_metrics.h"
 #include "tools/replay/replay_run.h"
 
 namespace seen {
@@ -314,6 +315,12 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
       options.into_state_topic
           ? IntoTopic({options.scratch, options.replace, options.quiet}, target)
           : IntoDirectory({options.into_state, memory_bytes, threads, options.replace, options.quiet});
+  Manifest figures{.run = {}, .target = target.topic, .files = {}, .topics = {}};
+  const auto write_figures = [&](TimeMs reached_at) {
+    return options.metrics.empty() ? Status()
+                                   : WriteReplayMetrics(options.metrics, figures, rejects, reached_at);
+  };
+  if (Status written = write_figures(TimeMs()); !written) return ExitWith(written.error());
   const auto report =
       IntoState({.memory_bytes = memory_bytes,
                  .threads = threads,
@@ -339,6 +346,15 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  WithThousands(file.bytes_not_read));
     }
   }
+  figures.topics.push_back({.name = target.topic,
+                            .range = {},
+                            .next_offsets = {},
+                            .records = {.sent = report->counts.events,
+                                        .rejected = rejects.total(),
+                                        .skipped = report->counts.skipped},
+                            .done = true});
+  figures.finished = true;
+  if (Status written = write_figures(report->counts.last); !written) return ExitWith(written.error());
   if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total(), damaged));
   if (!options.json && !options.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
   return damaged ? kExitFailed : kExitOk;

@@ -61,6 +61,7 @@ Status ReplayRun::Open() {
                                       .client = settings_.client,
                                       .topic = settings_.target.name,
                                       .partitioner = settings_.partitioner,
+                                      .message_bytes_max = settings_.target.message_bytes_max.value_or(0),
                                       .on_delivery = on_delivery,
                                       .headers = std::move(headers)});
   if (!producer) return Fail(producer.error());
@@ -86,9 +87,10 @@ Status ReplayRun::Run() {
   Status saved = Save();
   progress_.Update(source_->Position());
   progress_.Finish(ProgressNote());
-  if (!sent) return sent;
-  if (!flushed) return flushed;
-  return saved;
+  if (sent) sent = flushed ? saved : flushed;
+  if (sent || sent.error().code != Code::kUnavailable || settings_.manifest_path.empty()) return sent;
+  return Fail(Code::kUnavailable, fmt::format("{}. Remedy: run the same command again, which goes on from {}",
+                                              sent.error().message, settings_.manifest_path));
 }
 
 // In every partition, so that each one knows by itself.
@@ -152,7 +154,7 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
                       TimeText(at), settings_.target.name));
     }
   }
-  if (settings_.target.message_bytes_max && entry.event.size() >= *settings_.target.message_bytes_max) {
+  if (!settings_.target.HasRoomFor(entry.event.size(), event->user_id.size())) {
     return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
                   fmt::format("{} bytes, and max.message.bytes of topic {} is {}", entry.event.size(),
                               settings_.target.name, *settings_.target.message_bytes_max));
@@ -162,8 +164,11 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
   }
   limiter_.Wait();
   reached_ = at;
-  return producer_->SendFrom(entry.record, event->user_id, entry.event,
-                             settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
+  Status sent =
+      producer_->SendFrom(entry.record, event->user_id, entry.event,
+                          settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
+  if (sent || sent.error().code != Code::kInvalidArgument) return sent;
+  return Reject(entry, RejectReasonName(RejectReason::kTooLarge), sent.error().message);
 }
 
 Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
@@ -199,10 +204,8 @@ std::string ReplayRun::ProgressNote() const {
 }
 
 Error ReplayRun::Undelivered() const {
-  return {Code::kUnavailable,
-          fmt::format(
-              "{} events could not be delivered: {}{}", producer_->failed_total(), producer_->last_failure(),
-              settings_.manifest_path.empty() ? "" : "; run again to go on from " + settings_.manifest_path)};
+  return {Code::kUnavailable, fmt::format("{} events could not be delivered: {}", producer_->failed_total(),
+                                          producer_->last_failure())};
 }
 
 }  // namespace seen

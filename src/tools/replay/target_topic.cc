@@ -80,6 +80,11 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
   return {};
 }
 
+bool TargetTopic::HasRoomFor(size_t event_bytes, size_t key_bytes) const {
+  constexpr size_t kHeadBytes = 256;  // of a batch of one record, with a replay's headers
+  return !message_bytes_max || event_bytes + key_bytes + kHeadBytes <= *message_bytes_max;
+}
+
 namespace {
 
 Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client,

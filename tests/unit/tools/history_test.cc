@@ -182,6 +182,24 @@ TEST(HistoryFiles, AFolderWithoutFilesAndAPipeAreNamed) {
   }
 }
 
+TEST(HistoryReader, AFileThatBecomesShorterIsDamaged) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "{\"n\":" + std::to_string(i) + "}\n";
+  const auto files = FindHistoryFiles(std::vector{folder.Write("file", text)});
+  ASSERT_TRUE(files);
+  auto reader = HistoryReader::Open(files->at(0), {});
+  ASSERT_TRUE(reader);
+  HistoryLine line;
+  ASSERT_TRUE(reader->Next(line));
+  std::filesystem::resize_file(folder.Path("file"), text.size() * 3 / 4);
+  auto more = reader->Next(line);
+  while (more && *more) more = reader->Next(line);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, Code::kMalformed);
+  EXPECT_NE(more.error().message.find("became shorter"), std::string::npos) << more.error().message;
+}
+
 TEST(HistoryReader, BlankLinesAndAMarkOfByteOrderAreNothing) {
   const ScratchFolder folder;
   const auto read = ReadAll(folder.Write("f", "\xef\xbb\xbf\n{\"a\":1}\r\n \n\n{\"a\":2}"));
