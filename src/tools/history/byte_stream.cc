@@ -44,8 +44,9 @@ class StoredBytes {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Fail(Code::kUnavailable, fmt::format("{}: {}", path_, std::strerror(errno)));
       if (got == 0 && is_bounded_) {
-        return Fail(Code::kMalformed, fmt::format("{}: it became shorter while it was read, by {} bytes or more",
-                                                  path_, left_));
+        return Fail(
+            Code::kMalformed,
+            fmt::format("{}: it became shorter while it was read, by {} bytes or more", path_, left_));
       }
       if (got == 0) left_ = 0;
       end_ += static_cast<size_t>(got);

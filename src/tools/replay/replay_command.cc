@@ -188,9 +188,14 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
 
 Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
                                                 const Times& times, const Manifest& manifest) {
+  // Once the arguments are known to be right, and before much is read. A dry run goes on without.
+  const auto reach_target = [&] {
+    return options.dry_run ? Status() : ReachBrokers("--brokers", target.brokers, target.client);
+  };
   if (!options.from_topics.empty()) {
     auto ranges = RangesOf(options, target, times);
     if (!ranges) return Fail(ranges.error());
+    if (Status reached = reach_target(); !reached) return Fail(reached.error());
     if (Status reached = ReachBrokers(options.from_brokers.empty() ? "--brokers" : "--from-brokers",
                                       ranges->front().brokers, ranges->front().client);
         !reached) {
@@ -203,6 +208,7 @@ Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, co
   if (files && options.order == "time")
     files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
   if (!files) return Fail(files.error());
+  if (Status reached = reach_target(); !reached) return Fail(reached.error());
   return MakeFileSource(std::move(*files), format, manifest);
 }
 
@@ -393,10 +399,6 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   const bool remembers = !options.dry_run && !BuildsState(options);
   auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
-  if (!options.dry_run) {
-    if (Status reached = ReachBrokers("--brokers", target->brokers, target->client); !reached)
-      return ExitWith(reached.error());
-  }
   auto source = SourceOf(options, *target, *times, *manifest);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);
