@@ -233,12 +233,19 @@ Status Fills::Run(const Task& task) {
   reading.to_offsets[task.partition] = source->to;
   reading.queue_bytes_max = options_.memory_bytes / 4;
   if (options_.seeks_by_time) reading.from_time = source->since;
-  const auto reader = TopicReader::Open(reading, kQuestion);
+  auto reader = TopicReader::Open(reading, kQuestion);
   if (!reader) return Fail(reader.error());
-  const auto& range = (*reader)->ranges().at(static_cast<size_t>(task.partition));
   // Asked for after the range: records stood before it, so none of it was deleted.
   const auto low = (*reader)->QueryLow(task.partition, kQuestion);
   if (!low) return Fail(low.error());
+  const auto place = static_cast<size_t>(task.partition);
+  if ((*reader)->ranges().at(place).from >= source->to && *low < source->to) {
+    // Right after records were deleted, a broker may know no offset of any time (seen with Kafka 3.9).
+    reading.from_time.reset();
+    reader = TopicReader::Open(reading, kQuestion);
+    if (!reader) return Fail(reader.error());
+  }
+  const TopicReader::Range range = (*reader)->ranges().at(place);
   Update(task, [&](FillPartitionStatus& partition) {
     partition = {.partition = task.partition,
                  .state = "reading",
@@ -295,7 +302,7 @@ Status Fills::Run(const Task& task) {
 
     // What isn't in the log any more can't be filled; nothing that counts stands before `since`.
     std::optional<TimeMs> complete_since = fill.complete_since();
-    if (options_.seeks_by_time && *low < range.from) complete_since = source->since;
+    if (reading.from_time && *low < range.from) complete_since = source->since;
     if (range.from == 0) complete_since = TimeMs{};
     if (complete_since) {
       const Status ended = Write(task, *source, [&](PartitionFill& partition) {

@@ -53,8 +53,9 @@ tl::expected<std::string, std::string> ReadSecret(const ConfigJson& reference) {
 
 bool IsSecretProperty(std::string_view property) {
   // librdkafka's: sasl.password, ssl.key.password, ssl.keystore.password, ssl.key.pem,
-  // sasl.oauthbearer.client.secret, sasl.oauthbearer.config (may hold one), ssl_key and the like.
-  for (const std::string_view part : {"password", "secret", "key.pem", "oauthbearer.config"}) {
+  // sasl.oauthbearer.client.secret, sasl.oauthbearer.config (may hold one), ssl_key and the like. And Java's
+  // sasl.jaas.config, which librdkafka refuses.
+  for (const std::string_view part : {"password", "secret", "key.pem", "oauthbearer.config", "jaas"}) {
     if (property.find(part) != std::string_view::npos) return true;
   }
   return false;

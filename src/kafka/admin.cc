@@ -14,10 +14,6 @@ constexpr size_t kUuidBytes = 1 + 36;
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, kafka::Destroyer<rd_kafka_NewTopic_destroy>>;
 using AdminOptionsHandle =
     std::unique_ptr<rd_kafka_AdminOptions_t, kafka::Destroyer<rd_kafka_AdminOptions_destroy>>;
-#if RD_KAFKA_VERSION >= 0x020300ff
-using TopicNamesHandle =
-    std::unique_ptr<rd_kafka_TopicCollection_t, kafka::Destroyer<rd_kafka_TopicCollection_destroy>>;
-#endif
 
 /// True: created. False: it is there already.
 Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono::milliseconds timeout) {
@@ -116,38 +112,6 @@ Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::millis
 Result<std::optional<std::string>> Admin::TopicConfig(const std::string& topic, const std::string& name,
                                                       std::chrono::milliseconds timeout) const {
   return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout);
-}
-
-Result<std::optional<bool>> Admin::MayWrite(const std::string& topic,
-                                            std::chrono::milliseconds timeout) const {
-#if RD_KAFKA_VERSION >= 0x020300ff
-  const char* names[] = {topic.c_str()};
-  const TopicNamesHandle asked(rd_kafka_TopicCollection_of_topic_names(names, 1));
-  rd_kafka_t* const client = impl_->client.get();
-  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), kafka::ToTimeout(timeout), nullptr, 0);
-  rd_kafka_error_destroy(rd_kafka_AdminOptions_set_include_authorized_operations(options.get(), 1));
-  const kafka::QueueHandle queue(rd_kafka_queue_new(client));
-  rd_kafka_DescribeTopics(client, asked.get(), options.get(), queue.get());
-  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
-  if (!event || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) return std::optional<bool>();
-  size_t count = 0;
-  const auto* result = rd_kafka_event_DescribeTopics_result(event.get());
-  const auto** topics = rd_kafka_DescribeTopics_result_topics(result, &count);
-  if (count != 1) return std::optional<bool>();
-  const auto* error = rd_kafka_TopicDescription_error(topics[0]);
-  if (error != nullptr && rd_kafka_error_code(error) != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return std::optional<bool>();
-  const auto* operations = rd_kafka_TopicDescription_authorized_operations(topics[0], &count);
-  if (operations == nullptr || count == 0) return std::optional<bool>();
-  return std::optional(std::any_of(operations, operations + count, [](rd_kafka_AclOperation_t operation) {
-    return operation == RD_KAFKA_ACL_OPERATION_WRITE || operation == RD_KAFKA_ACL_OPERATION_ALL;
-  }));
-#else
-  static_cast<void>(topic);
-  static_cast<void>(timeout);
-  return std::optional<bool>();
-#endif
 }
 
 Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,

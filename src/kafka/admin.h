@@ -49,10 +49,6 @@ class Admin {
   Result<std::optional<std::string>> TopicConfig(const std::string& topic, const std::string& name,
                                                  std::chrono::milliseconds timeout) const;
 
-  /// Whether this client may write into the topic. nullopt: librdkafka before 2.3 can't ask, or the broker
-  /// doesn't say.
-  Result<std::optional<bool>> MayWrite(const std::string& topic, std::chrono::milliseconds timeout) const;
-
   /// Deletes what stands before these offsets, by partition. kRefused: the broker won't; kUnavailable.
   Status DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
                        std::chrono::milliseconds timeout) const;

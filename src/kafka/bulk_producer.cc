@@ -9,6 +9,9 @@
 namespace seen {
 namespace {
 
+constexpr uint64_t kBatchHeadBytes =
+    128;  // of a batch of one record; Source: Kafka's record batch, version 2
+
 void AddHeader(rd_kafka_headers_t* headers, const std::string& name, const std::string& value) {
   rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
                       static_cast<ssize_t>(value.size()));
@@ -83,10 +86,15 @@ BulkProducer::~BulkProducer() {
 Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  ClientSettings defaults;
+  if (options.message_bytes_max > 0) {
+    const uint64_t left = std::max(options.message_bytes_max, kBatchHeadBytes) - kBatchHeadBytes;
+    defaults["message.max.bytes"] = std::to_string(std::clamp<uint64_t>(left, 1000, 1'000'000'000));
+  }
   auto made = kafka::OpenTopicProducer({options.brokers,
                                         options.client,
                                         {options.queue_bytes_max, options.linger},
-                                        {},
+                                        std::move(defaults),
                                         {},
                                         impl.get(),
                                         [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {

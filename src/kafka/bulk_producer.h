@@ -34,6 +34,7 @@ class BulkProducer {
     std::string topic;
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 64 << 20;
+    uint64_t message_bytes_max = 0;  // the topic's max.message.bytes, which batches keep too; 0: not known
     std::chrono::milliseconds linger{5};
     /// Runs in Send, Poll and Flush once a record is acknowledged (or given up on), with the ticket given to
     /// Send.

@@ -51,7 +51,8 @@ constexpr std::array kReserved = {
 };
 
 bool IsSecret(std::string_view property) {
-  for (const std::string_view part : {"password", "secret", "key.pem", "private"}) {
+  for (const std::string_view part :
+       {"password", "secret", "key.pem", "private", "oauthbearer.config", "jaas"}) {
     if (property.find(part) != std::string_view::npos) return true;
   }
   return false;

@@ -82,6 +82,12 @@ Status TopicReader::Impl::FindRanges(milliseconds timeout) {
     if (partition < 0 || partition >= count) {
       return Fail(Code::kInvalidArgument, options.topic + " has no partition " + std::to_string(partition));
     }
+    if (offset > found_ends->at(static_cast<size_t>(partition)).high) {
+      return Fail(Code::kInvalidArgument,
+                  options.topic + "/" + std::to_string(partition) + ": offset " + std::to_string(offset) +
+                      " is beyond its end, " +
+                      std::to_string(found_ends->at(static_cast<size_t>(partition)).high));
+    }
     if (offset < lows[partition]) {
       return Fail(Code::kUnavailable, options.topic + "/" + std::to_string(partition) + ": offset " +
                                           std::to_string(offset) + " is gone, the earliest is " +

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "config/config_secret.h"
 #include "tools/commands.h"
 #include "tools/whole_file.h"
 
@@ -17,13 +18,6 @@ volatile std::sig_atomic_t interrupted = 0;
 extern "C" void OnInterrupt(int signal) {
   interrupted = 1;
   std::signal(signal, SIG_DFL);
-}
-
-/// Every user of the machine can read a process's arguments.
-bool IsSecret(std::string_view property) {
-  return property.find("password") != std::string_view::npos ||
-         property.find("secret") != std::string_view::npos || property == "ssl.key.pem" ||
-         property == "sasl.oauthbearer.config";
 }
 
 }  // namespace
@@ -44,7 +38,7 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
         return Fail(Code::kInvalidArgument, fmt::format("{}: {}: {}", option, key, whole.error().message));
       value = std::move(*whole);
       while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
-    } else if (IsSecret(key)) {
+    } else if (IsSecretProperty(key)) {  // every user of the machine can read a process's arguments
       return Fail(
           Code::kInvalidArgument,
           fmt::format(

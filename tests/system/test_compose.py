@@ -243,6 +243,9 @@ class Cluster:
                 found.setdefault((route["role"], route["instance"]), set()).add(route["partition"])
         return found
 
+    def open_partitions(self, name):
+        return [p["partition"] for p in self.http[name].get("/v1/status").json()["partitions"] if p["answers"]]
+
     def stop(self, names):
         for name in names:
             self.processes[name].terminate()
@@ -281,10 +284,11 @@ def test_the_cluster_runs_natively(compose, kafka, topics, tmp_path):
     with running_cluster(compose, kafka, tmp_path) as (cluster, prometheus):
         def shared():
             assert all(process.poll() is None for process in cluster.processes.values())
+            # A former owner goes on answering until the new one has been ready for a second.
             return all({key: len(partitions) for key, partitions in cluster.routes(name).items()} ==
-                       {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}}
-                       for name in MEMBERS)
-        wait_until(shared, "each daemon knows who answers for what", timeout_s=120, every_s=0.5)
+                       {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}} and
+                       len(cluster.open_partitions(name)) == (4 if name in OWNERS else 6) for name in MEMBERS)
+        wait_until(shared, "each daemon knows who answers for what, and has only its own", timeout_s=120, every_s=0.1)
         check_answers(cluster)
         prometheus.wait_scraped(10)
         check_dashboard(prometheus)

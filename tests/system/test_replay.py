@@ -92,7 +92,7 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     seend = daemon(topic_name).start()
 
     running = subprocess.Popen([str(SEENCTL), "replay", *map(str, command), "--rate", "8000"], stderr=subprocess.PIPE)
-    wait_until(progress.exists, "the run has begun")
+    wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"], "the run has begun")
     more = event("u1", "added-later", now_ms()) + "\n" + '{"half'
     with open(growing, "a") as file:
         file.write(more)
@@ -100,7 +100,7 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     assert running.returncode == 1, "a damaged file: not all is done"
     assert "day-cut.jsonl.gz" in stderr and "cut off" in stderr
 
-    status = json.loads(replay("--status", "--progress", progress, "--json", status=0)[0])
+    status = json.loads(replay("--status", "--progress", progress, "--json", status=1)[0])
     assert len(status["files"]) == 200
     states = {file["name"].rpartition("/")[2]: file for file in status["files"]}
     assert states["day-cut.jsonl.gz"]["state"] == "damaged"
@@ -108,7 +108,8 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     assert status["rejected"] == len(history.broken) == 50
     assert status["sent"] == count(topics, topic_name)
     assert {(r["file"], r["line"]) for r in map(json.loads, rejects.read_text().splitlines())} == history.broken
-    table = replay("--status", "--progress", progress)[0]
+    table = replay("--status", "--progress", progress, status=1)[0]
+    assert "finished, but for what is damaged" in table
     assert re.search(r"damaged +\d+ lines .*day-cut.jsonl.gz", table)
 
     # The file that grew is another file by now; the one that was cut off is mended.

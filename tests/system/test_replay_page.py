@@ -23,7 +23,8 @@ def blocks(heading, language="sh"):
 
 
 class Case:
-    """A daemon's configuration, days of files, and a shell that has the page's names."""
+    """A daemon's configuration, days of files, and a shell that has the page's names. The daemon's
+    configuration is seend.json, or seend-1.json where it is one of several."""
 
     def __init__(self, seend, topics, folder, chance):
         self.seend, self.topics, self.folder, self.chance = seend, topics, folder, chance
@@ -48,7 +49,8 @@ class Case:
     def run(self, command):
         """The page's words with this machine's paths. `seend` itself is started by the test."""
         command = command.replace("seenctl fill", f"seenctl fill --http http://{self.seend.address}")
-        for words, own in (("seend.json", self.seend.config_path), ("/data/exposures", self.data),
+        for words, own in (("seend.json", self.seend.config_path), ("seend-1.json", self.seend.config_path),
+                           ("/data/exposures", self.data),
                            ("/var/lib/seend", self.seend.store), ("exposures-archive", f"{self.seend.topic}-archive")):
             command = command.replace(words, str(own))
         lines = [line for line in command.splitlines() if line and not line.startswith("seend ")]
@@ -76,7 +78,7 @@ def test_the_dry_run_comes_first(case):
 
 
 def test_the_first_day_from_files(case):
-    into_directory, beside = blocks("The first day, from files")
+    into_directory, _, beside = blocks("The first day, from files")
     case.day("2026-11-01.jsonl", 3)
     case.run(into_directory)
     case.seend.start()
@@ -84,6 +86,24 @@ def test_the_first_day_from_files(case):
     case.day("2026-11-02.jsonl", 2)
     case.run(beside)
     case.check()
+
+
+def test_the_first_day_from_files_with_several_daemons(case, daemon):
+    _, into_topic, _ = blocks("The first day, from files")
+    shared = {"state": {"topic": f"{case.seend.topic}-state"}, "watermarks": case.seend.config["watermarks"],
+              "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}
+    members = [daemon(case.seend.topic, {**shared, "kafka": {"instance_id": f"member-{number}"}}, name=f"member-{number}")
+               for number in range(2)]
+    case.seend = members[0]
+    case.write_config()
+    case.day("2026-11-01.jsonl", 3)
+    case.run(into_topic)
+    for each in members:
+        each.start(ready=False)
+    for each in members:
+        each.wait_ready()
+        case.oracle.check_http(each)
+    assert sum(each.log().count("state restored from the state topic") for each in members) >= 2
 
 
 def test_the_first_day_from_kafka(case):

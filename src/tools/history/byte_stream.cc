@@ -23,7 +23,11 @@ constexpr int kZlibOrGzip = 32 + MAX_WBITS;
 class StoredBytes {
  public:
   StoredBytes(std::string path, int file, uint64_t left)
-      : path_(std::move(path)), file_(file), left_(left), buffer_(kChunkBytes) {}
+      : path_(std::move(path)),
+        file_(file),
+        left_(left),
+        is_bounded_(left < UINT64_MAX),
+        buffer_(kChunkBytes) {}
   ~StoredBytes() {
     if (file_ > STDIN_FILENO) close(file_);
   }
@@ -39,6 +43,11 @@ class StoredBytes {
       const ssize_t got = read(file_, buffer_.data() + end_, room);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Fail(Code::kUnavailable, fmt::format("{}: {}", path_, std::strerror(errno)));
+      if (got == 0 && is_bounded_) {
+        return Fail(
+            Code::kMalformed,
+            fmt::format("{}: it became shorter while it was read, by {} bytes or more", path_, left_));
+      }
       if (got == 0) left_ = 0;
       end_ += static_cast<size_t>(got);
       left_ -= static_cast<uint64_t>(got);
@@ -55,7 +64,8 @@ class StoredBytes {
  private:
   std::string path_;
   int file_;
-  uint64_t left_;  // that may still be read
+  uint64_t left_;          // that may still be read
+  const bool is_bounded_;  // all of it must be there
   std::vector<char> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
@@ -170,6 +180,9 @@ class ZstdUnpacker final : public Unpacker {
 ByteStream::Packing PackingOf(std::string_view bytes) {
   if (bytes.starts_with("\x1f\x8b")) return ByteStream::Packing::kGzip;
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return ByteStream::Packing::kZstd;
+  // A skippable frame, with which pzstd begins. Source: RFC 8878, section 3.1.2.
+  if (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1).starts_with("\x2a\x4d\x18"))
+    return ByteStream::Packing::kZstd;
   return ByteStream::Packing::kPlain;
 }
 
@@ -238,10 +251,14 @@ std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::
       {"\xfd"
        "7zXZ",
        "xz", "xz -dc '{}'"},
+      {"\x04\x22\x4d\x18", "lz4", "lz4 -dc '{}'"},
+      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
+      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8 '{}'"},
   };
   for (const auto& format : formats) {
     if (bytes.starts_with(format.magic))
-      return ForeignFormat{format.name, fmt::format(fmt::runtime(format.command), path)};
+      return ForeignFormat{format.name,
+                           fmt::format(fmt::runtime(format.command), path == "-" ? "FILE" : path)};
   }
   return std::nullopt;
 }

@@ -45,24 +45,51 @@ class FileFinder {
   Status AddPath(const fs::path& path) {
     std::error_code error;
     if (!fs::is_directory(path, error)) return AddFile(path);
-    for (fs::recursive_directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-      if (IsLeftOut(at->path())) {
-        at.disable_recursion_pending();
-        continue;
+    files_found_ = 0;
+    if (auto added = AddFolder(path); !added) return added;
+    if (files_found_ > 0) return {};
+    return Fail(Code::kNotFound,
+                fmt::format("{}: no file is in this folder; names that begin with . or _ are left out",
+                            path.string()));
+  }
+  /// Links to folders are followed, but for those that lead back to where they stand.
+  Status AddFolder(const fs::path& path) {
+    std::error_code error;
+    const fs::path whole = fs::canonical(path, error);
+    if (error) return Fail(Unreadable(path, error));
+    for (fs::directory_iterator at(whole, error), end; !error && at != end; at.increment(error)) {
+      if (IsLeftOut(at->path())) continue;
+      std::error_code unknown;
+      if (!at->is_directory(unknown)) {
+        if (auto added = AddFile(at->path()); !added) return added;
+      } else if (!at->is_symlink(unknown) || !LeadsBack(at->path(), whole)) {
+        if (auto added = AddFolder(at->path()); !added) return added;
       }
-      if (at->is_directory(error)) continue;
-      if (auto added = AddFile(at->path()); !added) return added;
     }
     if (error) return Fail(Unreadable(path, error));
     return {};
   }
+  static bool LeadsBack(const fs::path& link, const fs::path& folder) {
+    std::error_code error;
+    const fs::path target = fs::canonical(link, error);
+    return std::mismatch(target.begin(), target.end(), folder.begin(), folder.end()).first == target.end();
+  }
   Status AddFile(const fs::path& path) {
     std::error_code error;
+    const fs::file_status about = fs::status(path, error);
+    if (error) return Fail(Unreadable(path, error));
+    if (!fs::is_regular_file(about)) {
+      return Fail(Code::kInvalidArgument, fmt::format("{0}: a pipe or device, which can't be read twice. "
+                                                      "Remedy: cat '{0}' | seenctl replay -",
+                                                      path.string()));
+    }
     const fs::path whole = fs::canonical(path, error);
     if (error) return Fail(Unreadable(path, error));
     names_.insert(whole.string());
+    ++files_found_;
     return {};
   }
+  size_t files_found_ = 0;  // of the folder that is being added
   std::set<std::string> names_;
 };
 

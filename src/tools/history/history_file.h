@@ -24,7 +24,7 @@ enum class HistoryOrder : uint8_t { kName, kTime };
 
 /// Globs are expanded, folders are walked through with all below them, and a file named twice is one file. In
 /// a folder, names that begin with "." or "_" are left out, as Hadoop and Spark mean them. Ordered by name.
-/// kNotFound: a name or glob that matches nothing. kInvalidArgument: a format that isn't read.
+/// kNotFound: a name, glob or folder without any file. kInvalidArgument: a pipe, or a format that isn't read.
 Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> arguments);
 
 /// The hash of the first block of `name` as if the file had `size` bytes. kNotFound.

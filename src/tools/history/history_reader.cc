@@ -50,9 +50,9 @@ Status HistoryReader::FindFormat(const EventFormat& format) {
   if (found.first[found.first.find_first_not_of(" \t")] == '[') {
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("{0}: a JSON array, and events are expected one a line. Convert it: jq -c '.[]' '{0}' | "
+        fmt::format("{}: a JSON array, and events are expected one a line. Convert it: jq -c '.[]' '{}' | "
                     "seenctl replay -",
-                    file_.name));
+                    file_.name, file_.name == "-" ? "FILE" : file_.name));
   }
   if (!RowTemplate::LooksLikeHeader(found.first)) return {};
   auto table = RowTemplate::Make(found.first, format);

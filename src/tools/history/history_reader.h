@@ -31,6 +31,8 @@ class HistoryReader {
   /// off or broken behind the line before.
   Result<bool> Next(HistoryLine& line);
 
+  bool is_table() const { return table_.has_value(); }
+  ByteStream::Packing packing() const { return lines_.packing(); }
   uint64_t line_number() const { return lines_.line_number(); }  // of the line last returned, from 1
   uint64_t position() const { return lines_.position(); }
   /// What stands in the file by now and isn't read, once Next returned false: the file has grown.

@@ -38,6 +38,7 @@ class LineReader {
   /// How far into the file reading has come, and its size, both as stored (packed); size 0: unknown.
   uint64_t position() const { return stream_.position(); }
   uint64_t size() const { return stream_.size(); }
+  ByteStream::Packing packing() const { return stream_.packing(); }
 
  private:
   Result<bool> Fill();

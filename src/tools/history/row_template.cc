@@ -130,7 +130,8 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
       made.columns_.push_back({0, form});
     }
   } catch (const Json::exception&) {
-    return Fail(Code::kInvalidArgument, "two columns stand at the same place of the event");
+    return Fail(Code::kInvalidArgument,
+                "two columns stand at the same place of the event. Rename one in the header");
   }
   if (!has_user || !has_item) {
     return Fail(
@@ -147,8 +148,9 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
   for (size_t i = 0; i < made.cells_used_; ++i) {
     const size_t found = whole.find(Json(Placeholder(i)).dump());
     if (found == std::string::npos) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("two columns stand at the place of {}", made.cells_[i]));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("two columns stand at the place of {}. Rename one in the header", made.cells_[i]));
     }
     places.emplace_back(found, i);
   }

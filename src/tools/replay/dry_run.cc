@@ -50,6 +50,12 @@ class DryRunPass {
       if (const auto why = settings_.target->WhyNotKept(at, now_); !why.empty())
         return Reject(entry, why, fmt::format("exposed_at: {}: the topic doesn't keep it", TimeText(at)));
     }
+    if (settings_.target != nullptr &&
+        !settings_.target->HasRoomFor(entry.event.size(), event->user_id.size())) {
+      return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
+                    fmt::format("{} bytes, and max.message.bytes is {}", entry.event.size(),
+                                *settings_.target->message_bytes_max));
+    }
     Count(*event);
     return {};
   }
@@ -159,7 +165,7 @@ std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const
   row("time", fmt::format("{:.1f} s or more{}", RunSeconds(report, rate),
                           rate > 0 ? " at --rate" : ": reading and decoding took that long"));
   if (target == nullptr) {
-    row("target", "out of reach: not looked at");
+    row("target", "not looked at");
     return text;
   }
   const auto limit = [](const std::optional<int64_t>& value) {

@@ -113,7 +113,21 @@ class FileSource final : public HistorySource {
     mutable bool is_described = false;  // the manifest has its last word: there may be thousands of files
   };
 
-  static Status Recognise(const ManifestFile& known, Part& part) {
+  /// `from`: its first byte, from 1. A table's rows need its header.
+  std::string SendWhatWasAdded(const HistoryFile& file, uint64_t from) const {
+    const auto reader = HistoryReader::Open(file, format_);
+    if (!reader || !reader->is_table()) {
+      return fmt::format("Send what was added by itself: tail -c +{} '{}' | seenctl replay -", from,
+                         file.name);
+    }
+    if (reader->packing() != ByteStream::Packing::kPlain)
+      return "Send what was added by itself, in a file that begins with the table's header";
+    return fmt::format(
+        "Send what was added by itself: (head -n 1 '{1}'; tail -c +{0} '{1}') | seenctl replay -", from,
+        file.name);
+  }
+
+  Status Recognise(const ManifestFile& known, Part& part) const {
     const auto now_hash = FirstBlockHash(part.file.name, known.size);
     const bool begins_alike = part.file.size >= known.size && now_hash && *now_hash == known.first_block_hash;
     const bool is_same = begins_alike && part.file.size == known.size;
@@ -127,8 +141,7 @@ class FileSource final : public HistorySource {
               "{}, or name another file with --progress to send all of it again",
               part.file.name, known.state == ManifestFile::State::kDone ? "sent" : "begun", known.size,
               part.file.size, begins_alike ? "" : ", and another beginning",
-              begins_alike ? fmt::format("Send what was added by itself: tail -c +{} '{}' | seenctl replay -",
-                                         known.size - known.bytes_not_read + 1, part.file.name)
+              begins_alike ? SendWhatWasAdded(part.file, known.size - known.bytes_not_read + 1)
                            : "Put the old file back"));
     }
     part.lines = LineOutcomes(known.lines);

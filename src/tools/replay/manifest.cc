@@ -113,6 +113,11 @@ LineCounts Manifest::Counts() const {
   return counts;
 }
 
+bool Manifest::IsDamaged() const {
+  return std::any_of(files.begin(), files.end(),
+                     [](const auto& file) { return file.state == ManifestFile::State::kDamaged; });
+}
+
 ManifestFile* Manifest::FindFile(std::string_view name) {
   const auto found =
       std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
@@ -126,8 +131,13 @@ ManifestTopic* Manifest::FindTopic(std::string_view name) {
 }
 
 Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
+  std::error_code error;
+  const auto about = std::filesystem::status(path, error);
+  if (about.type() == std::filesystem::file_type::not_found) return std::optional<Manifest>();
+  if (about.type() != std::filesystem::file_type::regular)
+    return Fail(Code::kInvalidArgument, fmt::format("--progress: {}: not a file. Name one", path));
   std::ifstream file(path, std::ios::binary);
-  if (!file) return std::optional<Manifest>();
+  if (!file) return Fail(SystemError(path, "open"));
   std::ostringstream text;
   text << file.rdbuf();
   const auto malformed =
@@ -167,7 +177,10 @@ std::string ManifestJson(const Manifest& manifest) {
 std::string ManifestText(const Manifest& manifest) {
   const LineCounts counts = manifest.Counts();
   std::string text = fmt::format("run {} into topic {}: {}, {} sent, {} rejected, {} skipped\n", manifest.run,
-                                 manifest.target, manifest.finished ? "finished" : "not finished",
+                                 manifest.target,
+                                 !manifest.finished     ? "not finished"
+                                 : manifest.IsDamaged() ? "finished, but for what is damaged"
+                                                        : "finished",
                                  counts.sent, counts.rejected, counts.skipped);
   for (const ManifestFile& file : manifest.files) {
     text +=

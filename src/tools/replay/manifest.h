@@ -43,6 +43,7 @@ struct Manifest {
   friend bool operator==(const Manifest&, const Manifest&) = default;
 
   LineCounts Counts() const;
+  bool IsDamaged() const;  // a file is
   ManifestFile* FindFile(std::string_view name);
   ManifestTopic* FindTopic(std::string_view name);
 };

@@ -17,6 +17,7 @@
 #include "tools/replay/dry_run.h"
 #include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
+#include "tools/replay/replay_metrics.h"
 #include "tools/replay/replay_run.h"
 
 namespace seen {
@@ -110,7 +111,17 @@ Result<Times> TimesOf(const ReplayOptions& options) {
     if (!time) return Fail(time.error());
     *into = *time;
   }
+  if (times.since && times.until && *times.since >= *times.until) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--since, --until: {} isn't before {}, so nothing lies between",
+                            TimeText(*times.since), TimeText(*times.until)));
+  }
   return times;
+}
+
+/// Of topics the times are the records', and the source looks at them.
+Times TimesOfExposures(const ReplayOptions& options, const Times& times) {
+  return options.from_topics.empty() ? times : Times();
 }
 
 /// "2s", "500ms".
@@ -149,6 +160,12 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
     if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
     *into = std::move(*offsets);
   }
+  for (const auto& [partition, from] : range.from_offsets) {
+    const auto to = range.to_offsets.find(partition);
+    if (to == range.to_offsets.end() || from <= to->second) continue;
+    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is behind --to-offsets {0}:{2}",
+                                                    partition, from, to->second));
+  }
   const auto or_else = [](const std::string& text, std::string_view other) {
     return text.empty() ? std::string(other) : text;
   };
@@ -161,6 +178,8 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
       return Fail(Code::kInvalidArgument,
                   fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
     }
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) { return other.topic == topic; }))
+      continue;
     ranges.push_back(range);
     ranges.back().topic = topic;
   }
@@ -169,9 +188,19 @@ Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const Rep
 
 Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
                                                 const Times& times, const Manifest& manifest) {
+  // Once the arguments are known to be right, and before much is read. A dry run goes on without.
+  const auto reach_target = [&] {
+    return options.dry_run ? Status() : ReachBrokers("--brokers", target.brokers, target.client);
+  };
   if (!options.from_topics.empty()) {
     auto ranges = RangesOf(options, target, times);
     if (!ranges) return Fail(ranges.error());
+    if (Status reached = reach_target(); !reached) return Fail(reached.error());
+    if (Status reached = ReachBrokers(options.from_brokers.empty() ? "--brokers" : "--from-brokers",
+                                      ranges->front().brokers, ranges->front().client);
+        !reached) {
+      return Fail(reached.error());
+    }
     return MakeTopicSource(*ranges, manifest);
   }
   const EventFormat& format = target.config.input.format;
@@ -179,6 +208,7 @@ Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, co
   if (files && options.order == "time")
     files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
   if (!files) return Fail(files.error());
+  if (Status reached = reach_target(); !reached) return Fail(reached.error());
   return MakeFileSource(std::move(*files), format, manifest);
 }
 
@@ -214,22 +244,28 @@ int ShowStatus(const ReplayOptions& options) {
   if (!*manifest)
     return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
   fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
-  return (*manifest)->finished ? kExitOk : kExitFailed;
+  return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
 }
 
 int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
               HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
-  const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
-  if (!looked) fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
+  // State is built past the topic, so it doesn't matter what the topic keeps.
+  const bool goes_past = BuildsState(options);
+  const Status reached = goes_past ? Status(Fail(Code::kNotFound, ""))
+                                   : ReachBrokers("--brokers", target.brokers, target.client);
+  const auto looked = reached ? LookAtTarget(target.brokers, target.client, target.topic, target.partitioner)
+                              : Result<TargetTopic>(Fail(reached.error()));
+  if (!looked && !goes_past)
+    fmt::print(stderr, "seenctl: the target isn't looked at: {}\n", looked.error().message);
   const TargetTopic* topic = looked ? &*looked : nullptr;
   const auto problems =
       looked ? ProblemsOf(*looked, target.partitioner, by_exposure) : std::vector<TargetProblem>();
   const auto report = DryRun({.config = target.config,
                               .target = topic,
                               .stamps_exposure = by_exposure,
-                              .since = times.since,
-                              .until = times.until,
+                              .since = TimesOfExposures(options, times).since,
+                              .until = TimesOfExposures(options, times).until,
                               .quiet = options.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
@@ -241,16 +277,15 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
   }
   const bool prevented = std::any_of(problems.begin(), problems.end(),
                                      [](const TargetProblem& problem) { return problem.prevents; });
-  return report->whole && report->damaged.empty() && !prevented && looked ? kExitOk : kExitFailed;
+  const bool is_good = report->whole && report->damaged.empty() && !prevented && (looked || goes_past);
+  return is_good ? kExitOk : kExitFailed;
 }
 
 int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
   const LineCounts counts = end.Counts();
   uint64_t not_read = 0;
-  bool damaged = false;
   for (const ManifestFile& file : end.files) {
     not_read += file.bytes_not_read;
-    damaged = damaged || file.state == ManifestFile::State::kDamaged;
     if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
     if (file.bytes_not_read > 0 && !options.quiet) {
       fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
@@ -263,7 +298,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
                                            {"skipped", counts.skipped},
                                            {"bytes_not_read", not_read},
                                            {"finished", end.finished},
-                                           {"damaged", damaged},
+                                           {"damaged", end.IsDamaged()},
                                            {"run", end.run}};
     fmt::print("{}\n", result.dump());
   } else if (!options.quiet) {
@@ -275,7 +310,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
     const int status = ExitWith(outcome.error());
     return outcome.error().code == Code::kMalformed ? kExitRejects : status;
   }
-  return end.finished && !damaged ? kExitOk : kExitFailed;
+  return end.finished && !end.IsDamaged() ? kExitOk : kExitFailed;
 }
 
 int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
@@ -286,14 +321,20 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
       options.into_state_topic
           ? IntoTopic({options.scratch, options.replace, options.quiet}, target)
           : IntoDirectory({options.into_state, memory_bytes, threads, options.replace, options.quiet});
+  Manifest figures{.run = {}, .target = target.topic, .files = {}, .topics = {}};
+  const auto write_figures = [&](TimeMs reached_at) {
+    return options.metrics.empty() ? Status()
+                                   : WriteReplayMetrics(options.metrics, figures, rejects, reached_at);
+  };
+  if (Status written = write_figures(TimeMs()); !written) return ExitWith(written.error());
   const auto report =
       IntoState({.memory_bytes = memory_bytes,
                  .threads = threads,
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = options.live_from,
                  .whole = options.whole,
-                 .since = times.since,
-                 .until = times.until,
+                 .since = TimesOfExposures(options, times).since,
+                 .until = TimesOfExposures(options, times).until,
                  .quiet = options.quiet},
                 target, *destination, source, rejects);
   if (!report) {
@@ -311,6 +352,15 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  WithThousands(file.bytes_not_read));
     }
   }
+  figures.topics.push_back({.name = target.topic,
+                            .range = {},
+                            .next_offsets = {},
+                            .records = {.sent = report->counts.events,
+                                        .rejected = rejects.total(),
+                                        .skipped = report->counts.skipped},
+                            .done = true});
+  figures.finished = true;
+  if (Status written = write_figures(report->counts.last); !written) return ExitWith(written.error());
   if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total(), damaged));
   if (!options.json && !options.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
   return damaged ? kExitFailed : kExitOk;
@@ -375,8 +425,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .event_bytes_max = target->config.input.event_bytes_max,
                  .future_skew_max = target->config.input.future_skew_max,
                  .stamps_exposure = by_exposure,
-                 .since = times->since,
-                 .until = times->until,
+                 .since = TimesOfExposures(options, *times).since,
+                 .until = TimesOfExposures(options, *times).until,
                  .rate = options.rate,
                  .lag_max = *lag_max,
                  .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",

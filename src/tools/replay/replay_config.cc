@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "kafka/admin.h"
 #include "tools/whole_file.h"
 
 namespace seen {
@@ -39,6 +40,19 @@ Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOption
   target.partitioner = path.empty() || app.count("--partitioner") > 0 ? *ParsePartitioner(options.partitioner)
                                                                       : target.config.input.partitioner;
   return target;
+}
+
+Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client) {
+  constexpr std::chrono::seconds kTimeout(5);
+  const auto admin = Admin::Open(brokers, client);
+  if (!admin) return Fail(admin.error());
+  const Status answered = (*admin)->Ping(kTimeout);
+  if (answered || answered.error().code != Code::kUnavailable) return answered;
+  return Fail(
+      Code::kUnavailable,
+      fmt::format("{}: {}: no broker answers within {} s: {}. Remedy: start the brokers, name others, "
+                  "or give what they ask for, such as security.protocol, by --client",
+                  option, brokers, kTimeout.count(), answered.error().message));
 }
 
 }  // namespace seen

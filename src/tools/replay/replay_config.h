@@ -26,4 +26,7 @@ struct ReplayTarget {
 Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
                                       uint64_t event_bytes_max, const CLI::App& app);
 
+/// kUnavailable, with the remedy: none of them answers within some seconds. `option` is where they come from.
+Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client);
+
 }  // namespace seen

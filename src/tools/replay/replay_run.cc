@@ -40,17 +40,18 @@ ReplayRun::~ReplayRun() = default;
 Status ReplayRun::Open() {
   std::vector<std::pair<std::string, std::string>> headers = {{std::string(kReplayHeader), manifest_.run}};
   if (settings_.publishes_live) headers.emplace_back(kReplayPublishHeader, kReplayPublishLive);
-  if (settings_.lag_max) {
+  const bool shows_lag = !settings_.quiet && !settings_.watermarks_topic.empty();
+  if (settings_.lag_max || shows_lag) {
     auto pacer = LagPacer::Open({.brokers = settings_.brokers,
                                  .client = settings_.client,
                                  .topic = settings_.target.name,
                                  .partitions = settings_.target.partitions,
                                  .watermarks_topic = settings_.watermarks_topic,
-                                 .lag_max = *settings_.lag_max,
+                                 .lag_max = settings_.lag_max.value_or(std::chrono::seconds(2)),
                                  .rate_max = settings_.rate});
-    if (!pacer) return Fail(pacer.error());
-    pacer_ = std::move(*pacer);
-    limiter_ = RateLimiter(pacer_->rate());
+    if (!pacer && settings_.lag_max) return Fail(pacer.error());
+    if (pacer) pacer_ = std::move(*pacer);
+    if (settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
   }
   // What isn't delivered stays unfinished: the next run sends it.
   const auto on_delivery = [this](uint64_t ticket, bool delivered) {
@@ -60,6 +61,7 @@ Status ReplayRun::Open() {
                                       .client = settings_.client,
                                       .topic = settings_.target.name,
                                       .partitioner = settings_.partitioner,
+                                      .message_bytes_max = settings_.target.message_bytes_max.value_or(0),
                                       .on_delivery = on_delivery,
                                       .headers = std::move(headers)});
   if (!producer) return Fail(producer.error());
@@ -70,6 +72,8 @@ Status ReplayRun::Open() {
 Status ReplayRun::Run() {
   if (auto opened = Open(); !opened) return opened;
   const bool was_finished = std::exchange(manifest_.finished, false);
+  // Before anything is sent: what can't be written ends the run now, and the next one has this one's name.
+  if (auto saved = Save(); !saved) return saved;
   Status sent = SendAll();
   // What is on its way arrives, or isn't finished.
   Status flushed = sent ? FlushAll(*producer_) : producer_->Flush(std::chrono::seconds(5));
@@ -81,11 +85,12 @@ Status ReplayRun::Run() {
   }
   manifest_.finished = is_whole && sent && flushed;
   Status saved = Save();
-  ShowProgress();
-  progress_.Finish();
-  if (!sent) return sent;
-  if (!flushed) return flushed;
-  return saved;
+  progress_.Update(source_->Position());
+  progress_.Finish(ProgressNote());
+  if (sent) sent = flushed ? saved : flushed;
+  if (sent || sent.error().code != Code::kUnavailable || settings_.manifest_path.empty()) return sent;
+  return Fail(Code::kUnavailable, fmt::format("{}. Remedy: run the same command again, which goes on from {}",
+                                              sent.error().message, settings_.manifest_path));
 }
 
 // In every partition, so that each one knows by itself.
@@ -111,8 +116,8 @@ Status ReplayRun::SendAll() {
       if (auto few = CheckRejects(); !few) return few;
     }
     if (!*more) return {};
-    ShowProgress();
-    if (pacer_ && pacer_->Look()) limiter_ = RateLimiter(pacer_->rate());
+    progress_.Update(source_->Position(), ProgressNote());
+    if (pacer_ && pacer_->Look() && settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
     if (SystemClock().Now() < next_save) continue;
     if (auto saved = Save(); !saved) return saved;
     now_ = SystemClock().WallNow();
@@ -149,7 +154,7 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
                       TimeText(at), settings_.target.name));
     }
   }
-  if (settings_.target.message_bytes_max && entry.event.size() >= *settings_.target.message_bytes_max) {
+  if (!settings_.target.HasRoomFor(entry.event.size(), event->user_id.size())) {
     return Reject(entry, RejectReasonName(RejectReason::kTooLarge),
                   fmt::format("{} bytes, and max.message.bytes of topic {} is {}", entry.event.size(),
                               settings_.target.name, *settings_.target.message_bytes_max));
@@ -159,8 +164,11 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
   }
   limiter_.Wait();
   reached_ = at;
-  return producer_->SendFrom(entry.record, event->user_id, entry.event,
-                             settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
+  Status sent =
+      producer_->SendFrom(entry.record, event->user_id, entry.event,
+                          settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
+  if (sent || sent.error().code != Code::kInvalidArgument) return sent;
+  return Reject(entry, RejectReasonName(RejectReason::kTooLarge), sent.error().message);
 }
 
 Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {
@@ -185,23 +193,19 @@ Status ReplayRun::Save() {
   return WriteManifest(settings_.manifest_path, manifest_);
 }
 
-void ReplayRun::ShowProgress() {
+std::string ReplayRun::ProgressNote() const {
   const double elapsed_s = std::chrono::duration<double>(SystemClock().Now() - started_).count();
   const std::string day =
       reached_.value > 0 ? fmt::format(", reached {}", DayText(DayOf(reached_))) : std::string();
-  progress_.Update(
-      source_->Position(),
-      fmt::format("{} lines at {}/s{}{}, {} rejected", WithThousands(lines_),
-                  WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))), day,
-                  pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
-                  WithThousands(rejects_.total())));
+  return fmt::format("{} events at {}/s{}{}, {} rejected", WithThousands(lines_),
+                     WithThousands(static_cast<uint64_t>(static_cast<double>(lines_) / (elapsed_s + 1e-9))),
+                     day, pacer_ ? fmt::format(", lag {:.1f} s", pacer_->lag_s()) : "",
+                     WithThousands(rejects_.total()));
 }
 
 Error ReplayRun::Undelivered() const {
-  return {Code::kUnavailable,
-          fmt::format(
-              "{} events could not be delivered: {}{}", producer_->failed_total(), producer_->last_failure(),
-              settings_.manifest_path.empty() ? "" : "; run again to go on from " + settings_.manifest_path)};
+  return {Code::kUnavailable, fmt::format("{} events could not be delivered: {}", producer_->failed_total(),
+                                          producer_->last_failure())};
 }
 
 }  // namespace seen

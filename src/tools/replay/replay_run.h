@@ -58,7 +58,7 @@ class ReplayRun {
   Status Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message);
   Status CheckRejects();
   Status Save();
-  void ShowProgress();
+  std::string ProgressNote() const;
   Error Undelivered() const;
 
   ReplaySettings settings_;
@@ -67,7 +67,7 @@ class ReplayRun {
   Rejects& rejects_;
   EventDecoder decoder_;
   RateLimiter limiter_;
-  std::unique_ptr<LagPacer> pacer_;  // nullptr: the rate is fixed
+  std::unique_ptr<LagPacer> pacer_;  // knows the daemons' lag; without lag_max it only shows it
   bool began_ = false;               // its begin stands in every partition
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;

@@ -8,6 +8,7 @@
 
 #include "kafka/admin.h"
 #include "kafka/reader.h"
+#include "kafka/write_permission.h"
 
 namespace seen {
 namespace {
@@ -79,6 +80,11 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
   return {};
 }
 
+bool TargetTopic::HasRoomFor(size_t event_bytes, size_t key_bytes) const {
+  constexpr size_t kHeadBytes = 256;  // of a batch of one record, with a replay's headers
+  return !message_bytes_max || event_bytes + key_bytes + kHeadBytes <= *message_bytes_max;
+}
+
 namespace {
 
 Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& client,
@@ -86,7 +92,12 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
   const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
   const auto partitions = (*admin)->PartitionCount(topic, kTimeout);
-  if (!partitions) return Fail(partitions.error());
+  if (!partitions) {
+    const bool is_missing = partitions.error().code == Code::kNotFound;
+    return Fail(partitions.error().code,
+                partitions.error().message +
+                    (is_missing ? ". Remedy: create it, or name another by --topic or input.topic" : ""));
+  }
   TargetTopic target;
   target.name = topic;
   target.partitions = *partitions;
@@ -109,7 +120,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
   if (bytes) target.message_bytes_max = static_cast<uint64_t>(*bytes);
   const auto type = (*admin)->TopicConfig(topic, "message.timestamp.type", kTimeout);
   target.stamps_itself = type && *type && **type == "LogAppendTime";
-  const auto may_write = (*admin)->MayWrite(topic, kTimeout);
+  const auto may_write = MayWrite(brokers, client, topic, kTimeout);
   if (!may_write) return Fail(may_write.error());
   target.may_write = *may_write;
   if (auto looked = LookAtKeys(brokers, client, partitioner, target); !looked) return Fail(looked.error());

@@ -30,6 +30,8 @@ struct TargetTopic {
   /// Why a record of this time can't be kept: "older_than_retention", "too_old" or "too_far_ahead"; empty: it
   /// can.
   std::string_view WhyNotKept(TimeMs time, TimeMs now) const;
+  /// Whether max.message.bytes leaves room for an event of these bytes, with its key and a replay's headers.
+  bool HasRoomFor(size_t event_bytes, size_t key_bytes) const;
 };
 
 /// kNotFound: no such topic. kUnavailable: brokers away.

@@ -32,16 +32,18 @@ class TopicSource final : public HistorySource {
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       part.before = known->records;
     }
+    // Records may stand out of order, so one of the time asked for may stand behind a later one: only the end
+    // of the topic ends the range.
     auto reader = TopicReader::Open({.brokers = range.brokers,
                                      .client = range.client,
                                      .topic = range.topic,
                                      .from_time = range.since,
-                                     .to_time = range.until,
+                                     .to_time = {},
                                      .only_partition = {},
                                      .from_offsets = from,
                                      .to_offsets = range.to_offsets},
                                     std::chrono::seconds(15));
-    if (!reader) return Fail(reader.error());
+    if (!reader) return Fail(reader.error().code, "--from-topic: " + reader.error().message);
     part.reader = std::move(*reader);
     for (const TopicReader::Range& each : part.reader->ranges()) {
       part.tracks[each.partition].next_offset = each.from;
@@ -63,10 +65,15 @@ class TopicSource final : public HistorySource {
         if (record.replay != nullptr) continue;  // an earlier replay's mark: no event
         const uint64_t sequence = track.outcomes.Begin();
         track.offsets.push_back(record.offset);
+        const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
+        const uint64_t ticket = place << kSequenceBits | sequence;
+        if (!part.range.Has(record.timestamp)) {
+          Finish(ticket, LineOutcome::kSkipped);
+          continue;
+        }
         partition_ = partition;
         offset_ = record.offset;
-        const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
-        used = use({.ticket = place << kSequenceBits | sequence,
+        used = use({.ticket = ticket,
                     .text = record.value,
                     .event = record.value,
                     .problem = record.value_is_null ? "a null value" : "",

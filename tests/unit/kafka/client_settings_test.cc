@@ -43,9 +43,11 @@ TEST(ClientSettings, TheSessionTimeoutIsTheGivenOneOrTheLibrarys) {
 }
 
 TEST(ClientSettings, DoesNotShowSecrets) {
-  const auto errors = ClientSettingErrors({{"ssl.key.password.typo", "hunter2"}});
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].message.find("hunter2"), std::string::npos) << errors[0].message;
+  for (const char* property : {"ssl.key.password.typo", "sasl.jaas.config"}) {
+    const auto errors = ClientSettingErrors({{property, "hunter2"}});
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].message.find("hunter2"), std::string::npos) << errors[0].message;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -72,8 +73,9 @@ TEST(ByteStream, TheBytesSayHowAFileIsPacked) {
   ASSERT_EQ(plain.events.size(), 50'000u);
   const size_t half = text.size() / 2 - text.size() / 2 % 2;
   for (const std::string& packed :
-       {Gzip(text), Zstd(text), Gzip(text.substr(0, half)) + Gzip(text.substr(half)),
-        Zstd(text.substr(0, half)) + Zstd(text.substr(half)), Gzip(text) + std::string(512, '\0')}) {
+       {Gzip(text), Zstd(text), Gzip("") + Gzip(text.substr(0, half)) + Gzip("") + Gzip(text.substr(half)),
+        Zstd("") + Zstd(text.substr(0, half)) + Zstd(text.substr(half)), Gzip(text) + std::string(512, '\0'),
+        std::string("\x5e\x2a\x4d\x18\x04\0\0\0size", 12) + Zstd(text)}) {  // pzstd begins so
     const auto read = ReadAll(folder.Write("packed", packed));
     EXPECT_EQ(read.error, "");
     EXPECT_EQ(read.events, plain.events);
@@ -109,7 +111,9 @@ TEST(ByteStream, NamesAFormatThatItDoesntReadAndTheCommandThatConvertsIt) {
                {"BZh9....", "bzip2", "bzip2 -dc"},
                {"\xfd"
                 "7zXZ....",
-                "xz", "xz -dc"}};
+                "xz", "xz -dc"},
+               {"\x04\x22\x4d\x18....", "lz4", "lz4 -dc"},
+               {"\xff\xfeu\0s\0e\0", "UTF-16", "iconv -f UTF-16"}};
   for (const auto& c : cases) {
     const std::string path = folder.Write("file", c.bytes);
     const auto found = FindHistoryFiles(std::vector{path});
@@ -140,6 +144,60 @@ TEST(HistoryFiles, AreFoundOnceByNameGlobAndFolder) {
             (std::vector<std::string>{"b"}));
   EXPECT_FALSE(FindHistoryFiles(std::vector{folder.Path("nothing*")}));
   EXPECT_FALSE(FindHistoryFiles(std::vector<std::string>{folder.Path("days/a"), "-"}));
+}
+
+TEST(HistoryFiles, AreFoundBehindLinksToFoldersAndLoopsEnd) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder.Path("days/more"));
+  std::filesystem::create_directories(folder.Path("elsewhere"));
+  for (const char* name : {"days/a", "days/more/new\nline 'b", "elsewhere/c"}) folder.Write(name, "{}\n");
+  std::filesystem::create_directory_symlink("../elsewhere", folder.Path("days/link"));
+  std::filesystem::create_directory_symlink("../..", folder.Path("days/more/up"));
+  std::filesystem::create_directory_symlink("..", folder.Path("days/more/again"));
+  const auto files = FindHistoryFiles(std::vector{folder.Path("days")});
+  ASSERT_TRUE(files) << files.error().message;
+  ASSERT_EQ(files->size(), 3u);
+  EXPECT_TRUE(files->at(2).name.ends_with("/elsewhere/c"));
+  std::filesystem::create_symlink("itself", folder.Path("days/itself"));
+  const auto endless = FindHistoryFiles(std::vector{folder.Path("days")});
+  ASSERT_FALSE(endless);
+  EXPECT_NE(endless.error().message.find("days/itself"), std::string::npos);
+}
+
+TEST(HistoryFiles, AFolderWithoutFilesAndAPipeAreNamed) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder.Path("empty/more"));
+  folder.Write("empty/_SUCCESS", "");
+  const auto empty = FindHistoryFiles(std::vector{folder.Path("empty")});
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, Code::kNotFound);
+  EXPECT_NE(empty.error().message.find("no file is in this folder"), std::string::npos);
+  ASSERT_EQ(mkfifo(folder.Path("empty/pipe").c_str(), 0600), 0);
+  for (const std::string& path :
+       {folder.Path("empty"), folder.Path("empty/pipe"), std::string("/dev/null")}) {
+    const auto pipe = FindHistoryFiles(std::vector{path});
+    ASSERT_FALSE(pipe) << path;
+    EXPECT_EQ(pipe.error().code, Code::kInvalidArgument);
+    EXPECT_NE(pipe.error().message.find("| seenctl replay -"), std::string::npos) << pipe.error().message;
+  }
+}
+
+TEST(HistoryReader, AFileThatBecomesShorterIsDamaged) {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "{\"n\":" + std::to_string(i) + "}\n";
+  const auto files = FindHistoryFiles(std::vector{folder.Write("file", text)});
+  ASSERT_TRUE(files);
+  auto reader = HistoryReader::Open(files->at(0), {});
+  ASSERT_TRUE(reader);
+  HistoryLine line;
+  ASSERT_TRUE(reader->Next(line));
+  std::filesystem::resize_file(folder.Path("file"), text.size() * 3 / 4);
+  auto more = reader->Next(line);
+  while (more && *more) more = reader->Next(line);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, Code::kMalformed);
+  EXPECT_NE(more.error().message.find("became shorter"), std::string::npos) << more.error().message;
 }
 
 TEST(HistoryReader, BlankLinesAndAMarkOfByteOrderAreNothing) {

@@ -68,6 +68,12 @@ TEST(Manifest, RefusesAFileThatIsNotOne) {
     EXPECT_EQ(read.error().code, Code::kMalformed);
     EXPECT_NE(read.error().message.find("delete it"), std::string::npos);
   }
+  for (const std::string& path : {folder.Path(""), std::string("/dev/full")}) {
+    const auto read = ReadManifest(path);
+    ASSERT_FALSE(read) << path;
+    EXPECT_EQ(read.error().code, Code::kInvalidArgument);
+    EXPECT_NE(read.error().message.find("not a file"), std::string::npos);
+  }
 }
 
 TEST(LineOutcomes, CountOnlyWhatIsFinishedWithoutAGap) {
@@ -198,6 +204,22 @@ TEST(FileSource, RefusesAFileThatChangedAfterItWasRecorded) {
     EXPECT_EQ(refused.error().code, Code::kRefused);
     EXPECT_NE(refused.error().message.find(c.remedy), std::string::npos) << refused.error().message;
   }
+}
+
+TEST(FileSource, SendsTheHeaderWithTheRowsThatWereAddedToATable) {
+  const ScratchFolder folder;
+  const std::string header = "user_id,item_id,exposed_at\n";
+  const std::string path = folder.Write("file", header + "u,a,1\n");
+  Manifest manifest;
+  auto source = Source({path});
+  Take(*source, 100, true);
+  source->Describe(manifest);
+  folder.Write("file", header + "u,a,1\nu,b,2\n");
+  const auto refused = MakeFileSource(*FindHistoryFiles(std::vector{path}), {}, manifest);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("(head -n 1 '" + path + "'; tail -c +34 '" + path + "')"),
+            std::string::npos)
+      << refused.error().message;
 }
 
 TEST(FileSource, GoesOnUpToTheSizeThatAFileHadAtTheStart) {

@@ -1,0 +1,224 @@
+"""seenctl replay where something is wrong: it says what, changes nothing, and the same command goes on afterwards."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import time
+
+from kafka_broker import Kafka
+from oracle import event
+from places import SEENCTL, free_port, now_ms, wait_until
+from small_disks import small_disk  # noqa: F401
+from test_replay import count, into, replay  # noqa: F401
+from topics import Topics
+
+MINUTE_MS = 60_000
+ACLS = """
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+allow.everyone.if.no.acl.found=true
+"""
+
+
+def lines(path, events, users=50):
+    path.write_text("".join(event(f"u{i % users}", f"n{i}", now_ms() - i) + "\n" for i in range(events)))
+    return path
+
+
+def test_nothing_is_sent_where_a_file_of_the_run_cant_be_written(topics, topic_name, into, tmp_path):  # noqa: F811
+    source = lines(tmp_path / "history.jsonl", 100)
+    for option, path in (("--progress", tmp_path / "none" / "x"), ("--progress", tmp_path), ("--progress", "/dev/full"),
+                         ("--metrics", tmp_path / "none" / "x"), ("--metrics", tmp_path),
+                         ("--rejects", tmp_path / "none" / "x"), ("--rejects", tmp_path)):
+        done = subprocess.run([str(SEENCTL), "replay", str(source), *into, "--quiet", option, str(path)],
+                              capture_output=True, timeout=60)
+        assert done.returncode in (1, 2), (option, path)
+        assert f"{option}: {path}".encode() in done.stderr
+    assert count(topics, topic_name) == 0
+
+
+def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics, topic_name, into, tmp_path):  # noqa: F811
+    source, progress = lines(tmp_path / "history.jsonl", 30_000), small_disk.place / "progress"
+    command = [str(SEENCTL), "replay", str(source), *into, "--quiet", "--progress", str(progress), "--rate", "5000"]
+    environment = {**os.environ, **small_disk.environment}
+    small_disk.fill()
+    full = subprocess.run(command, capture_output=True, timeout=60, env=environment)
+    assert full.returncode == 1 and b"--progress" in full.stderr and b"o space left" in full.stderr, full.stderr
+    assert count(topics, topic_name) == 0, "nothing was sent"
+    small_disk.free()
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
+    wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
+    small_disk.fill()
+    stderr = running.communicate(timeout=60)[1]
+    assert running.returncode == 1 and b"o space left" in stderr, stderr
+    small_disk.free()
+    subprocess.run(command[:-2], check=True, timeout=60, env=environment)
+    status = json.loads(replay("--status", "--progress", progress, "--json")[0])
+    assert status["sent"] == 30_000 and status["finished"]
+    sent = [message for message in topics.read_all(topic_name) if message.value() is not None]
+    assert len({message.value() for message in sent}) == 30_000
+    assert len({dict(message.headers())["seen-replay"] for message in sent}) == 1, "one run"
+
+
+def test_brokers_that_dont_answer_are_named_within_seconds(into, tmp_path):  # noqa: F811
+    source, nobody = lines(tmp_path / "history.jsonl", 10), f"127.0.0.1:{free_port()}"
+    for option, command, status in (
+            ("--brokers", [source, "--brokers", nobody], 1),
+            ("--brokers", ["--from-topic", "x", "--brokers", nobody], 1),
+            ("--from-brokers", ["--from-topic", "x", *into, "--from-brokers", nobody], 1),
+            ("--brokers", [source, "--brokers", nobody, "--dry-run"], 1)):
+        begun = time.monotonic()
+        err = replay(*command, "--quiet", status=status)[1]
+        assert time.monotonic() - begun < 10, command
+        assert re.search(rf"{option}: {nobody}: no broker answers .* Remedy: ", err), err
+
+
+def test_times_select_records_wherever_they_stand(topics, topic_name, into, tmp_path):  # noqa: F811
+    """An archive's records may be out of order, and an event may be recorded later than it happened."""
+    archive, now = topics.create(f"{topic_name}-archive", partitions=2, retention_ms=-1), now_ms()
+    topics.produce(archive, [(f"u{i}", event(f"u{i}", f"n{i}", now - (i + 60) * MINUTE_MS),
+                              {"timestamp": now - i * MINUTE_MS}) for i in range(100)])
+    progress = tmp_path / "progress"
+    command = ["--from-topic", archive, *into, "--since", str(now - 30 * MINUTE_MS), "--until",
+               str(now - 10 * MINUTE_MS), "--progress", progress, "--quiet", "--json"]
+    report = json.loads(replay(*command, "--dry-run")[0])
+    result = json.loads(replay(*command)[0])
+    assert report["events"] == result["sent"] == 20
+    users = {json.loads(m.value())["user_id"] for m in topics.read_all(topic_name) if m.value() is not None}
+    assert users == {f"u{i}" for i in range(11, 31)}
+    assert json.loads(replay(*command)[0])["sent"] == 20 and count(topics, topic_name) == 20, "nothing is left"
+    err = replay("--from-topic", archive, *into, "--since", "1h", "--until", "2h", status=2)[1]
+    assert "--since, --until" in err and "nothing lies between" in err
+
+
+def test_offsets_that_are_no_range_are_refused_and_a_topic_named_twice_is_one(topics, topic_name, into):  # noqa: F811
+    archive = topics.create(f"{topic_name}-archive", partitions=1)
+    topics.produce(archive, [(f"u{i}", event(f"u{i}", "n", now_ms())) for i in range(10)])
+    for offsets, words in ((["--from-offsets", "0:11"], "offset 11 is beyond its end, 10"),
+                           (["--from-offsets", "0:9", "--to-offsets", "0:5"], "0:9 is behind --to-offsets 0:5"),
+                           (["--from-offsets", "1:0"], "has no partition 1"),
+                           (["--to-offsets", "0:x"], "PARTITION:OFFSET")):
+        assert words in replay("--from-topic", archive, *into, *offsets, status=2)[1]
+    assert "no-such" in replay("--from-topic", "no-such", *into, status=1)[1]
+    replay("--from-topic", archive, "--from-topic", archive, *into, "--quiet")
+    assert count(topics, topic_name) == 10
+
+
+def test_a_secret_on_the_command_line_is_refused_and_not_repeated(into, tmp_path):  # noqa: F811
+    source = lines(tmp_path / "history.jsonl", 1)
+    for option in ("--client", "--from-client"):
+        for key in ("sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem", "sasl.jaas.config",
+                    "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"):
+            where = [source] if option == "--client" else ["--from-topic", "x"]
+            out, err = replay(*where, *into, option, f"{key}=geheim", status=2)
+            assert f"{option} {key}=@FILE" in err and "geheim" not in out + err
+
+
+def test_a_dry_run_finds_what_is_too_large_for_the_topic(topics, topic_name, into, tmp_path):  # noqa: F811
+    topics.alter(topic_name, {"max.message.bytes": "2000"})
+    source = tmp_path / "history.jsonl"
+    source.write_text("".join(event("u", f"n{i}", now_ms(), scene="x" * (3_000 if i == 7 else 10)) + "\n"
+                              for i in range(200)))
+
+    def report():
+        return json.loads(replay(source, *into, "--dry-run", "--json", "--quiet")[0])
+    wait_until(lambda: report()["target"]["max_message_bytes"] == 2000, "the setting is known")
+    assert {reason: of["count"] for reason, of in report()["rejects"].items()} == {"too_large": 1}
+    assert (report()["events"], report()["target"]["may_write"]) == (199, True)
+    result = json.loads(replay(source, *into, "--json", "--quiet")[0])
+    assert (result["sent"], result["rejected"]) == (199, 1), "and batches keep the limit, too"
+    assert count(topics, topic_name) == 199
+
+
+def test_an_event_at_the_limit_is_sent_or_one_reject(topics, topic_name, into, tmp_path):  # noqa: F811
+    topics.alter(topic_name, {"max.message.bytes": "2000"})
+    source = tmp_path / "history.jsonl"
+    source.write_text("".join(event("u", f"n{size}", now_ms(), scene="x" * size) + "\n" for size in range(1_500, 2_050)))
+    wait_until(lambda: topics.config(topic_name)["max.message.bytes"] == "2000", "the setting is known")
+    result = json.loads(replay(source, *into, "--json", "--quiet", "--rejects-max", "100%")[0])
+    assert result["sent"] + result["rejected"] == 550 and result["sent"] > 100
+    assert count(topics, topic_name) == result["sent"]
+
+
+def test_a_dry_run_of_built_state_doesnt_ask_what_the_topic_keeps(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, retention_ms=1_000)
+    seend, source = daemon(topic_name), tmp_path / "history.jsonl"
+    seend.config_path.write_text(json.dumps(seend.config))
+    source.write_text("".join(event("u", f"n{i}", now_ms() - 5 * 86_400_000) + "\n" for i in range(100)))
+    command = [source, "--config", seend.config_path, "--quiet", "--json"]
+    assert json.loads(replay(*command, "--dry-run", status=3)[0])["events"] == 0
+    report = json.loads(replay(*command, "--dry-run", "--into-state", seend.store)[0])
+    assert (report["events"], report["target"]) == (100, None)
+    metrics = tmp_path / "metrics"
+    replay(*command, "--into-state", seend.store, "--metrics", metrics)
+    assert f'seen_replay_lines_total{{topic="{topic_name}",outcome="sent"}} 100' in metrics.read_text()
+    assert f'seen_replay_finished{{topic="{topic_name}"}} 1' in metrics.read_text()
+
+
+def test_brokers_that_go_away_end_the_run_and_the_same_command_goes_on(tmp_path):
+    source, progress, broker = lines(tmp_path / "history.jsonl", 20_000), tmp_path / "progress", Kafka(tmp_path)
+    try:
+        broker.start()
+        Topics(broker.bootstrap).create("away", partitions=2)
+        command = [str(SEENCTL), "replay", str(source), "--brokers", broker.bootstrap, "--topic", "away", "--quiet",
+                   "--progress", str(progress)]
+        running = subprocess.Popen([*command, "--rate", "5000"], stderr=subprocess.PIPE)
+        wait_until(lambda: progress.exists() and json.loads(progress.read_text())["sent"] > 0, "the run has begun")
+        broker.kill()
+        stderr = running.communicate(timeout=120)[1].decode()
+        assert running.returncode == 1 and f"goes on from {progress}" in stderr, stderr
+        broker.start()
+        subprocess.run(command, check=True, timeout=60)
+        status = json.loads(replay("--status", "--progress", progress, "--json")[0])
+        assert status["sent"] == 20_000 and status["finished"]
+        assert count(Topics(broker.bootstrap), "away") >= 20_000
+    finally:
+        broker.stop()
+
+
+def test_who_may_not_write_learns_it_before_anything_is_sent(tmp_path):
+    source, broker = lines(tmp_path / "history.jsonl", 1), Kafka(tmp_path)
+    with open(tmp_path / "server.properties", "a") as properties:
+        properties.write(ACLS)
+    try:
+        broker.start()
+        topics = Topics(broker.bootstrap)
+        topics.create("closed", partitions=2)
+        command = [source, "--brokers", broker.bootstrap, "--topic", "closed", "--quiet"]
+        assert json.loads(replay(*command, "--dry-run", "--json")[0])["target"]["may_write"] is True
+        assert [end for _, end in topics.ends("closed").values()] == [0, 0], "asking writes nothing"
+        for effect, operations in (("deny", ["Write"]), ("allow", ["Read", "Describe", "DescribeConfigs"])):
+            broker.tool("kafka.admin.AclCommand", "--bootstrap-server", broker.bootstrap, "--add", "--topic", "closed",
+                        f"--{effect}-principal", "User:*", *(f"--operation={one}" for one in operations))
+        wait_until(lambda: subprocess.run([str(SEENCTL), "replay", *map(str, command), "--dry-run"],
+                                          capture_output=True).returncode == 1, "the ACL is known")
+        report = json.loads(replay(*command, "--dry-run", "--json", status=1)[0])
+        assert report["target"]["may_write"] is False and "WRITE" in report["target"]["problems"][0]
+        assert "isn't allowed to write" in replay(*command, status=1)[1]
+        assert [end for _, end in topics.ends("closed").values()] == [0, 0]
+    finally:
+        broker.stop()
+
+
+def test_a_terminal_shows_a_bar_with_the_daemons_lag(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name)
+    beats = topics.create(f"{topic_name}-beats", partitions=1, cleanup_policy="compact")
+    seend = daemon(topic_name, {"watermarks": {"topic": beats}}).start()
+    source = lines(tmp_path / "history.jsonl", 30_000)
+    terminal, theirs = pty.openpty()
+    running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--config", str(seend.config_path), "--rate", "10000"],
+                               stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65_536):
+            shown += chunk
+    except OSError:
+        pass  # the other end is closed
+    os.close(terminal)
+    assert running.wait(60) == 0
+    bar = (r"replay \[#*\.*\] +\d+% [\d,]+ of [\d,]+ bytes, \d+s left, [\d,]+/s, [\d,]+ events at [\d,]+/s, "
+           r"reached \d{4}-\d\d-\d\d, lag \d+\.\d s, 0 rejected")
+    assert re.search(bar.encode(), shown), shown[-2000:]
+    assert re.search(rb"100% .* 30,000 events .* 0 rejected\r\n", shown), "the last one stays"
