@@ -20,6 +20,7 @@ struct BulkProducer::Impl {
   Options options;
   kafka::ClientHandle client;
   kafka::TopicHandle topic;
+  std::atomic<uint64_t> queued{0};
   std::atomic<uint64_t> delivered{0};
   std::atomic<uint64_t> failed{0};
   std::string last_failure;
@@ -28,6 +29,7 @@ struct BulkProducer::Impl {
 
   // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
   void Count(size_t records) {
+    queued.fetch_add(records, std::memory_order_relaxed);
     since_poll += records;
     if (since_poll < 100) return;
     since_poll = 0;
@@ -83,10 +85,12 @@ BulkProducer::~BulkProducer() {
 Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  ClientSettings defaults;
+  if (options.batch_bytes_max > 0) defaults["batch.size"] = std::to_string(options.batch_bytes_max);
   auto made = kafka::OpenTopicProducer({options.brokers,
                                         options.client,
                                         {options.queue_bytes_max, options.linger},
-                                        {},
+                                        std::move(defaults),
                                         {},
                                         impl.get(),
                                         [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
@@ -183,9 +187,9 @@ Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::
   return {};
 }
 
-void BulkProducer::Poll() {
+void BulkProducer::Poll(std::chrono::milliseconds wait) {
   impl_->since_poll = 0;
-  rd_kafka_poll(impl_->client.get(), 0);
+  rd_kafka_poll(impl_->client.get(), kafka::ToTimeout(wait));
 }
 
 Status BulkProducer::Flush(std::chrono::milliseconds timeout) {
@@ -194,6 +198,7 @@ Status BulkProducer::Flush(std::chrono::milliseconds timeout) {
   return kafka::ProducerHealth(impl_->client.get());
 }
 
+uint64_t BulkProducer::outstanding() const { return impl_->queued - impl_->delivered - impl_->failed; }
 uint64_t BulkProducer::delivered_total() const { return impl_->delivered; }
 uint64_t BulkProducer::failed_total() const { return impl_->failed; }
 std::string BulkProducer::last_failure() const { return impl_->last_failure; }

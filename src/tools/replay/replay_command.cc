@@ -384,6 +384,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .rate = options.rate,
                  .lag_max = *lag_max,
                  .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
+                 .live_first = options.pace == "live",
                  .publishes_live = options.publish == "live",
                  .manifest_path = options.progress,
                  .metrics_path = options.metrics,

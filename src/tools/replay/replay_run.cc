@@ -14,6 +14,8 @@ namespace {
 constexpr auto kSaveEvery = std::chrono::seconds(1);
 constexpr uint64_t kLinesBetweenChecks = 100'000;
 constexpr uint64_t kMarkTicket = ~uint64_t{0};
+// A live event waits for the request before it: at the brokers, and once more in the daemon.
+constexpr uint64_t kBatchBytesMax = 64 << 10;
 
 }  // namespace
 
@@ -60,6 +62,7 @@ Status ReplayRun::Open() {
                                       .client = settings_.client,
                                       .topic = settings_.target.name,
                                       .partitioner = settings_.partitioner,
+                                      .batch_bytes_max = settings_.live_first ? kBatchBytesMax : 0,
                                       .on_delivery = on_delivery,
                                       .headers = std::move(headers)});
   if (!producer) return Fail(producer.error());

@@ -31,6 +31,7 @@ struct ReplaySettings {
   double rate = 0;                     // events a second; 0: no limit
   std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
   std::string watermarks_topic;
+  bool live_first = true;       // live events don't wait behind it: small requests, low priority
   bool publishes_live = false;  // users are published as they come, else once, when the run ends
   std::string manifest_path;    // empty: nothing is remembered
   std::string metrics_path;     // empty: none are written
