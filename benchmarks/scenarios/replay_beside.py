@@ -2,23 +2,20 @@
 old events at full speed, the publication of the users that only history touches, a replay that follows the daemon's lag, and one that
 leaves live events no room (`--pace none`). `ratio`: the median of each repeat's own quotient, by its quiet phase."""
 
-import bisect
 import resource
 import statistics
 import subprocess
 import time
 
 import alone
-import latency_join
 import measure
 import paths
 from bystanders import Bystanders
 from contenders.process import cpu_s
-from oracle_sample import each_message
-from places import SEENCTL, now_ms
+from places import SEENCTL
 
-VISIBLE = "seen_event_to_visible_seconds"
-QUIET_MS = 2_500  # a user's first event in a while is published at once
+# The daemon's own, which leave replayed events out.
+HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
 PHASES = ("quiet", "full speed", "publishing", "by lag", "no pace")
 SHARES = (0.5, 0.99)
 
@@ -51,10 +48,8 @@ def beside(bench, s, topic, source, say):
         finally:
             load.process.terminate()
         sent = load.result()["events"]
-        time.sleep(4)
-        lateness(bench, topic, seend, rows)
     bench.drop(beats)
-    return {**s, "live_events": sent, "summary": summary(rows), "phases": [shown(row) for row in rows]}
+    return {**s, "live_events": sent, "summary": summary(rows), "phases": rows}
 
 
 class Phases:
@@ -74,21 +69,24 @@ class Phases:
                 if name == "full speed":
                     rows.append(published)
             for row in rows[-len(PHASES):]:
-                self.say(str(shown(row)))
+                self.say(str(row))
         return rows
 
     def phase(self, repeat, name, wait):
-        before, counted, from_ms = self.seend.histogram(VISIBLE), self.figures(), now_ms()
+        before, counted = self.histograms(), self.figures()
         bystanders = Bystanders(self.bench.cpu_s, self.seend.session.cpu_s, self.live_cpu_s, tools_cpu_s)
         begun = time.monotonic()
         wait()
-        took, after = time.monotonic() - begun, self.seend.histogram(VISIBLE)
+        took, after = time.monotonic() - begun, self.histograms()
         others = sum(bystanders.cores())
         per_s = {key: (value - counted[key]) / took for key, value in self.figures().items()}
         return {"repeat": repeat, "phase": name, "seconds": round(took, 1), "replayed_per_s": round(per_s.pop("replayed")),
                 **{f"{key}_cores": round(cores, 2) for key, cores in per_s.items()}, "others_cores": round(max(0, others), 2),
-                **{f"visible_p{int(100 * share)}_ms": rounded(alone.percentile_ms(before, after, share)) for share in SHARES},
-                "begun_at_ms": from_ms, "ended_at_ms": now_ms()}
+                **{f"{what}_p{int(100 * share)}_ms": rounded(alone.percentile_ms(before[what], after[what], share))
+                   for what in HISTOGRAMS for share in SHARES}}
+
+    def histograms(self):
+        return {what: self.seend.histogram(name) for what, name in HISTOGRAMS.items()}
 
     def figures(self):
         return {"replayed": self.seend.metric("seen_replayed_events_total"), "seend": self.seend.session.cpu_s(),
@@ -122,34 +120,6 @@ def tools_cpu_s():
 
 def rounded(value):
     return None if value is None else round(value, 1)
-
-
-def shown(row):
-    return {key: value for key, value in row.items() if not key.endswith("_at_ms")}
-
-
-def lateness(bench, topic, seend, rows):
-    """As a reader of the snapshot topic saw it, of live events that were their users' first in a while."""
-    by_user, _ = latency_join.published(bench.topics, seend.published, seend.contender.covered)
-    begins, waits = [row["begun_at_ms"] for row in rows], [[] for _ in rows]
-    missing, last = [0] * len(rows), {}
-    for message in each_message(bench.topics, topic):
-        user, at = message.key(), message.timestamp()[1]
-        if user is None or at < begins[0]:
-            continue  # history, or its marks
-        before, last[user] = last.get(user), at
-        index = bisect.bisect_right(begins, at) - 1
-        if at >= rows[index]["ended_at_ms"] or (before is not None and at - before <= QUIET_MS):
-            continue
-        held, times = by_user.get(user, ((), ()))
-        place = bisect.bisect_left(held, message.offset())
-        if place == len(held):
-            missing[index] += 1
-        else:
-            waits[index].append(times[place] - at)
-    for row, of_row, unpublished in zip(rows, waits, missing):
-        found = latency_join.percentiles(of_row)
-        row.update({"published_p50_ms": found["p50_ms"], "published_p99_ms": found["p99_ms"], "unpublished": unpublished})
 
 
 def summary(rows):

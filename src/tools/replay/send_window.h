@@ -19,7 +19,7 @@ class SendWindow {
  public:
   static constexpr size_t kFirst = 1'000;
   static constexpr size_t kLeast = 200;
-  static constexpr size_t kMost = 200'000;
+  static constexpr size_t kMost = 20'000;
   static constexpr size_t kStep = 50;
 
   /// `queueing_max`: includes the time that a record waits for its batch.
