@@ -236,7 +236,7 @@ def scenario_text(name, entry):
     result = entry["result"]
     rows = [[words(key), shown(value)] for key, value in result.items()
             if not isinstance(value, (list, dict))]
-    text = [f"### {name}", entry["what"], table(["", ""], ["---", "---:"], rows) if rows else ""]
+    text = [f"### {name}", entry["what"], measured(entry), table(["", ""], ["---", "---:"], rows) if rows else ""]
     for key, value in result.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             head = list(dict.fromkeys(key for row in value for key in row))
@@ -248,6 +248,15 @@ def scenario_text(name, entry):
         (paths.CHARTS / f"{name}.svg").write_text(charts.lines(curve["title"], "", curve["points"], curve["unit"], "seconds"))
         text.append(f"![{curve['title']}](performance/{name}.svg)")
     return "\n\n".join(part for part in text if part)
+
+
+def measured(entry):
+    """When, of what and on what; empty where the results don't say."""
+    machine = entry.get("machine")
+    if not machine:
+        return ""
+    return (f"Measured on {entry['day']} at commit {entry['commit']}: {machine['cpu']}, {machine['cores']} cores, "
+            f"{machine['memory_gib']} GiB, {machine['system']}, Linux {machine['kernel']}.")
 
 
 def words(key):

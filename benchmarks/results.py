@@ -5,6 +5,7 @@ import os
 import pathlib
 import platform
 import re
+import subprocess
 import time
 
 import paths
@@ -29,6 +30,14 @@ def put(path, value):
         place = place.setdefault(key, {})
     place[path[-1]] = value
     save(results)
+
+
+def commit():
+    """The short name of what is measured; + where files have changed since."""
+    def git(*words):
+        return subprocess.run(["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True).stdout.strip()
+    name = git("rev-parse", "--short", "HEAD")
+    return name + "+" * bool(name and git("status", "--porcelain", "--untracked-files=no"))
 
 
 def machine():

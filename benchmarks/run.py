@@ -171,7 +171,8 @@ def main():
             module = importlib.import_module(f"scenarios.{options.scenario}")
             result = module.run(bench, dict(pair.split("=", 1) for pair in options.set), say)
             results.put(["scenarios", options.scenario], {"what": module.__doc__.strip(), "result": result,
-                                                          "day": results.machine()["day"]})
+                                                          "day": results.machine()["day"], "machine": results.machine(),
+                                                          "commit": results.commit()})
             failed = []
         else:
             failed = (smoke if options.smoke else side_by_side)(bench, options)

@@ -12,4 +12,8 @@ void NameThread(const std::string& name);
 /// three times its share, and at once when they wake). For good.
 void YieldToOtherThreads();
 
+/// As YieldToOtherThreads, further still: this thread, and all that it starts from now on, go behind other
+/// programs. A priority that is lower already stays.
+void YieldToOtherPrograms();
+
 }  // namespace seen

@@ -23,6 +23,7 @@ struct BulkProducer::Impl {
   Options options;
   kafka::ClientHandle client;
   kafka::TopicHandle topic;
+  std::atomic<uint64_t> queued{0};
   std::atomic<uint64_t> delivered{0};
   std::atomic<uint64_t> failed{0};
   std::string last_failure;
@@ -31,6 +32,7 @@ struct BulkProducer::Impl {
 
   // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
   void Count(size_t records) {
+    queued.fetch_add(records, std::memory_order_relaxed);
     since_poll += records;
     if (since_poll < 100) return;
     since_poll = 0;
@@ -91,6 +93,7 @@ Result<std::unique_ptr<BulkProducer>> BulkProducer::Open(const Options& options)
     const uint64_t left = std::max(options.message_bytes_max, kBatchHeadBytes) - kBatchHeadBytes;
     defaults["message.max.bytes"] = std::to_string(std::clamp<uint64_t>(left, 1000, 1'000'000'000));
   }
+  if (options.batch_bytes_max > 0) defaults["batch.size"] = std::to_string(options.batch_bytes_max);
   auto made = kafka::OpenTopicProducer({options.brokers,
                                         options.client,
                                         {options.queue_bytes_max, options.linger},
@@ -191,9 +194,9 @@ Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::
   return {};
 }
 
-void BulkProducer::Poll() {
+void BulkProducer::Poll(std::chrono::milliseconds wait) {
   impl_->since_poll = 0;
-  rd_kafka_poll(impl_->client.get(), 0);
+  rd_kafka_poll(impl_->client.get(), kafka::ToTimeout(wait));
 }
 
 Status BulkProducer::Flush(std::chrono::milliseconds timeout) {
@@ -202,6 +205,7 @@ Status BulkProducer::Flush(std::chrono::milliseconds timeout) {
   return kafka::ProducerHealth(impl_->client.get());
 }
 
+uint64_t BulkProducer::outstanding() const { return impl_->queued - impl_->delivered - impl_->failed; }
 uint64_t BulkProducer::delivered_total() const { return impl_->delivered; }
 uint64_t BulkProducer::failed_total() const { return impl_->failed; }
 std::string BulkProducer::last_failure() const { return impl_->last_failure; }

@@ -36,6 +36,7 @@ class BulkProducer {
     uint64_t queue_bytes_max = 64 << 20;
     uint64_t message_bytes_max = 0;  // the topic's max.message.bytes, which batches keep too; 0: not known
     std::chrono::milliseconds linger{5};
+    uint64_t batch_bytes_max = 0;  // of one partition in one request; 0: the client's own
     /// Runs in Send, Poll and Flush once a record is acknowledged (or given up on), with the ticket given to
     /// Send.
     std::function<void(uint64_t ticket, bool delivered)> on_delivery;
@@ -66,11 +67,12 @@ class BulkProducer {
   Status SendNow(std::span<const KeyedRecord> records,
                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  /// Runs acknowledgements that have arrived; doesn't wait.
-  void Poll();
+  /// Runs acknowledgements that have arrived. It waits for the first, at most `wait`.
+  void Poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   /// Waits until all is acknowledged, at most `timeout`. kUnavailable: some are outstanding.
   Status Flush(std::chrono::milliseconds timeout);
 
+  uint64_t outstanding() const;  // neither acknowledged nor given up on
   uint64_t delivered_total() const;
   uint64_t failed_total() const;
   std::string last_failure() const;  // for people; empty: none

@@ -1,6 +1,7 @@
 """History through the input topic beside live traffic: what the daemon counts, publishes and shows meanwhile."""
 
 import json
+import os
 import subprocess
 import time
 
@@ -132,3 +133,19 @@ def test_the_daemons_lag_sets_the_pace(topics, daemon, topic_name, kafka, tmp_pa
     seend.config_path.write_text(json.dumps(seend.config))
     assert "--rate" in replay(source, "--config", seend.config_path, "--max-lag", "2s", status=2)[1]
     assert "such as 2s" in replay(source, "--config", seend.config_path, "--max-lag", "2", status=2)[1]
+
+
+def test_live_events_go_first_unless_told_otherwise(topics, daemon, topic_name, kafka, tmp_path):
+    topics.create(topic_name)
+    seend = daemon(topic_name).start()
+    source = history(tmp_path / "history.jsonl", Oracle(), users=500, events=30_000)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    for number, (pace, priority) in enumerate([([], max(own, 10)), (["--pace", "live"], max(own, 10)), (["--pace", "none"], own)], 1):
+        running = subprocess.Popen([str(SEENCTL), "replay", str(source), "--brokers", kafka.bootstrap, "--topic", topic_name,
+                                    "--quiet", "--rate", "20000", *pace])
+        wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 30_000 * (number - 1), "it is under way")
+        of_threads = {os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir(f"/proc/{running.pid}/task")}
+        assert of_threads == {priority}, "the client's threads too"
+        assert running.wait(60) == 0
+        wait_until(lambda: seend.metric_sum("seen_replayed_events_total") == 30_000 * number, "all of it has come")
+    assert "PACE" in replay(source, "--brokers", kafka.bootstrap, "--topic", topic_name, "--pace", "PACE", status=2)[1]

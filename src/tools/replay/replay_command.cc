@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "base/threads.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -43,6 +44,7 @@ struct ReplayOptions {
   uint64_t event_bytes_max = 0;  // 0: the configuration's
   double rate = 0;
   std::string max_lag;
+  std::string pace = "live";
   std::string publish = "end";
   std::string into_state;
   bool into_state_topic = false;
@@ -396,9 +398,11 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (options.into_state_topic) {
     if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
   }
-  const bool remembers = !options.dry_run && !BuildsState(options);
-  auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
+  const bool sends = !options.dry_run && !BuildsState(options);
+  auto manifest = !sends ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
+  // Before clients start their threads.
+  if (sends && options.pace == "live") YieldToOtherPrograms();
   auto source = SourceOf(options, *target, *times, *manifest);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);
@@ -430,6 +434,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .rate = options.rate,
                  .lag_max = *lag_max,
                  .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
+                 .live_first = options.pace == "live",
                  .publishes_live = options.publish == "live",
                  .manifest_path = options.progress,
                  .metrics_path = options.metrics,
@@ -477,6 +482,11 @@ Subcommand AddReplay(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--max-lag", options->max_lag,
                   "as fast as the daemons' lag stays below this, by their watermarks: 2s, 500ms");
+  app->add_option(
+         "--pace", options->pace,
+         "live: live events go first, and it sends less where they would wait; none: as fast as it goes")
+      ->check(CLI::IsMember({"live", "none"}))
+      ->capture_default_str();
   app->add_option("--publish", options->publish,
                   "when the daemons publish users that only history touches: once, at the run's end, or live")
       ->check(CLI::IsMember({"end", "live"}))

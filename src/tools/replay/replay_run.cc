@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "flow/replay_headers.h"
 #include "tools/ask/calendar.h"
 #include "tools/common_options.h"
@@ -14,6 +17,21 @@ namespace {
 constexpr auto kSaveEvery = std::chrono::seconds(1);
 constexpr uint64_t kLinesBetweenChecks = 100'000;
 constexpr uint64_t kMarkTicket = ~uint64_t{0};
+// A live event waits for the request before it: at the brokers, and once more in the daemon.
+constexpr uint64_t kBatchBytesMax = 64 << 10;
+constexpr std::chrono::milliseconds kLinger{5};
+constexpr std::chrono::milliseconds kQueueingMax{5};
+constexpr std::chrono::seconds kWindowPatience{60};  // as the producer's with its queue
+
+/// How long the producer may wait for more records of a batch.
+std::chrono::milliseconds BatchingOf(const ClientSettings& client) {
+  auto set = client.find("linger.ms");
+  if (set == client.end()) set = client.find("queue.buffering.max.ms");  // its other name
+  if (set == client.end()) return kLinger;
+  double ms = 0;  // the client refuses what isn't a number
+  (void)std::from_chars(set->second.data(), set->second.data() + set->second.size(), ms);
+  return std::chrono::milliseconds(std::clamp<int64_t>(static_cast<int64_t>(ms), 0, 10'000));
+}
 
 }  // namespace
 
@@ -53,15 +71,20 @@ Status ReplayRun::Open() {
     if (pacer) pacer_ = std::move(*pacer);
     if (settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
   }
+  if (settings_.live_first) window_.emplace(kQueueingMax + BatchingOf(settings_.client));
   // What isn't delivered stays unfinished: the next run sends it.
   const auto on_delivery = [this](uint64_t ticket, bool delivered) {
-    if (delivered && ticket != kMarkTicket) source_->Finish(ticket, LineOutcome::kSent);
+    if (ticket == kMarkTicket) return;
+    if (delivered) source_->Finish(ticket, LineOutcome::kSent);
+    NoteAcknowledged(ticket);
   };
   auto producer = BulkProducer::Open({.brokers = settings_.brokers,
                                       .client = settings_.client,
                                       .topic = settings_.target.name,
                                       .partitioner = settings_.partitioner,
                                       .message_bytes_max = settings_.target.message_bytes_max.value_or(0),
+                                      .linger = kLinger,
+                                      .batch_bytes_max = settings_.live_first ? kBatchBytesMax : 0,
                                       .on_delivery = on_delivery,
                                       .headers = std::move(headers)});
   if (!producer) return Fail(producer.error());
@@ -163,12 +186,36 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
     if (auto begun = SendMarks(kReplayBegin); !begun) return begun;
   }
   limiter_.Wait();
+  if (auto waited = WaitForWindow(); !waited) return waited;
   reached_ = at;
+  if (window_ && !probe_) probe_ = {entry.ticket, producer_->outstanding(), SystemClock().Now()};
   Status sent =
       producer_->SendFrom(entry.record, event->user_id, entry.event,
                           settings_.stamps_exposure ? std::optional(at) : std::nullopt, entry.ticket);
   if (sent || sent.error().code != Code::kInvalidArgument) return sent;
+  if (probe_ && probe_->ticket == entry.ticket) probe_.reset();
   return Reject(entry, RejectReasonName(RejectReason::kTooLarge), sent.error().message);
+}
+
+Status ReplayRun::WaitForWindow() {
+  if (!window_ || producer_->outstanding() < window_->size()) return {};
+  const Instant until = SystemClock().Now() + kWindowPatience;
+  while (producer_->outstanding() >= window_->size() && producer_->failed_total() == 0 && !Interrupted()) {
+    if (SystemClock().Now() >= until) {
+      return Fail(Code::kUnavailable,
+                  fmt::format("produce to {}: nothing is acknowledged", settings_.target.name));
+    }
+    producer_->Poll(std::chrono::milliseconds(10));
+  }
+  return {};
+}
+
+void ReplayRun::NoteAcknowledged(uint64_t ticket) {
+  if (!probe_ || probe_->ticket != ticket) return;
+  const Instant now = SystemClock().Now();
+  const auto latency = std::chrono::duration_cast<std::chrono::microseconds>(now - probe_->sent);
+  window_->Acknowledged(latency, probe_->in_flight, now);
+  probe_.reset();
 }
 
 Status ReplayRun::Reject(const HistoryEntry& entry, std::string_view reason, std::string_view message) {

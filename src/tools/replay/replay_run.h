@@ -15,6 +15,7 @@
 #include "tools/replay/history_source.h"
 #include "tools/replay/lag_pacer.h"
 #include "tools/replay/rejects.h"
+#include "tools/replay/send_window.h"
 #include "tools/replay/target_topic.h"
 
 namespace seen {
@@ -31,6 +32,7 @@ struct ReplaySettings {
   double rate = 0;                     // events a second; 0: no limit
   std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
   std::string watermarks_topic;
+  bool live_first = true;       // live events don't wait behind it: SendWindow, small requests, low priority
   bool publishes_live = false;  // users are published as they come, else once, when the run ends
   std::string manifest_path;    // empty: nothing is remembered
   std::string metrics_path;     // empty: none are written
@@ -59,6 +61,8 @@ class ReplayRun {
   Status CheckRejects();
   Status Save();
   std::string ProgressNote() const;
+  Status WaitForWindow();
+  void NoteAcknowledged(uint64_t ticket);
   Error Undelivered() const;
 
   ReplaySettings settings_;
@@ -67,8 +71,16 @@ class ReplayRun {
   Rejects& rejects_;
   EventDecoder decoder_;
   RateLimiter limiter_;
-  std::unique_ptr<LagPacer> pacer_;  // knows the daemons' lag; without lag_max it only shows it
-  bool began_ = false;               // its begin stands in every partition
+  std::unique_ptr<LagPacer> pacer_;   // knows the daemons' lag; without lag_max it only shows it
+  std::optional<SendWindow> window_;  // nullopt: as much as the producer's queue holds
+  // A record whose acknowledgement is timed; one at a time.
+  struct Probe {
+    uint64_t ticket;
+    uint64_t in_flight;  // others, when it was sent
+    Instant sent;
+  };
+  std::optional<Probe> probe_;
+  bool began_ = false;  // its begin stands in every partition
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;
   TimeMs now_;          // looked at now and then

@@ -1,0 +1,28 @@
+"""The benchmark of live latency beside a replay, small: every phase is measured. Times are not judged."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from places import SOURCE
+
+pytestmark = pytest.mark.heavy
+SIZES = {"rate": 1_000, "history": 20_000, "history_users": 2_000, "seconds": 2, "warm": 1, "repeats": 1, "checkpoint_s": 1}
+
+
+def test_every_phase_is_measured(tmp_path):
+    command = [sys.executable, SOURCE / "benchmarks" / "run.py", "--smoke", "--scenario", "replay_beside"]
+    for key, value in SIZES.items():
+        command += ["--set", f"{key}={value}"]
+    subprocess.run(command, check=True, timeout=240, env={**os.environ, "SEEN_BENCH_DIR": str(tmp_path)})
+    result = json.loads((tmp_path / "smoke" / "results.json").read_text())["scenarios"]["replay_beside"]["result"]
+    rows = {row["phase"]: row for row in result["phases"]}
+    assert list(rows) == ["quiet", "full speed", "publishing", "by lag", "no pace"]
+    assert all((rows[name]["replayed_per_s"] > 0) == (name not in ("quiet", "publishing")) for name in rows)
+    for row in result["summary"]:
+        for figure in ("visible_p99_ms", "published_p50_ms"):
+            assert 0 < row[f"{figure}_least"] <= row[f"{figure}_median"], row
+            assert row[f"{figure}_ratio"] > 0, row
