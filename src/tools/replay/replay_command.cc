@@ -10,11 +10,11 @@
 #include <random>
 #include <thread>
 
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/replay/dry_run.h"
+#include "tools/replay/history_options.h"
 #include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
 #include "tools/replay/replay_run.h"
@@ -24,16 +24,8 @@ namespace {
 
 struct ReplayOptions {
   KafkaOptions kafka;
-  std::vector<std::string> files;
-  std::vector<std::string> from_topics;
-  std::string from_brokers;
-  std::vector<std::string> from_client;
-  std::string from_offsets;
-  std::string to_offsets;
-  std::string since;
-  std::string until;
+  HistoryOptions history;
   std::string config;
-  std::string order = "name";
   std::string timestamps = "exposed_at";
   std::string progress;
   std::string rejects;
@@ -67,11 +59,7 @@ Status CheckOptions(const ReplayOptions& options) {
       return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
     return {};
   }
-  const bool from_topic = !options.from_topics.empty();
-  if (from_topic == !options.files.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
-  }
+  if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked) return checked;
   if (!options.into_state.empty() && options.into_state_topic)
     return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give one of them");
   if (BuildsState(options) && options.config.empty()) {
@@ -79,38 +67,14 @@ Status CheckOptions(const ReplayOptions& options) {
                 "--into-state, --into-state-topic: the state is of filters: name the daemon's configuration "
                 "by --config");
   }
-  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
-  }
-  if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument,
-                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
-  }
   if (BuildsState(options) && !options.progress.empty()) {
     return Fail(Code::kInvalidArgument,
                 "--progress: a build of state is whole or nothing; run it again instead");
   }
-  if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
+  if (!options.progress.empty() && std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
   }
   return {};
-}
-
-struct Times {
-  std::optional<TimeMs> since, until;
-};
-
-Result<Times> TimesOf(const ReplayOptions& options) {
-  Times times;
-  const TimeMs now = SystemClock().WallNow();
-  for (const auto& [name, text, into] :
-       {std::tuple{"--since", &options.since, &times.since}, {"--until", &options.until, &times.until}}) {
-    if (text->empty()) continue;
-    const auto time = ParseTime(name, *text, now);
-    if (!time) return Fail(time.error());
-    *into = *time;
-  }
-  return times;
 }
 
 /// "2s", "500ms".
@@ -125,61 +89,6 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
     return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
   return Fail(Code::kInvalidArgument,
               fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
-}
-
-Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,
-                                         const Times& times) {
-  TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
-                   .client = {},
-                   .topic = {},
-                   .since = times.since,
-                   .until = times.until,
-                   .from_offsets = {},
-                   .to_offsets = {},
-                   .words = {}};
-  // Another cluster has other credentials.
-  auto client = ReadClientSettings("--from-client", options.from_client,
-                                   options.from_brokers.empty() ? target.client : ClientSettings());
-  if (!client) return Fail(client.error());
-  range.client = std::move(*client);
-  for (const auto& [name, text, into] :
-       {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
-        {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
-    auto offsets = ParseOffsets(*text);
-    if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
-    *into = std::move(*offsets);
-  }
-  const auto or_else = [](const std::string& text, std::string_view other) {
-    return text.empty() ? std::string(other) : text;
-  };
-  range.words =
-      fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
-                  or_else(options.to_offsets, or_else(options.until, "its end")));
-  std::vector<TopicRange> ranges;
-  for (const std::string& topic : options.from_topics) {
-    if (topic == target.topic && range.brokers == target.brokers) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
-    }
-    ranges.push_back(range);
-    ranges.back().topic = topic;
-  }
-  return ranges;
-}
-
-Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
-                                                const Times& times, const Manifest& manifest) {
-  if (!options.from_topics.empty()) {
-    auto ranges = RangesOf(options, target, times);
-    if (!ranges) return Fail(ranges.error());
-    return MakeTopicSource(*ranges, manifest);
-  }
-  const EventFormat& format = target.config.input.format;
-  auto files = FindHistoryFiles(options.files);
-  if (files && options.order == "time")
-    files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
-  if (!files) return Fail(files.error());
-  return MakeFileSource(std::move(*files), format, manifest);
 }
 
 /// An earlier run's, or a new one's.
@@ -217,7 +126,7 @@ int ShowStatus(const ReplayOptions& options) {
   return (*manifest)->finished ? kExitOk : kExitFailed;
 }
 
-int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
               HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
   const auto looked = LookAtTarget(target.brokers, target.client, target.topic, target.partitioner);
@@ -246,17 +155,9 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
 
 int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
   const LineCounts counts = end.Counts();
+  const bool damaged = ReportFiles(end, options.quiet);
   uint64_t not_read = 0;
-  bool damaged = false;
-  for (const ManifestFile& file : end.files) {
-    not_read += file.bytes_not_read;
-    damaged = damaged || file.state == ManifestFile::State::kDamaged;
-    if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
-    if (file.bytes_not_read > 0 && !options.quiet) {
-      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
-                 WithThousands(file.bytes_not_read));
-    }
-  }
+  for (const ManifestFile& file : end.files) not_read += file.bytes_not_read;
   if (options.json) {
     const nlohmann::ordered_json result = {{"sent", counts.sent},
                                            {"rejected", counts.rejected},
@@ -278,7 +179,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
   return end.finished && !damaged ? kExitOk : kExitFailed;
 }
 
-int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
                  HistorySource& source, Rejects& rejects) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   const uint64_t memory_bytes = options.memory_mib << 20;
@@ -302,15 +203,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
   }
   Manifest read;
   source.Describe(read);
-  bool damaged = false;
-  for (const ManifestFile& file : read.files) {
-    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
-    damaged = damaged || !file.damage.empty();
-    if (file.bytes_not_read > 0 && !options.quiet) {
-      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
-                 WithThousands(file.bytes_not_read));
-    }
-  }
+  const bool damaged = ReportFiles(read, options.quiet);
   if (options.json) fmt::print("{}\n", IntoStateJson(*report, rejects.total(), damaged));
   if (!options.json && !options.quiet) fmt::print(stderr, "{}", IntoStateText(*report, rejects.total()));
   return damaged ? kExitFailed : kExitOk;
@@ -337,7 +230,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (options.status) return ShowStatus(options);
   const auto share = ParseShare("--rejects-max", options.rejects_max);
   if (!share) return ExitWith(share.error());
-  const auto times = TimesOf(options);
+  const auto times = HistoryTimesOf(options.history);
   if (!times) return ExitWith(times.error());
   const auto lag_max = LagMaxOf(options);
   if (!lag_max) return ExitWith(lag_max.error());
@@ -349,7 +242,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   const bool remembers = !options.dry_run && !BuildsState(options);
   auto manifest = !remembers ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
-  auto source = SourceOf(options, *target, *times, *manifest);
+  auto source = OpenHistory(options.history, *target, target->topic, *times, *manifest);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);
   if (!options.rejects.empty()) {
@@ -397,27 +290,12 @@ Subcommand AddReplay(CLI::App& root) {
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
   app->add_option(
-      "files", options->files,
+      "files", options->history.files,
       "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
   app->add_option(
       "--config", options->config,
       "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
-  app->add_option("--order", options->order, "the files' order: by name, or by the time of their first event")
-      ->check(CLI::IsMember({"name", "time"}))
-      ->capture_default_str();
-  app->add_option("--from-topic", options->from_topics, "read this topic instead of files; may be repeated")
-      ->allow_extra_args(false);
-  app->add_option("--from-brokers", options->from_brokers, "where --from-topic is, if elsewhere");
-  app->add_option("--from-client", options->from_client,
-                  "as --client, for the side that is read; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  app->add_option("--from-offsets", options->from_offsets, "from these offsets on: 0:17,1:5");
-  app->add_option("--to-offsets", options->to_offsets, "before these offsets: 0:170,1:50");
-  app->add_option(
-      "--since", options->since,
-      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
-  app->add_option("--until", options->until, "those before this time");
+  AddHistoryOptions(*app, options->history);
   app->add_option("--timestamps", options->timestamps,
                   "the new records' time: exposed_at (windows see history as it was) or now")
       ->check(CLI::IsMember({"exposed_at", "now"}))
