@@ -71,7 +71,8 @@ Status CheckOptions(const ReplayOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "--progress: a build of state is whole or nothing; run it again instead");
   }
-  if (!options.progress.empty() && std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
+  if (!options.progress.empty() &&
+      std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
   }
   return {};

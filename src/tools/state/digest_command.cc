@@ -30,7 +30,7 @@ struct DigestOptions {
   std::optional<uint32_t> backup;
   HistoryOptions history;
   std::string config;
-  std::string brokers;  // empty: the configuration's
+  std::string brokers;     // empty: the configuration's
   int32_t partitions = 0;  // 0: as the input topic has
   std::string rejects_max = "1%";
   std::string scratch;
@@ -152,8 +152,9 @@ Status CheckSources(const DigestOptions& options) {
                 "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
   }
   if (options.config.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "--history, --from-topic: the state is of filters: name the daemon's configuration by --config");
+    return Fail(
+        Code::kInvalidArgument,
+        "--history, --from-topic: the state is of filters: name the daemon's configuration by --config");
   }
   return CheckHistoryOptions(options.history, "digest: give --history FILES");
 }
@@ -193,7 +194,8 @@ Subcommand AddDigest(CLI::App& root) {
   app->add_option("--config", options->config,
                   "with --history or --from-topic: the daemon's configuration, whose filters these are");
   AddHistoryOptions(*app, options->history);
-  app->add_option("--brokers", options->brokers, "of a history, where not the configuration's: HOST:PORT,...");
+  app->add_option("--brokers", options->brokers,
+                  "of a history, where not the configuration's: HOST:PORT,...");
   app->add_option("--partitions", options->partitions,
                   "of a history: as many as the input topic has; given, no broker is asked")
       ->check(CLI::Range(1, 10'000));
