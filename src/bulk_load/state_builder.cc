@@ -279,7 +279,7 @@ Status StateBuilder::Finish(std::vector<RejectedLine>& rejected) {
 Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const {
   Position position;
   position.next_offset = state.live_offset;
-  position.partition_time = partitions_[static_cast<size_t>(state.partition)]->position().partition_time;
+  position.partition_time = PartitionTime(state.partition);
   for (size_t i = 0; i < filter_ids_.size(); ++i) {
     int32_t window_days = options_.config.filters[i].window_days;
     for (const KindConfig& kind : options_.config.filters[i].kinds)
@@ -299,6 +299,10 @@ Status StateBuilder::ForEachFirstRow(const BuiltState& state, const RowFold::Vis
 Status StateBuilder::ForEachUserRow(int32_t partition, const RowFold::Visit& visit) {
   PartitionBuilder& builder = *partitions_[static_cast<size_t>(partition)];
   return builder.runs().ForEach([&](FilterId filter) { return builder.HorizonOf(filter); }, visit);
+}
+
+TimeMs StateBuilder::PartitionTime(int32_t partition) const {
+  return partitions_[static_cast<size_t>(partition)]->position().partition_time;
 }
 
 uint64_t StateBuilder::sorted_bytes() const {

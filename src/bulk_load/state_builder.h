@@ -72,6 +72,8 @@ class StateBuilder {
   Status ForEachUserRow(int32_t partition, const RowFold::Visit& visit);
 
   const BuildCounts& counts() const { return counts_; }
+  /// Of a partition's events. After Finish.
+  TimeMs PartitionTime(int32_t partition) const;
   /// Of sorted rows, in files.
   uint64_t sorted_bytes() const;
 

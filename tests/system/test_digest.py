@@ -135,3 +135,81 @@ def test_wrong_arguments_are_named(tmp_path, reading):
     assert "no directory of backups" in run("digest", "--from", tmp_path, status=1)[1]
     (tmp_path / "bad.json").write_text("{}")
     assert "--expect" in run("digest", "--dir", tmp_path, "--expect", tmp_path / "bad.json", status=2)[1]
+
+
+HISTORY_FILTERS = [
+    {"name": "default", "snapshot": None, "window_days": 30, "served_ttl_s": 3600 * 24},
+    {"name": "often", "snapshot": None, "exposures_min": 3, "cooldown_days": 5},
+    {"name": "bought", "snapshot": None, "window_days": 7, "scenes": ["home_*"],
+     "kinds": {"purchased": {"window_days": 30}}},
+]
+
+
+def write_history(folder, count):
+    """Files of events of all kinds; some are older than every window. None is near an edge of one, or of today."""
+    chance = random.Random(9)
+    folder.mkdir()
+    lines = []
+    for i in range(count):
+        at = NOON_MS - int(40 * DAY_MS * (1 - i / count)) // DAY_MS * DAY_MS + chance.randrange(DAY_MS // 4)
+        kind = chance.choices(["exposed", "served", "removed", "purchased", "erased"], [90, 4, 4, 4, 0.2])[0]
+        one = {"user_id": f"u{chance.randrange(80)}", "exposed_at": at, "kind": kind,
+               "scene": chance.choice(["home_feed", "video"])}
+        lines.append(json.dumps(one if kind == "erased" else {**one, "item_id": f"n{chance.randrange(600)}"}))
+    third = count // 3
+    for number in range(3):
+        part = lines[number * third:(number + 1) * third]
+        (folder / f"{number}.jsonl").write_text("\n".join(part) + "\n")
+
+
+def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, partitions=3, retention_ms=-1)
+    seend = daemon(topic_name, {"filters": HISTORY_FILTERS}).start()
+    files, scratch = tmp_path / "history", tmp_path / "scratch"
+    write_history(files, 12_000)
+    scratch.mkdir()
+    history = ("--config", seend.config_path, "--scratch", scratch, "--memory-mib", 64)
+    before = run_json("digest", "--history", files, *history)
+    assert all(f["items"] > 0 and f["removals"] > 0 for f in before["sum"]), before["sum"]
+    assert sum(f["users_without_id"] for p in before["partitions"] for f in p["filters"]) > 0
+    expected = tmp_path / "expected.json"
+    expected.write_text(json.dumps(before))
+    run("replay", files, "--config", seend.config_path, "--quiet")
+    at_daemon = ("--http", f"http://{seend.address}", "--wait", "--quiet", "--expect", expected)
+    assert "equal to" in run("digest", *at_daemon)[1]
+
+    # What the topic holds is a history, too, and needs no broker but for itself.
+    of_topic = run_json("digest", "--from-topic", topic_name, *history, "--expect", expected)
+    assert by_partition(of_topic) == by_partition(before)
+    elsewhere = run_json("digest", "--history", files, *history, "--partitions", 3, "--brokers", "127.0.0.1:9",
+                         "--expect", expected)
+    assert by_partition(elsewhere) == by_partition(before)
+
+    # One event less, or one more in the daemon, and they differ.
+    last = (files / "2.jsonl").read_text().splitlines()
+    one = next(i for i in reversed(range(len(last))) if json.loads(last[i])["kind"] == "exposed")
+    (files / "2.jsonl").write_text("\n".join(last[:one] + last[one + 1:] + [
+        json.dumps({"user_id": "u1", "item_id": "another", "exposed_at": NOON_MS, "scene": "home_feed"})]) + "\n")
+    _, said = run("digest", "--history", files, *history, "--quiet", "--expect", expected, status=1)
+    assert "filter default" in said and "filter bought" in said
+    topics.produce(topic_name, [("u1", event("u1", "one-more", NOON_MS))])
+    assert "filter default" in run("digest", *at_daemon, status=1)[1]
+    assert not list(scratch.iterdir()), "it leaves nothing behind"
+
+
+def test_a_history_with_mistakes_is_named(daemon, topic_name, tmp_path):
+    seend = daemon(topic_name, {"filters": HISTORY_FILTERS})
+    seend.config_path.write_text(json.dumps(seend.config))
+    files = tmp_path / "history"
+    write_history(files, 300)
+    history = ("digest", "--history", files, "--quiet")
+    assert "--config" in run(*history, status=2)[1]
+    history = (*history, "--config", seend.config_path)
+    assert "--dir" in run(*history, "--dir", tmp_path, status=2)[1]
+    assert "--wait" in run(*history, "--wait", status=2)[1]
+    assert "one of them" in run(*history, "--from-topic", topic_name, status=2)[1]
+    assert "--partitions" in run(*history, status=1)[1], "the topic doesn't exist"
+    run(*history, "--partitions", 2)
+    (files / "3.jsonl").write_text("nonsense\n" * 100)
+    assert "not_json" in run(*history, "--partitions", 2, status=3)[1]
+    assert "100 lines" in run(*history, "--partitions", 2, "--rejects-max", "90%")[1]

@@ -109,8 +109,10 @@ Result<DaemonClient> DaemonClient::Make(std::string_view base) {
   return DaemonClient(std::move(*http));
 }
 
-Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id) {
-  const std::string target = UserPath(filter, user_id);
+Result<std::string> DaemonClient::Snapshot(std::string_view filter, std::string_view user_id,
+                                           std::string_view format) {
+  std::string target = UserPath(filter, user_id);
+  if (!format.empty()) target += fmt::format("?format={}", format);
   auto answer = Expect200(target, http_.Get(target));
   if (!answer) return Fail(answer.error());
   return std::move(answer->body);

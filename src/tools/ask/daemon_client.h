@@ -44,8 +44,10 @@ class DaemonClient {
  public:
   static Result<DaemonClient> Make(std::string_view base);
 
-  /// Snapshot bytes; an unknown user's are a valid empty filter.
-  Result<std::string> Snapshot(std::string_view filter, std::string_view user_id);
+  /// Snapshot bytes; an unknown user's are a valid empty filter. `format`: of another kind than the
+  /// configuration's.
+  Result<std::string> Snapshot(std::string_view filter, std::string_view user_id,
+                               std::string_view format = {});
   /// Of `items`, those not seen, in order, each once. At most 20,000 items. `created_at`: of all of them.
   Result<std::vector<std::string>> Unseen(std::string_view filter, std::string_view user_id,
                                           std::span<const std::string> items,

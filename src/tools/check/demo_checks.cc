@@ -47,13 +47,14 @@ std::vector<std::string> DemoCandidates::Unsent() const {
 }
 
 DemoCandidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now) {
-  const SeenItems seen = oracle.Seen(user_id, oracle.Horizon(now));
+  const SeenItems seen = oracle.Seen(user_id, Moment::At(now));
   std::vector<std::pair<std::string, bool>> chosen;
   const size_t sent = std::min(count / 2, seen.must.size());
   chosen.reserve(count);
   for (size_t i = 0; i < sent; ++i)
     chosen.emplace_back(oracle.Item(seen.must[i * seen.must.size() / sent]), true);
-  auto others = NegativesFor(oracle, user_id, seen, static_cast<uint32_t>(2 * (count - sent)));
+  auto others =
+      NegativesFor(oracle, user_id, oracle.ItemsOf(user_id), static_cast<uint32_t>(2 * (count - sent)));
   others.resize(count - sent);  // the first half: items of other users
   for (std::string& item : others) chosen.emplace_back(std::move(item), false);
   Random random(count);
@@ -81,7 +82,7 @@ Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const s
                              const SnapshotTopic& published) {
   const std::string user(oracle.BusiestUser());
   const TimeMs now = SystemClock().WallNow();
-  const SeenItems seen = oracle.Seen(user, oracle.Horizon(now));
+  const SeenItems seen = oracle.Seen(user, Moment::At(now));
   const DemoCandidates candidates = ChooseCandidates(oracle, user, 20, now);
   fmt::print("\nThe busiest user, {}: {} exposures of {} items were sent. 20 candidates go in:\n", user,
              WithThousands(oracle.ExposuresOf(user)), WithThousands(seen.must.size() + seen.may.size()));
@@ -125,8 +126,7 @@ Result<bool> CheckOtherUsers(const Oracle& oracle, DaemonClient daemon, const st
   const size_t chosen = std::min(count, users.size());
   for (size_t i = 0; i < chosen; ++i)
     std::swap(users[i], users[i + random.Below(static_cast<uint32_t>(users.size() - i))]);
-  UserChecker checker(oracle, std::move(daemon),
-                      {.filter = filter, .negatives_per_user = 64, .published = true});
+  UserChecker checker(oracle, daemon, {.filter = filter, .negatives_per_user = 64, .published = true});
   for (size_t i = 0; i < chosen; ++i) {
     const std::string user(users[i]);
     if (auto status = checker.Check(user, published.Find(user)); !status) return Fail(status.error());

@@ -69,7 +69,7 @@ class SnapshotFollower {
 class Demo {
  public:
   Demo(const DemoOptions& options, DaemonClient daemon)
-      : options_(options), daemon_(std::move(daemon)), oracle_(OracleRules{}) {}
+      : options_(options), daemon_(std::move(daemon)), judge_(rules_), oracle_(rules_) {}
 
   Result<bool> Run(const ClientSettings& settings) {
     auto producer = BulkProducer::Open({.brokers = options_.kafka.brokers,
@@ -165,7 +165,10 @@ class Demo {
 
   Status Send(std::string_view user_id, std::string_view payload) {
     if (auto sent = producer_->Send(user_id, payload, std::nullopt); !sent) return sent;
-    oracle_.AddRecord(SystemClock().WallNow(), payload);
+    Record record;
+    record.timestamp = SystemClock().WallNow();
+    record.value = payload;
+    if (const auto told = judge_.Read(record)) oracle_.Add(*told);
     if (SystemClock().Now() - last_at_ >= std::chrono::seconds(1)) return PrintLine();
     return {};
   }
@@ -193,7 +196,7 @@ class Demo {
   bool CheckTotals() const {
     const double taken_in = last_.events - first_.events;
     const double rejected = last_.rejected - first_.rejected;
-    const auto sent = static_cast<double>(oracle_.counts().exposures);
+    const auto sent = static_cast<double>(judge_.counts().exposures);
     fmt::print(
         "\n{:.0f} events sent, {:.0f} taken in, {:.0f} rejected; over all of them event to visible {} / {}, "
         "event to "
@@ -209,6 +212,8 @@ class Demo {
 
   const DemoOptions& options_;
   DaemonClient daemon_;
+  const OracleRules rules_;
+  EventJudge judge_;
   Oracle oracle_;
   std::unique_ptr<BulkProducer> producer_;
   DemoScrape first_;

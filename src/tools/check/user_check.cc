@@ -15,6 +15,7 @@
 namespace seen {
 namespace {
 
+constexpr int64_t kRepublishedWithinMs = 10'000;
 constexpr size_t kItemsAtOnce = 10'000;  // the daemon takes at most 20,000 a question
 
 // What is only like the seen hasn't been seen.
@@ -34,20 +35,23 @@ std::optional<std::string_view> SimilarOf(const SnapshotView& view) {
   return view.similar()->payload;
 }
 
-std::vector<Fingerprint> FingerprintsOf(const Oracle& oracle, const std::vector<uint32_t>& items) {
-  std::vector<Fingerprint> fingerprints;
-  fingerprints.reserve(items.size());
-  for (const uint32_t item : items) fingerprints.push_back(oracle.ItemFingerprint(item));
-  std::sort(fingerprints.begin(), fingerprints.end());
-  fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
-  return fingerprints;
-}
-
 }  // namespace
 
+/// What the daemon answered, and what it should have.
 struct UserChecker::Question {
-  SeenItems seen;
+  std::string snapshot;
+  std::string exact;          // the same filter as its fingerprints
+  std::vector<uint32_t> own;  // items that were told of the user
   std::vector<std::string> negatives;
+  std::unordered_set<std::string> unseen;  // of both
+  Moment moment;
+  SeenItems seen;
+
+  /// The filter rightly holds it.
+  bool Holds(Fingerprint fingerprint) const {
+    return std::binary_search(seen.fingerprints_must.begin(), seen.fingerprints_must.end(), fingerprint) ||
+           std::binary_search(seen.fingerprints_may.begin(), seen.fingerprints_may.end(), fingerprint);
+  }
 };
 
 void CheckOutcome::Add(const CheckOutcome& other) {
@@ -64,6 +68,10 @@ void CheckOutcome::Add(const CheckOutcome& other) {
   sum.count_mismatches += more.count_mismatches;
   sum.horizon_mismatches += more.horizon_mismatches;
   sum.unexplained += more.unexplained;
+  sum.strangers += more.strangers;
+  sum.left_window += more.left_window;
+  sum.taken_back += more.taken_back;
+  sum.too_few_exposures += more.too_few_exposures;
   sum.snapshot_false_positives += more.snapshot_false_positives;
   sum.unseen_false_positives += more.unseen_false_positives;
   sum.rate_asked_sum += more.rate_asked_sum;
@@ -72,8 +80,10 @@ void CheckOutcome::Add(const CheckOutcome& other) {
   }
 }
 
-void UserChecker::Failed(std::string message) {
-  if (outcome_.failures.size() < CheckOutcome::kFailuresMax) outcome_.failures.push_back(std::move(message));
+void UserChecker::Failed(std::string_view user_id, std::string_view message) {
+  if (outcome_.failures.size() >= CheckOutcome::kFailuresMax) return;
+  const std::string filter = options_.names_filter ? fmt::format("filter {}, ", options_.filter) : "";
+  outcome_.failures.push_back(fmt::format("{}{}: {}", filter, user_id, message));
 }
 
 Status UserChecker::Check(std::string_view user_id, const std::string* published) {
@@ -85,127 +95,172 @@ Status UserChecker::Check(std::string_view user_id, const std::string* published
   return CheckToday(user_id, published);
 }
 
-Status UserChecker::CheckToday(std::string_view user_id, const std::string* published) {
-  const Day promised = oracle_.Horizon(SystemClock().WallNow());
-  const auto served = daemon_.Snapshot(options_.filter, user_id);
-  if (!served) return Fail(served.error());
-  const auto view = SnapshotView::Parse(*served);
-  if (!view) return Fail(Code::kMalformed, fmt::format("snapshot of {}: {}", user_id, view.error().message));
-  if (view->meta().horizon != promised) {
-    ++outcome_.counts.horizon_mismatches;
-    Failed(fmt::format("{}: the snapshot counts from {} on instead of {}; is the filter's window_days given?",
-                       user_id, DayText(view->meta().horizon), DayText(promised)));
-  }
+// All questions come first: what the oracle expects depends on when they were answered.
+Result<UserChecker::Question> UserChecker::Ask(std::string_view user_id) {
   Question question;
-  question.seen = oracle_.Seen(user_id, std::min(promised, view->meta().horizon));
-  question.negatives = NegativesFor(oracle_, user_id, question.seen, options_.negatives_per_user);
-  ++outcome_.counts.users;
-  outcome_.counts.items += question.seen.must.size();
-  outcome_.counts.negatives += question.negatives.size();
-  CheckSnapshot(question, user_id, *served);
-  if (options_.published) CheckPublished(question, user_id, published, *served);
-  return CheckUnseen(question, user_id);
+  question.moment.from = SystemClock().WallNow();
+  auto snapshot = daemon_.Snapshot(options_.filter, user_id);
+  if (!snapshot) return Fail(snapshot.error());
+  question.snapshot = std::move(*snapshot);
+  auto exact = daemon_.Snapshot(options_.filter, user_id, SnapshotFormatName(SnapshotFormat::kFingerprints));
+  if (!exact) return Fail(exact.error());
+  question.exact = std::move(*exact);
+  question.own = oracle_.ItemsOf(user_id);
+  question.negatives = NegativesFor(oracle_, user_id, question.own, options_.negatives_per_user);
+  if (Status asked = AskUnseen(user_id, question); !asked) return Fail(asked.error());
+  question.moment.to = SystemClock().WallNow();
+  question.seen = oracle_.Seen(user_id, question.moment, options_.filter_number);
+  return question;
 }
 
-void UserChecker::CheckSnapshot(const Question& question, std::string_view user_id, std::string_view bytes) {
-  const auto view = SnapshotView::Parse(bytes);
+Status UserChecker::AskUnseen(std::string_view user_id, Question& question) {
+  std::vector<std::string> candidates;
+  candidates.reserve(question.own.size() + question.negatives.size());
+  for (const uint32_t item : question.own) candidates.emplace_back(oracle_.Item(item));
+  candidates.insert(candidates.end(), question.negatives.begin(), question.negatives.end());
+  for (size_t begin = 0; begin < candidates.size(); begin += kItemsAtOnce) {
+    const auto part = std::span(candidates).subspan(begin, std::min(kItemsAtOnce, candidates.size() - begin));
+    const auto answer = daemon_.UnseenAnswer(options_.filter, user_id, part);
+    if (!answer) return Fail(answer.error());
+    if (Status taken = TakeUnseen(*answer, question.unseen); !taken) return taken;
+  }
+  return {};
+}
+
+Status UserChecker::CheckToday(std::string_view user_id, const std::string* published) {
+  const Day promised = oracle_.Horizon(SystemClock().WallNow(), options_.filter_number);
+  const auto question = Ask(user_id);
+  if (!question) return Fail(question.error());
+  const auto view = SnapshotView::Parse(question->snapshot);
+  if (!view) return Fail(Code::kMalformed, fmt::format("snapshot of {}: {}", user_id, view.error().message));
+  CheckCounts& counts = outcome_.counts;
+  if (view->meta().horizon != promised) {
+    ++counts.horizon_mismatches;
+    Failed(user_id,
+           fmt::format("the snapshot counts from {} on instead of {}; is the filter's window_days given?",
+                       DayText(view->meta().horizon), DayText(promised)));
+  }
+  ++counts.users;
+  counts.items += question->seen.must.size();
+  counts.negatives += question->negatives.size();
+  counts.left_window += question->seen.left_window;
+  counts.taken_back += question->seen.taken_back;
+  counts.too_few_exposures += question->seen.too_few_exposures;
+  CheckSnapshot(*question, user_id);
+  if (options_.published) CheckPublished(*question, user_id, published);
+  CheckUnseen(*question, user_id);
+  if (options_.history_complete) CheckStrangers(*question, user_id);
+  return {};
+}
+
+void UserChecker::CheckSnapshot(const Question& question, std::string_view user_id) {
+  const auto view = SnapshotView::Parse(question.snapshot);
   const SnapshotMeta& meta = view->meta();
   outcome_.counts.rate_asked_sum += meta.false_positive_rate;
   for (const uint32_t item : question.seen.must) {
     if (view->MightContain(oracle_.ItemFingerprint(item))) continue;
     ++outcome_.counts.snapshot_false_negatives;
-    Failed(fmt::format("{}: item {} was sent and is not in the snapshot", user_id, oracle_.Item(item)));
+    Failed(user_id, fmt::format("item {} was sent and is not in the snapshot", oracle_.Item(item)));
   }
   for (const std::string& item : question.negatives) {
     if (view->MightContain(item)) ++outcome_.counts.snapshot_false_positives;
   }
-  const size_t at_least = FingerprintsOf(oracle_, question.seen.must).size();
-  std::vector<uint32_t> all = question.seen.must;
-  all.insert(all.end(), question.seen.may.begin(), question.seen.may.end());
-  const size_t at_most = FingerprintsOf(oracle_, all).size();
+  const size_t at_least = question.seen.fingerprints_must.size();
+  const size_t at_most = at_least + question.seen.fingerprints_may.size();
   if (meta.item_count < at_least || (options_.history_complete && meta.item_count > at_most)) {
     ++outcome_.counts.count_mismatches;
-    Failed(fmt::format("{}: the snapshot counts {} items, {} to {} were sent", user_id, meta.item_count,
-                       at_least, at_most));
+    Failed(user_id, fmt::format("the snapshot counts {} items, {} to {} were sent", meta.item_count, at_least,
+                                at_most));
   }
 }
 
 void UserChecker::CheckPublished(const Question& question, std::string_view user_id,
-                                 const std::string* published, std::string_view served) {
+                                 const std::string* published) {
   if (published == nullptr) {
     if (question.seen.must.empty()) return;
     ++outcome_.counts.published_missing;
-    Failed(fmt::format("{}: no snapshot was published", user_id));
+    Failed(user_id, "no snapshot was published");
     return;
   }
   const auto view = SnapshotView::Parse(*published);
-  const auto served_view = SnapshotView::Parse(served);
+  const auto served_view = SnapshotView::Parse(question.snapshot);
   if (!view) {
     ++outcome_.counts.published_differing;
-    Failed(fmt::format("{}: the published snapshot can't be read: {}", user_id, view.error().message));
+    Failed(user_id, fmt::format("the published snapshot can't be read: {}", view.error().message));
     return;
   }
   for (const uint32_t item : question.seen.must) {
     if (view->MightContain(oracle_.ItemFingerprint(item))) continue;
     ++outcome_.counts.published_false_negatives;
-    Failed(fmt::format("{}: item {} was sent and is not in the published snapshot", user_id,
-                       oracle_.Item(item)));
+    Failed(user_id, fmt::format("item {} was sent and is not in the published snapshot", oracle_.Item(item)));
   }
-  // One published before the day changed may rightly count a day more.
+  // One published before the day changed, or before something that was served ended, may rightly hold more.
+  const bool ended =
+      std::any_of(question.seen.served_ends.begin(), question.seen.served_ends.end(), [&](uint32_t second) {
+        return second * int64_t{1000} + kRepublishedWithinMs >= options_.published_at.value &&
+               second * int64_t{1000} <= question.moment.to.value;
+      });
   const bool same_day = view->meta().horizon == served_view->meta().horizon;
   const bool same = view->payload() == served_view->payload() && SimilarOf(*view) == SimilarOf(*served_view);
-  if (same_day && !same) {
+  if (same_day && !ended && !same) {
     ++outcome_.counts.published_differing;
-    Failed(fmt::format(
-        "{}: the published filter ({} items, offset {}) is not the one served ({} items, offset {})", user_id,
-        view->meta().item_count, view->meta().input_offset, served_view->meta().item_count,
-        served_view->meta().input_offset));
+    Failed(
+        user_id,
+        fmt::format("the published filter ({} items, offset {}) is not the one served ({} items, offset {})",
+                    view->meta().item_count, view->meta().input_offset, served_view->meta().item_count,
+                    served_view->meta().input_offset));
   }
 }
 
-Status UserChecker::CheckUnseen(const Question& question, std::string_view user_id) {
-  std::vector<std::string> candidates;
-  candidates.reserve(question.seen.must.size() + question.negatives.size());
-  for (const uint32_t item : question.seen.must) candidates.emplace_back(oracle_.Item(item));
-  candidates.insert(candidates.end(), question.negatives.begin(), question.negatives.end());
-  std::unordered_set<std::string> unseen;
-  for (size_t begin = 0; begin < candidates.size(); begin += kItemsAtOnce) {
-    const auto part = std::span(candidates).subspan(begin, std::min(kItemsAtOnce, candidates.size() - begin));
-    const auto answer = daemon_.UnseenAnswer(options_.filter, user_id, part);
-    if (!answer) return Fail(answer.error());
-    if (Status taken = TakeUnseen(*answer, unseen); !taken) return taken;
-  }
+void UserChecker::CheckUnseen(const Question& question, std::string_view user_id) {
   for (const uint32_t item : question.seen.must) {
-    if (!unseen.contains(std::string(oracle_.Item(item)))) continue;
+    if (!question.unseen.contains(std::string(oracle_.Item(item)))) continue;
     ++outcome_.counts.unseen_false_negatives;
-    Failed(fmt::format("{}: item {} was sent and is said to be unseen", user_id, oracle_.Item(item)));
+    Failed(user_id, fmt::format("item {} was sent and is said to be unseen", oracle_.Item(item)));
   }
-  std::vector<uint32_t> all = question.seen.must;
-  all.insert(all.end(), question.seen.may.begin(), question.seen.may.end());
-  const auto known = FingerprintsOf(oracle_, all);
-  for (const std::string& item : question.negatives) {
-    if (unseen.contains(item)) continue;
+  const auto check_extra = [&](std::string_view item, std::string_view what) {
+    if (question.unseen.contains(std::string(item))) return;
     ++outcome_.counts.unseen_false_positives;
-    if (!options_.history_complete || std::binary_search(known.begin(), known.end(), FingerprintOf(item)))
-      continue;
+    // A shared fingerprint explains it. Where the topic's start is gone, the item may have been sent before.
+    if (!options_.history_complete || question.Holds(FingerprintOf(item))) return;
     ++outcome_.counts.unexplained;
-    Failed(fmt::format("{}: item {} was never sent and is said to be seen", user_id, item));
-  }
-  return {};
+    Failed(user_id, fmt::format("item {} {} and is said to be seen", item, what));
+  };
+  for (const uint32_t item : question.seen.not_seen) check_extra(oracle_.Item(item), "doesn't count");
+  for (const std::string& item : question.negatives) check_extra(item, "was never sent");
 }
 
-std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id, const SeenItems& seen,
-                                      uint32_t count) {
+// The set itself, whatever items were asked for.
+void UserChecker::CheckStrangers(const Question& question, std::string_view user_id) {
+  const auto view = SnapshotView::Parse(question.exact);
+  const auto* set = view ? std::get_if<ExactFingerprintsView>(&view->view()) : nullptr;
+  if (set == nullptr) {
+    ++outcome_.counts.strangers;
+    Failed(user_id, "the daemon doesn't give the filter's fingerprints");
+    return;
+  }
+  for (const Fingerprint fingerprint : set->Fingerprints()) {
+    if (question.Holds(fingerprint)) continue;
+    ++outcome_.counts.strangers;
+    const auto known = std::find_if(question.own.begin(), question.own.end(), [&](uint32_t item) {
+      return oracle_.ItemFingerprint(item) == fingerprint;
+    });
+    Failed(user_id, known != question.own.end()
+                        ? fmt::format("the filter holds item {}, which doesn't count", oracle_.Item(*known))
+                        : fmt::format("the filter holds fingerprint {:08x}, of no item that was sent",
+                                      fingerprint.value));
+  }
+}
+
+std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id,
+                                      const std::vector<uint32_t>& own, uint32_t count) {
   Random random(UserKeyOf(user_id).low);
   std::vector<std::string> negatives;
   std::unordered_set<uint32_t> taken;
   const auto items = static_cast<uint32_t>(oracle.item_count());
   for (uint32_t attempt = 0; items > 0 && attempt < count * 4 && negatives.size() < count / 2; ++attempt) {
     const uint32_t item = random.Below(items);
-    if (std::binary_search(seen.must.begin(), seen.must.end(), item) ||
-        std::binary_search(seen.may.begin(), seen.may.end(), item) || !taken.insert(item).second) {
-      continue;
-    }
+    if (std::binary_search(own.begin(), own.end(), item) || !taken.insert(item).second) continue;
     negatives.emplace_back(oracle.Item(item));
   }
   while (negatives.size() < count) negatives.push_back(fmt::format("never-sent-{:016x}", random.Next()));

@@ -25,17 +25,23 @@ struct CheckCounts {
   uint64_t count_mismatches = 0;           // item_count isn't the number of fingerprints that must be in
   uint64_t horizon_mismatches = 0;         // the filter forgets too early or too late
   uint64_t unexplained = 0;  // said to be seen by POST .../unseen without a fingerprint's collision
+  uint64_t strangers = 0;    // fingerprints that the filter holds and nothing of the user's has
 
   uint64_t snapshot_false_positives = 0;  // allowed at the configured rate
-  uint64_t unseen_false_positives = 0;    // a 32-bit collision each
+  uint64_t unseen_false_positives = 0;    // a 32-bit collision each, if it isn't unexplained
   double rate_asked_sum = 0;              // over users, of the snapshots' false_positive_rate
+
+  // Why items that were told of users aren't seen; as SeenItems.
+  uint64_t left_window = 0;
+  uint64_t taken_back = 0;
+  uint64_t too_few_exposures = 0;
 
   uint64_t FalseNegatives() const {
     return snapshot_false_negatives + unseen_false_negatives + published_false_negatives;
   }
   uint64_t Failures() const {
     return FalseNegatives() + published_missing + published_differing + count_mismatches +
-           horizon_mismatches + unexplained;
+           horizon_mismatches + unexplained + strangers;
   }
   double SnapshotFalsePositiveRate() const {
     return negatives == 0 ? 0
@@ -53,8 +59,11 @@ struct CheckOutcome {
 
 struct CheckOptions {
   std::string filter = "default";
+  size_t filter_number = 0;   // in the oracle's rules
+  bool names_filter = false;  // in failures
   uint32_t negatives_per_user = 64;
-  bool published = false;  // look at the published snapshot too
+  bool published = false;    // look at the published snapshot too
+  TimeMs published_at = {};  // when it was read
   bool history_complete =
       true;  // false: the topic's start is gone, so a filter may hold more than the oracle knows
 };
@@ -62,8 +71,8 @@ struct CheckOptions {
 /// One thread; several may share an oracle nobody adds to.
 class UserChecker {
  public:
-  UserChecker(const Oracle& oracle, DaemonClient daemon, const CheckOptions& options)
-      : oracle_(oracle), daemon_(std::move(daemon)), options_(options) {}
+  UserChecker(const Oracle& oracle, DaemonClient& daemon, const CheckOptions& options)
+      : oracle_(oracle), daemon_(daemon), options_(options) {}
 
   /// Adds to Outcome(). `published`: the user's last published snapshot, nullptr: there is none. Errors: the
   /// daemon gave no answer.
@@ -73,21 +82,23 @@ class UserChecker {
  private:
   struct Question;
   Status CheckToday(std::string_view user_id, const std::string* published);
-  void Failed(std::string message);
-  void CheckSnapshot(const Question& question, std::string_view user_id, std::string_view bytes);
-  void CheckPublished(const Question& question, std::string_view user_id, const std::string* published,
-                      std::string_view served);
-  Status CheckUnseen(const Question& question, std::string_view user_id);
+  void Failed(std::string_view user_id, std::string_view message);
+  Result<Question> Ask(std::string_view user_id);
+  Status AskUnseen(std::string_view user_id, Question& question);
+  void CheckSnapshot(const Question& question, std::string_view user_id);
+  void CheckPublished(const Question& question, std::string_view user_id, const std::string* published);
+  void CheckUnseen(const Question& question, std::string_view user_id);
+  void CheckStrangers(const Question& question, std::string_view user_id);
 
   const Oracle& oracle_;
-  DaemonClient daemon_;
+  DaemonClient& daemon_;
   CheckOptions options_;
   CheckOutcome outcome_;
 };
 
-/// `count` item ids the user must not be said to have seen: up to half of them other users' items, the rest
-/// never sent to anybody. The same user gets the same ones.
-std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id, const SeenItems& seen,
-                                      uint32_t count);
+/// `count` item ids that nobody told of the user: up to half of them other users' items, the rest never sent
+/// to anybody. `own`: the user's, sorted. The same user gets the same ones.
+std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id,
+                                      const std::vector<uint32_t>& own, uint32_t count);
 
 }  // namespace seen

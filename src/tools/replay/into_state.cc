@@ -42,6 +42,12 @@ Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& optio
 /// Where live consumption of each partition begins.
 Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings,
                                                const ReplayTarget& target) {
+  std::map<int32_t, int64_t> offsets;
+  const auto begin_all_at_0 = [&] {
+    for (int32_t partition = 0; partition < *settings.partitions; ++partition) offsets[partition] = 0;
+    return std::move(offsets);
+  };
+  if (settings.live_from.empty() && settings.partitions) return begin_all_at_0();
   TopicReader::Options options{.brokers = target.brokers,
                                .client = target.client,
                                .topic = target.topic,
@@ -51,17 +57,13 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
                                .from_offsets = {},
                                .to_offsets = {}};
   const bool from_end = settings.live_from == "end";
-  if (settings.live_from != "earliest" && !from_end) {
+  if (settings.live_from != "earliest" && !settings.live_from.empty() && !from_end) {
     const auto time = ParseTime("--live-from", settings.live_from, SystemClock().WallNow());
     if (!time) return Fail(time.error());
     options.from_time = *time;
   }
   const auto reader = OpenInput(options);
-  std::map<int32_t, int64_t> offsets;
-  if (!reader && reader.error().code == Code::kNotFound && settings.partitions) {
-    for (int32_t partition = 0; partition < *settings.partitions; ++partition) offsets[partition] = 0;
-    return offsets;
-  }
+  if (!reader && reader.error().code == Code::kNotFound && settings.partitions) return begin_all_at_0();
   if (!reader) {
     return Fail(
         reader.error().code,

@@ -19,7 +19,8 @@ struct IntoStateSettings {
   uint64_t memory_bytes = 0;
   unsigned threads = 1;
   std::optional<int32_t> partitions;  // nullopt: as the input topic has
-  std::string live_from;              // earliest, end, or a time
+  std::string live_from;              // earliest, end, or a time; empty: no daemon goes on from it, so no
+                                      // broker is asked if `partitions` are given
   bool whole = false;                 // there is no older history: filters are complete
   std::optional<TimeMs> since, until;
   bool quiet = false;

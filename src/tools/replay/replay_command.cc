@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "base/threads.h"
-#include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/replay/dry_run.h"
+#include "tools/replay/history_options.h"
 #include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
 #include "tools/replay/replay_metrics.h"
@@ -26,16 +26,8 @@ namespace {
 
 struct ReplayOptions {
   KafkaOptions kafka;
-  std::vector<std::string> files;
-  std::vector<std::string> from_topics;
-  std::string from_brokers;
-  std::vector<std::string> from_client;
-  std::string from_offsets;
-  std::string to_offsets;
-  std::string since;
-  std::string until;
+  HistoryOptions history;
   std::string config;
-  std::string order = "name";
   std::string timestamps = "exposed_at";
   std::string progress;
   std::string rejects;
@@ -70,11 +62,7 @@ Status CheckOptions(const ReplayOptions& options) {
       return Fail(Code::kInvalidArgument, "--status: say which run by --progress FILE");
     return {};
   }
-  const bool from_topic = !options.from_topics.empty();
-  if (from_topic == !options.files.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "replay: give FILES (folders, globs; - for standard input) or --from-topic, one of them");
-  }
+  if (Status checked = CheckHistoryOptions(options.history, "replay: give FILES"); !checked) return checked;
   if (!options.into_state.empty() && options.into_state_topic)
     return Fail(Code::kInvalidArgument, "--into-state, --into-state-topic: give one of them");
   if (BuildsState(options) && options.config.empty()) {
@@ -82,48 +70,15 @@ Status CheckOptions(const ReplayOptions& options) {
                 "--into-state, --into-state-topic: the state is of filters: name the daemon's configuration "
                 "by --config");
   }
-  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
-  }
-  if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
-    return Fail(Code::kInvalidArgument,
-                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
-  }
   if (BuildsState(options) && !options.progress.empty()) {
     return Fail(Code::kInvalidArgument,
                 "--progress: a build of state is whole or nothing; run it again instead");
   }
-  if (!options.progress.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0) {
+  if (!options.progress.empty() &&
+      std::count(options.history.files.begin(), options.history.files.end(), "-") > 0) {
     return Fail(Code::kInvalidArgument, "--progress: standard input can't be read again; give a file");
   }
   return {};
-}
-
-struct Times {
-  std::optional<TimeMs> since, until;
-};
-
-Result<Times> TimesOf(const ReplayOptions& options) {
-  Times times;
-  const TimeMs now = SystemClock().WallNow();
-  for (const auto& [name, text, into] :
-       {std::tuple{"--since", &options.since, &times.since}, {"--until", &options.until, &times.until}}) {
-    if (text->empty()) continue;
-    const auto time = ParseTime(name, *text, now);
-    if (!time) return Fail(time.error());
-    *into = *time;
-  }
-  if (times.since && times.until && *times.since >= *times.until) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--since, --until: {} isn't before {}, so nothing lies between",
-                            TimeText(*times.since), TimeText(*times.until)));
-  }
-  return times;
-}
-
-/// Of topics the times are the records', and the source looks at them.
-Times TimesOfExposures(const ReplayOptions& options, const Times& times) {
-  return options.from_topics.empty() ? times : Times();
 }
 
 /// "2s", "500ms".
@@ -138,80 +93,6 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
     return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
   return Fail(Code::kInvalidArgument,
               fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
-}
-
-Result<std::vector<TopicRange>> RangesOf(const ReplayOptions& options, const ReplayTarget& target,
-                                         const Times& times) {
-  TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
-                   .client = {},
-                   .topic = {},
-                   .since = times.since,
-                   .until = times.until,
-                   .from_offsets = {},
-                   .to_offsets = {},
-                   .words = {}};
-  // Another cluster has other credentials.
-  auto client = ReadClientSettings("--from-client", options.from_client,
-                                   options.from_brokers.empty() ? target.client : ClientSettings());
-  if (!client) return Fail(client.error());
-  range.client = std::move(*client);
-  for (const auto& [name, text, into] :
-       {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
-        {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
-    auto offsets = ParseOffsets(*text);
-    if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
-    *into = std::move(*offsets);
-  }
-  for (const auto& [partition, from] : range.from_offsets) {
-    const auto to = range.to_offsets.find(partition);
-    if (to == range.to_offsets.end() || from <= to->second) continue;
-    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is behind --to-offsets {0}:{2}",
-                                                    partition, from, to->second));
-  }
-  const auto or_else = [](const std::string& text, std::string_view other) {
-    return text.empty() ? std::string(other) : text;
-  };
-  range.words =
-      fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
-                  or_else(options.to_offsets, or_else(options.until, "its end")));
-  std::vector<TopicRange> ranges;
-  for (const std::string& topic : options.from_topics) {
-    if (topic == target.topic && range.brokers == target.brokers) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
-    }
-    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) { return other.topic == topic; }))
-      continue;
-    ranges.push_back(range);
-    ranges.back().topic = topic;
-  }
-  return ranges;
-}
-
-Result<std::unique_ptr<HistorySource>> SourceOf(const ReplayOptions& options, const ReplayTarget& target,
-                                                const Times& times, const Manifest& manifest) {
-  // Once the arguments are known to be right, and before much is read. A dry run goes on without.
-  const auto reach_target = [&] {
-    return options.dry_run ? Status() : ReachBrokers("--brokers", target.brokers, target.client);
-  };
-  if (!options.from_topics.empty()) {
-    auto ranges = RangesOf(options, target, times);
-    if (!ranges) return Fail(ranges.error());
-    if (Status reached = reach_target(); !reached) return Fail(reached.error());
-    if (Status reached = ReachBrokers(options.from_brokers.empty() ? "--brokers" : "--from-brokers",
-                                      ranges->front().brokers, ranges->front().client);
-        !reached) {
-      return Fail(reached.error());
-    }
-    return MakeTopicSource(*ranges, manifest);
-  }
-  const EventFormat& format = target.config.input.format;
-  auto files = FindHistoryFiles(options.files);
-  if (files && options.order == "time")
-    files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
-  if (!files) return Fail(files.error());
-  if (Status reached = reach_target(); !reached) return Fail(reached.error());
-  return MakeFileSource(std::move(*files), format, manifest);
 }
 
 /// An earlier run's, or a new one's.
@@ -249,7 +130,7 @@ int ShowStatus(const ReplayOptions& options) {
   return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
 }
 
-int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
               HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
   // State is built past the topic, so it doesn't matter what the topic keeps.
@@ -266,8 +147,8 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
   const auto report = DryRun({.config = target.config,
                               .target = topic,
                               .stamps_exposure = by_exposure,
-                              .since = TimesOfExposures(options, times).since,
-                              .until = TimesOfExposures(options, times).until,
+                              .since = TimesOfExposures(options.history, times).since,
+                              .until = TimesOfExposures(options.history, times).until,
                               .quiet = options.quiet},
                              source, rejects);
   if (!report) return ExitWith(report.error());
@@ -285,15 +166,9 @@ int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const Ti
 
 int Finished(const ReplayOptions& options, const Manifest& end, const Status& outcome) {
   const LineCounts counts = end.Counts();
+  static_cast<void>(ReportFiles(end, options.quiet));
   uint64_t not_read = 0;
-  for (const ManifestFile& file : end.files) {
-    not_read += file.bytes_not_read;
-    if (file.state == ManifestFile::State::kDamaged) fmt::print(stderr, "seenctl: {}\n", file.damage);
-    if (file.bytes_not_read > 0 && !options.quiet) {
-      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
-                 WithThousands(file.bytes_not_read));
-    }
-  }
+  for (const ManifestFile& file : end.files) not_read += file.bytes_not_read;
   if (options.json) {
     const nlohmann::ordered_json result = {{"sent", counts.sent},
                                            {"rejected", counts.rejected},
@@ -315,7 +190,7 @@ int Finished(const ReplayOptions& options, const Manifest& end, const Status& ou
   return end.finished && !end.IsDamaged() ? kExitOk : kExitFailed;
 }
 
-int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const Times& times,
+int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
                  HistorySource& source, Rejects& rejects) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   const uint64_t memory_bytes = options.memory_mib << 20;
@@ -335,8 +210,8 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
                  .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
                  .live_from = options.live_from,
                  .whole = options.whole,
-                 .since = TimesOfExposures(options, times).since,
-                 .until = TimesOfExposures(options, times).until,
+                 .since = TimesOfExposures(options.history, times).since,
+                 .until = TimesOfExposures(options.history, times).until,
                  .quiet = options.quiet},
                 target, *destination, source, rejects);
   if (!report) {
@@ -345,15 +220,7 @@ int RunIntoState(const ReplayOptions& options, const ReplayTarget& target, const
   }
   Manifest read;
   source.Describe(read);
-  bool damaged = false;
-  for (const ManifestFile& file : read.files) {
-    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
-    damaged = damaged || !file.damage.empty();
-    if (file.bytes_not_read > 0 && !options.quiet) {
-      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
-                 WithThousands(file.bytes_not_read));
-    }
-  }
+  const bool damaged = ReportFiles(read, options.quiet);
   figures.topics.push_back({.name = target.topic,
                             .range = {},
                             .next_offsets = {},
@@ -389,7 +256,7 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (options.status) return ShowStatus(options);
   const auto share = ParseShare("--rejects-max", options.rejects_max);
   if (!share) return ExitWith(share.error());
-  const auto times = TimesOf(options);
+  const auto times = HistoryTimesOf(options.history);
   if (!times) return ExitWith(times.error());
   const auto lag_max = LagMaxOf(options);
   if (!lag_max) return ExitWith(lag_max.error());
@@ -403,7 +270,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads.
   if (sends && options.pace == "live") YieldToOtherPrograms();
-  auto source = SourceOf(options, *target, *times, *manifest);
+  // State is built from files with the brokers away, and a dry run goes on without.
+  auto source = OpenHistory(options.history, *target, target->topic, *times, *manifest, !options.dry_run);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);
   if (!options.rejects.empty()) {
@@ -429,8 +297,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
                  .event_bytes_max = target->config.input.event_bytes_max,
                  .future_skew_max = target->config.input.future_skew_max,
                  .stamps_exposure = by_exposure,
-                 .since = TimesOfExposures(options, *times).since,
-                 .until = TimesOfExposures(options, *times).until,
+                 .since = TimesOfExposures(options.history, *times).since,
+                 .until = TimesOfExposures(options.history, *times).until,
                  .rate = options.rate,
                  .lag_max = *lag_max,
                  .watermarks_topic = target->config.watermarks ? target->config.watermarks->topic : "",
@@ -452,27 +320,12 @@ Subcommand AddReplay(CLI::App& root) {
   AddKafkaOptions(*app, options->kafka);
   AddPartitionerOption(*app, options->kafka);
   app->add_option(
-      "files", options->files,
+      "files", options->history.files,
       "JSON lines, CSV or TSV with a header, plain, .gz or .zst: files, folders, globs; - is standard input");
   app->add_option(
       "--config", options->config,
       "the daemon's configuration: its fields, kinds, conditions, partitioner, topic and brokers");
-  app->add_option("--order", options->order, "the files' order: by name, or by the time of their first event")
-      ->check(CLI::IsMember({"name", "time"}))
-      ->capture_default_str();
-  app->add_option("--from-topic", options->from_topics, "read this topic instead of files; may be repeated")
-      ->allow_extra_args(false);
-  app->add_option("--from-brokers", options->from_brokers, "where --from-topic is, if elsewhere");
-  app->add_option("--from-client", options->from_client,
-                  "as --client, for the side that is read; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  app->add_option("--from-offsets", options->from_offsets, "from these offsets on: 0:17,1:5");
-  app->add_option("--to-offsets", options->to_offsets, "before these offsets: 0:170,1:50");
-  app->add_option(
-      "--since", options->since,
-      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
-  app->add_option("--until", options->until, "those before this time");
+  AddHistoryOptions(*app, options->history);
   app->add_option("--timestamps", options->timestamps,
                   "the new records' time: exposed_at (windows see history as it was) or now")
       ->check(CLI::IsMember({"exposed_at", "now"}))

@@ -5,32 +5,18 @@
 #include <CLI/CLI.hpp>
 
 #include "kafka/admin.h"
-#include "tools/whole_file.h"
+#include "tools/read_config.h"
 
 namespace seen {
 
 Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
                                       uint64_t event_bytes_max, const CLI::App& app) {
-  std::string text = "{}";
-  if (!path.empty()) {
-    auto whole = ReadWhole(path);
-    if (!whole) return Fail(whole.error().code, "--config: " + whole.error().message);
-    text = std::move(*whole);
-  }
   const bool own_brokers = path.empty() || app.count("--brokers") > 0;
   std::vector<std::string> overrides;
   if (own_brokers) overrides.push_back("kafka.brokers=" + options.brokers);
   if (event_bytes_max > 0) overrides.push_back(fmt::format("input.event_bytes_max={}", event_bytes_max));
-  auto config = LoadConfig(text, overrides);
-  if (!config) {
-    std::string mistakes;
-    for (const ConfigError& error : config.error()) {
-      mistakes += fmt::format("{}{}{}{}", mistakes.empty() ? "" : "; ", error.path,
-                              error.path.empty() ? "" : ": ", error.message);
-    }
-    return Fail(Code::kInvalidArgument,
-                path.empty() ? mistakes : fmt::format("--config: {}: {}", path, mistakes));
-  }
+  auto config = ReadConfig(path, overrides);
+  if (!config) return Fail(config.error());
   auto client =
       ReadClientSettings("--client", options.client, own_brokers ? ClientSettings() : config->kafka.client);
   if (!client) return Fail(client.error());

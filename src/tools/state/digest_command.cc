@@ -1,4 +1,5 @@
-// digest: what a state amounts to, of a daemon, of a stopped daemon's directory or of a backup.
+// digest: what a state amounts to, of a daemon, of a stopped daemon's directory, of a backup, or of a history
+// as a daemon would have it.
 
 #include <fmt/format.h>
 
@@ -6,11 +7,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
+#include "tools/read_config.h"
+#include "tools/replay/history_options.h"
 #include "tools/state/daemon_state.h"
+#include "tools/state/history_digest.h"
 #include "tools/state/state_report.h"
 #include "tools/state/state_source.h"
 #include "tools/whole_file.h"
@@ -23,6 +28,13 @@ struct DigestOptions {
   std::string directory;
   std::string backups;
   std::optional<uint32_t> backup;
+  HistoryOptions history;
+  std::string config;
+  std::string brokers;     // empty: the configuration's
+  int32_t partitions = 0;  // 0: as the input topic has
+  std::string rejects_max = "1%";
+  std::string scratch;
+  uint64_t memory_mib = 1024;
   std::string as_of;
   std::string expect;
   bool wait = false;
@@ -60,7 +72,48 @@ Result<TimeMs> AsOfOf(const DigestOptions& options, const std::optional<StateRep
   return as_of;
 }
 
+Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of) {
+  std::vector<std::string> overrides;
+  if (!options.brokers.empty()) overrides.push_back("kafka.brokers=" + options.brokers);
+  auto config = ReadConfig(options.config, overrides);
+  if (!config) return Fail(config.error());
+  ReplayTarget target{.config = std::move(*config), .brokers = {}, .client = {}, .topic = {}};
+  target.brokers = target.config.kafka.brokers;
+  // Another cluster has other credentials.
+  if (options.brokers.empty()) target.client = target.config.kafka.client;
+  target.topic = target.config.input.topic;
+  target.partitioner = target.config.input.partitioner;
+  const auto share = ParseShare("--rejects-max", options.rejects_max);
+  if (!share) return Fail(share.error());
+  const auto times = HistoryTimesOf(options.history);
+  if (!times) return Fail(times.error());
+  // The input topic is a history like any other: nothing is written into it.
+  auto source = OpenHistory(options.history, target, /*replayed_into=*/"", *times, Manifest{});
+  if (!source) return Fail(source.error());
+  Rejects rejects(*share);
+  auto report = DigestHistory(
+      {.build = {.memory_bytes = options.memory_mib << 20,
+                 .threads = std::max(1U, std::thread::hardware_concurrency()),
+                 .partitions = options.partitions > 0 ? std::optional(options.partitions) : std::nullopt,
+                 .live_from = "",
+                 .whole = true,
+                 .since = TimesOfExposures(options.history, *times).since,
+                 .until = TimesOfExposures(options.history, *times).until,
+                 .quiet = options.quiet},
+       .scratch = options.scratch,
+       .as_of = as_of},
+      target, **source, rejects);
+  if (!report) return report;
+  if (rejects.total() > 0)
+    fmt::print(stderr, "seenctl: warning: {} lines are no events, and aren't in it\n", rejects.total());
+  Manifest read;
+  (*source)->Describe(read);
+  if (ReportFiles(read, options.quiet)) return Fail(Code::kMalformed, "--history: damaged files: no digest");
+  return report;
+}
+
 Result<StateReport> Compute(const DigestOptions& options, TimeMs as_of) {
+  if (!options.history.empty()) return ComputeOfHistory(options, as_of);
   if (!options.directory.empty() || !options.backups.empty()) {
     const auto source = options.directory.empty() ? StateSource::OfBackup(options.backups, options.backup)
                                                   : StateSource::OfDirectory(options.directory);
@@ -88,18 +141,36 @@ void WarnOfThePast(const StateReport& report) {
   }
 }
 
-int RunDigest(const DigestOptions& options) {
+Status CheckSources(const DigestOptions& options) {
   if (!options.directory.empty() && !options.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out"});
+    return Fail(Code::kInvalidArgument, "--from: --dir is given as well; leave one of them out");
   if (options.backup && options.backups.empty())
-    return ExitWith({Code::kInvalidArgument, "--backup: it needs --from, the directory of backups"});
+    return Fail(Code::kInvalidArgument, "--backup: it needs --from, the directory of backups");
+  if (options.history.empty()) return {};
+  if (!options.directory.empty() || !options.backups.empty() || options.wait) {
+    return Fail(Code::kInvalidArgument,
+                "--history, --from-topic: --dir, --from or --wait is given as well; leave one of them out");
+  }
+  if (options.config.empty()) {
+    return Fail(
+        Code::kInvalidArgument,
+        "--history, --from-topic: the state is of filters: name the daemon's configuration by --config");
+  }
+  return CheckHistoryOptions(options.history, "digest: give --history FILES");
+}
+
+int RunDigest(const DigestOptions& options) {
+  if (Status one = CheckSources(options); !one) return ExitWith(one.error());
   const auto expected = ReadExpected(options);
   if (!expected) return ExitWith(expected.error());
   const auto as_of = AsOfOf(options, *expected);
   if (!as_of) return ExitWith(as_of.error());
   CatchInterrupts();
   const auto report = Compute(options, *as_of);
-  if (!report) return ExitWith(report.error());
+  if (!report) {
+    const int status = ExitWith(report.error());
+    return report.error().code == Code::kMalformed && !options.history.empty() ? kExitRejects : status;
+  }
   WarnOfThePast(*report);
   fmt::print("{}", options.json ? StateReportToJson(*report).dump(2) + "\n" : StateReportText(*report));
   if (!*expected) return kExitOk;
@@ -118,6 +189,26 @@ Subcommand AddDigest(CLI::App& root) {
   app->add_option("--dir", options->directory, "a stopped daemon's store.directory, instead of a daemon");
   app->add_option("--from", options->backups, "a directory of backups, instead of a daemon");
   app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");
+  app->add_option("--history", options->history.files,
+                  "files of events, instead of a daemon: as replay takes them; needs --config");
+  app->add_option("--config", options->config,
+                  "with --history or --from-topic: the daemon's configuration, whose filters these are");
+  AddHistoryOptions(*app, options->history);
+  app->add_option("--brokers", options->brokers,
+                  "of a history, where not the configuration's: HOST:PORT,...");
+  app->add_option("--partitions", options->partitions,
+                  "of a history: as many as the input topic has; given, no broker is asked")
+      ->check(CLI::Range(1, 10'000));
+  app->add_option("--rejects-max", options->rejects_max,
+                  "of a history: stop when more than this share of the lines are no events")
+      ->capture_default_str();
+  app->add_option("--scratch", options->scratch,
+                  "of a history: a directory for what is sorted; where it isn't given, the system's for "
+                  "temporary files");
+  app->add_option("--memory-mib", options->memory_mib,
+                  "of a history: memory; what doesn't fit is sorted in files")
+      ->check(CLI::Range(64, 1 << 20))
+      ->capture_default_str();
   app->add_option("--as-of", options->as_of, "leave out what has left its window by then; default: now");
   app->add_option("--expect", options->expect, "compare with this file, which digest --json wrote");
   app->add_flag("--wait", options->wait, "first wait until the daemon's checkpoints hold all of its input");

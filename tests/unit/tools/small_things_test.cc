@@ -114,11 +114,13 @@ TEST(Judge, NamesWhatIsWronglyOfferedAndWronglyHeldBack) {
 }
 
 TEST(ChooseCandidates, MixesItemsOfTheUserWithOthers) {
-  Oracle oracle({});
+  const OracleRules rules;
+  Oracle oracle(rules);
   const TimeMs now{1'763'700'000'000};
   for (int i = 0; i < 200; ++i) {
-    oracle.AddRecord(now, R"({"user_id":")" + std::string(i < 100 ? "u" : "v") + R"(","item_id":"n)" +
-                              std::to_string(i) + R"(","exposed_at":1763700000000})");
+    const std::string item = "n" + std::to_string(i);
+    const ToldItem told{.id = item, .created = DayOf(now), .filters = 1};
+    oracle.Add({.user_id = i < 100 ? "u" : "v", .second = 1'763'700'000, .items = std::span(&told, 1)});
   }
   const DemoCandidates candidates = ChooseCandidates(oracle, "u", 20, now);
   ASSERT_EQ(candidates.items.size(), 20u);

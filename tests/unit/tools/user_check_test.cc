@@ -18,11 +18,21 @@ namespace {
 /// A daemon that says about user "u" what a test wants it to.
 struct FakeDaemon {
   std::set<std::string> in_snapshot;
-  std::set<std::string> held_back;  // by POST .../unseen
-  std::set<std::string> similar;    // and told of by it as like the seen
+  std::set<std::string> held_back;     // by POST .../unseen
+  std::set<std::string> similar;       // and told of by it as like the seen
+  std::set<std::string> only_similar;  // likewise, but not held back as seen
   Day horizon;
   std::optional<std::vector<Fingerprint>> in_similar;  // the snapshot's second filter
+  std::set<std::string> strange;                       // in the filter's fingerprints alone
 
+  std::string Exact() const {
+    std::vector<Fingerprint> fingerprints;
+    for (const std::string& item : held_back) fingerprints.push_back(FingerprintOf(item));
+    for (const std::string& item : strange) fingerprints.push_back(FingerprintOf(item));
+    std::sort(fingerprints.begin(), fingerprints.end());
+    return RenderSnapshot({.format = SnapshotFormat::kFingerprints, .as_of = {}, .horizon = horizon},
+                          fingerprints);
+  }
   std::string Snapshot() const {
     std::vector<Fingerprint> fingerprints;
     for (const std::string& item : in_snapshot) fingerprints.push_back(FingerprintOf(item));
@@ -33,13 +43,15 @@ struct FakeDaemon {
     return bytes;
   }
   std::string Answer(const std::string& request) const {
+    if (request.find("?format=fingerprints ") != std::string::npos) return TinyServer::Response(200, Exact());
     if (request.starts_with("GET")) return TinyServer::Response(200, Snapshot());
     const auto question = nlohmann::json::parse(request.substr(request.find("\r\n\r\n")));
     nlohmann::json unseen = nlohmann::json::array();
     for (const std::string item : question["items"]) {
-      if (!held_back.contains(item)) unseen.push_back(item);
+      if (!held_back.contains(item) && !only_similar.contains(item)) unseen.push_back(item);
     }
     nlohmann::json answer = {{"unseen", unseen}};
+    for (const std::string& item : only_similar) answer["similar"].push_back({{"item_id", item}});
     for (const std::string& item : similar) answer["similar"].push_back({{"item_id", item}});
     return TinyServer::Response(200, answer.dump());
   }
@@ -47,26 +59,35 @@ struct FakeDaemon {
 
 class UserCheck : public testing::Test {
  protected:
-  UserCheck() : oracle_({}) {
+  UserCheck() : oracle_(rules_) {
     const TimeMs now = SystemClock().WallNow();
     for (int i = 0; i < 10; ++i) {
       const std::string item = fmt::format("n{}", i);
-      oracle_.AddRecord(now,
-                        fmt::format(R"({{"user_id":"u","item_id":"{}","exposed_at":{}}})", item, now.value));
+      Add(item, now);
       daemon_.in_snapshot.insert(item);
       daemon_.held_back.insert(item);
     }
     daemon_.horizon = oracle_.Horizon(now);
   }
 
+  void Add(const std::string& item, TimeMs at) {
+    const ToldItem told{.id = item, .created = DayOf(at), .filters = 1};
+    oracle_.Add(
+        {.user_id = "u", .second = static_cast<uint32_t>(at.value / 1000), .items = std::span(&told, 1)});
+  }
+
   CheckOutcome Check(CheckOptions options = {}, const std::string* published = nullptr) {
     TinyServer server([this](int, const std::string& request) { return daemon_.Answer(request); });
-    UserChecker checker(oracle_, *DaemonClient::Make(server.base()), options);
+    auto daemon = DaemonClient::Make(server.base());
+    UserChecker checker(oracle_, *daemon, options);
     const auto status = checker.Check("u", published);
     EXPECT_TRUE(status) << status.error().message;
     return checker.outcome();
   }
 
+  std::string FirstNegative() const { return NegativesFor(oracle_, "u", oracle_.ItemsOf("u"), 64).front(); }
+
+  const OracleRules rules_;
   Oracle oracle_;
   FakeDaemon daemon_;
 };
@@ -100,20 +121,41 @@ TEST_F(UserCheck, ReportsASeenItemThatIsOffered) {
 }
 
 TEST_F(UserCheck, ReportsAnUnseenItemThatIsHeldBackWithoutACollision) {
-  const SeenItems seen = oracle_.Seen("u", daemon_.horizon);
-  daemon_.held_back.insert(NegativesFor(oracle_, "u", seen, 64).front());
-  EXPECT_EQ(Check().counts.unexplained, 1u);
+  daemon_.held_back.insert(FirstNegative());
+  const CheckOutcome outcome = Check();
+  EXPECT_EQ(outcome.counts.unexplained, 1u);
+  EXPECT_EQ(outcome.counts.strangers, 1u) << "the filter's fingerprints say so, too";
   // Where the topic's start is gone it may have been sent before.
   EXPECT_EQ(Check({.history_complete = false}).counts.Failures(), 0u);
 }
 
 TEST_F(UserCheck, TakesNoItemForSeenThatIsHeldBackForBeingSimilar) {
-  const std::string item = NegativesFor(oracle_, "u", oracle_.Seen("u", daemon_.horizon), 64).front();
-  daemon_.held_back.insert(item);
-  daemon_.similar.insert(item);
+  // "similar" lists it, so `unseen` leaves it out although it isn't held back.
+  const std::string item = FirstNegative();
+  daemon_.only_similar.insert(item);
   EXPECT_EQ(Check().counts.Failures(), 0u);
   daemon_.similar.insert("n4");  // which was seen
   EXPECT_EQ(Check().counts.unseen_false_negatives, 1u);
+}
+
+TEST_F(UserCheck, ReportsAFingerprintThatNothingOfTheUserHas) {
+  daemon_.strange.insert("never sent");
+  const CheckOutcome outcome = Check();
+  EXPECT_EQ(outcome.counts.strangers, 1u);
+  EXPECT_EQ(outcome.counts.Failures(), 1u);
+  ASSERT_EQ(outcome.failures.size(), 1u);
+  EXPECT_NE(outcome.failures[0].find("of no item that was sent"), std::string::npos) << outcome.failures[0];
+  EXPECT_EQ(Check({.history_complete = false}).counts.Failures(), 0u);
+}
+
+TEST_F(UserCheck, ReportsAnItemThatLeftTheWindowAndIsStillHeld) {
+  Add("long ago", {SystemClock().WallNow().value - 40 * kMsPerDay});
+  EXPECT_EQ(Check().counts.Failures(), 0u);
+  EXPECT_EQ(Check().counts.left_window, 1u);
+  daemon_.held_back.insert("long ago");
+  const CheckOutcome outcome = Check({.filter = "f", .names_filter = true});
+  EXPECT_EQ(outcome.counts.unexplained, 1u);
+  EXPECT_EQ(outcome.failures[0], "filter f, u: item long ago doesn't count and is said to be seen");
 }
 
 TEST_F(UserCheck, ReportsASnapshotThatHoldsMoreThanWasSent) {

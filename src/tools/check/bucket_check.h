@@ -1,0 +1,57 @@
+#pragma once
+// Checks the users of one bucket after the other, each by all filters, over several connections at once.
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/ask/daemon_client.h"
+#include "tools/check/oracle.h"
+#include "tools/check/user_buckets.h"
+#include "tools/check/user_check.h"
+#include "tools/check/user_sample.h"
+#include "tools/check/verify_plan.h"
+#include "tools/progress.h"
+
+namespace seen {
+
+struct BucketCheckOptions {
+  const VerifyPlan& plan;
+  const UserSample& sample;
+  std::string http;
+  unsigned connections = 4;
+  uint32_t negatives_per_user = 64;
+  bool published = false;
+  TimeMs published_at;
+  bool history_complete = true;
+  Progress::Mode progress = Progress::Mode::kAuto;
+};
+
+/// One thread; it has others of its own.
+class BucketChecker {
+ public:
+  /// kInvalidArgument: the daemon's address.
+  static Result<std::unique_ptr<BucketChecker>> Make(const BucketCheckOptions& options);
+
+  /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or it was interrupted.
+  Status Check(std::string_view records);
+  /// In the order of the plan's filters.
+  const std::vector<CheckOutcome>& outcomes() const { return outcomes_; }
+  uint64_t users() const { return users_; }
+
+ private:
+  using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by place of the filter
+  BucketChecker(const BucketCheckOptions& options, std::vector<DaemonClient> daemons);
+  Status Load(std::string_view records, Oracle& oracle, Published& published) const;
+  Status CheckUsers(const Oracle& oracle, const Published& published);
+
+  const BucketCheckOptions options_;
+  std::vector<DaemonClient> daemons_;  // one a thread
+  std::vector<CheckOutcome> outcomes_;
+  uint64_t users_ = 0;
+  Progress progress_;
+};
+
+}  // namespace seen

@@ -1,0 +1,106 @@
+#include "tools/check/event_judge.h"
+
+#include <algorithm>
+
+namespace seen {
+namespace {
+
+// As the daemon does by default, kinds and all.
+std::shared_ptr<const EventPlan> PlanOf(const OracleRules& rules) {
+  if (rules.plan) return rules.plan;
+  EventFormat format;
+  format.wanted.kind = true;
+  return *EventPlan::Make(format);
+}
+
+const KindRule* RuleOf(const FilterRules& filter, EventKind kind) {
+  const auto found = std::find_if(filter.kinds.begin(), filter.kinds.end(),
+                                  [&](const KindRule& rule) { return rule.kind == kind; });
+  return found == filter.kinds.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+EventJudge::EventJudge(const OracleRules& rules)
+    : rules_(rules), decoder_(rules.event_bytes_max, PlanOf(rules)), too_old_(rules.filters.size()) {}
+
+// Age is judged by the record's own timestamp: a replay decides the same.
+bool EventJudge::IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const {
+  const Day day = DayOf(event.exposed_at);
+  const Day today = DayOf(timestamp);
+  switch (event.kind) {
+    case EventKind::kExposed:
+      return (filter.by_creation ? std::min(created, day) : day) < today - filter.window_days;
+    case EventKind::kServed: {
+      if (!filter.served_ttl_s) return false;
+      const int64_t width = std::max<int64_t>(1, *filter.served_ttl_s / 6);
+      const int64_t end = (event.exposed_at.value / 1000 / width + 1) * width + 6 * width;
+      return end <= timestamp.value / 1000;
+    }
+    case EventKind::kRemoved: {
+      int32_t days = filter.window_days;
+      for (const KindRule& rule : filter.kinds) days = std::max(days, rule.window_days);
+      return day < today - days;
+    }
+    case EventKind::kErased:
+      return false;
+  }
+  return day < today - RuleOf(filter, event.kind)->window_days;
+}
+
+RuleBits EventJudge::Concerned(const Event& event, Day created, TimeMs timestamp, RuleBits& late) const {
+  RuleBits concerned = 0;
+  for (size_t i = 0; i < rules_.filters.size(); ++i) {
+    const FilterRules& filter = rules_.filters[i];
+    const bool is_declared = static_cast<uint8_t>(event.kind) >= kDeclaredKindFirst;
+    if ((event.filters >> i & 1) == 0 || (is_declared && RuleOf(filter, event.kind) == nullptr)) continue;
+    RuleBits& bits = IsLate(filter, event, created, timestamp) ? late : concerned;
+    bits = static_cast<RuleBits>(bits | 1u << i);
+  }
+  return concerned;
+}
+
+std::optional<ToldEvent> EventJudge::Read(const Record& record, int16_t source) {
+  // A replay's own records, which say that it begins or ends.
+  if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return std::nullopt;
+  ++counts_.records;
+  if (record.value_is_null || record.value.size() > rules_.event_bytes_max) {
+    ++counts_.malformed;
+    return std::nullopt;
+  }
+  const auto event = decoder_.Decode(record.value);
+  if (!event) {
+    ++counts_.malformed;
+    return std::nullopt;
+  }
+  if (event->skip != SkipReason::kNone) {
+    ++counts_.skipped;
+    return std::nullopt;
+  }
+  if (event->exposed_at.value > record.timestamp.value + rules_.future_skew_s_max * int64_t{1000}) {
+    ++counts_.malformed;
+    return std::nullopt;
+  }
+  const Day day = DayOf(event->exposed_at);
+  items_.clear();
+  for (size_t i = 0; i < event->items.size(); ++i) {
+    Day created = day;
+    // An item that was created after its exposure goes by its exposure.
+    if (i < event->details.size() && event->details[i].created_at)
+      created = std::min(day, DayOf(*event->details[i].created_at));
+    RuleBits late = 0;
+    const RuleBits filters = Concerned(*event, created, record.timestamp, late);
+    items_.push_back({event->items[i].item_id, created, filters});
+    if (event->kind == EventKind::kRemoved) continue;
+    for (size_t at = 0; at < too_old_.size(); ++at) too_old_[at] += late >> at & 1;
+    if (event->kind == EventKind::kExposed && filters != 0) ++counts_.exposures;
+    if (filters == 0 && late != 0) ++counts_.too_old;
+  }
+  return ToldEvent{.user_id = event->user_id,
+                   .kind = event->kind,
+                   .second = static_cast<uint32_t>(event->exposed_at.value / 1000),
+                   .source = source,
+                   .items = items_};
+}
+
+}  // namespace seen

@@ -1,0 +1,68 @@
+#pragma once
+// Records -> events that an oracle takes: what the daemon would dead-letter, skip or drop is counted.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "decode/event_decoder.h"
+#include "flow/log_port.h"
+#include "model/day.h"
+#include "tools/check/oracle_rules.h"
+
+namespace seen {
+
+/// One bit a filter, by its place in the rules; at most 16 filters.
+using RuleBits = uint16_t;
+
+struct ToldItem {
+  std::string_view id;
+  Day created;           // where the event says nothing else, the day it happened
+  RuleBits filters = 0;  // that it concerns: they cover the event, and it isn't too old for them
+};
+
+/// Something that happened to a user. Views are valid as those of its record.
+struct ToldEvent {
+  std::string_view user_id;
+  EventKind kind = EventKind::kExposed;
+  uint32_t second = 0;  // since the epoch, when it happened
+  int16_t source = 0;   // events of one source are in the order of the log
+  std::span<const ToldItem> items = {};
+};
+
+struct OracleCounts {
+  uint64_t records = 0;
+  uint64_t exposures = 0;  // (user, item) pairs that count in some filter, repeats included
+  uint64_t too_old = 0;    // (user, item) pairs that were too old on arrival, for all filters they concern
+  uint64_t malformed = 0;  // records the daemon dead-letters
+  uint64_t skipped = 0;    // by conditions and kinds
+  friend bool operator==(const OracleCounts&, const OracleCounts&) = default;
+};
+
+/// One thread.
+class EventJudge {
+ public:
+  /// `rules` outlives this.
+  explicit EventJudge(const OracleRules& rules);
+
+  /// nullopt: nothing that happened to a user; counted. Valid until the next call.
+  std::optional<ToldEvent> Read(const Record& record, int16_t source = 0);
+
+  const OracleCounts& counts() const { return counts_; }
+  /// By filter: (user, item) pairs that it covers and that were too old for it on arrival.
+  const std::vector<uint64_t>& too_old() const { return too_old_; }
+
+ private:
+  bool IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const;
+  RuleBits Concerned(const Event& event, Day created, TimeMs timestamp, RuleBits& late) const;
+
+  const OracleRules& rules_;
+  EventDecoder decoder_;
+  OracleCounts counts_;
+  std::vector<uint64_t> too_old_;
+  std::vector<ToldItem> items_;
+};
+
+}  // namespace seen

@@ -1,0 +1,162 @@
+#include "tools/replay/history_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <tuple>
+
+#include "tools/ask/calendar.h"
+#include "tools/progress.h"
+
+namespace seen {
+namespace {
+
+Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const ReplayTarget& target,
+                                         std::string_view replayed_into, const HistoryTimes& times) {
+  TopicRange range{.brokers = options.from_brokers.empty() ? target.brokers : options.from_brokers,
+                   .client = {},
+                   .topic = {},
+                   .since = times.since,
+                   .until = times.until,
+                   .from_offsets = {},
+                   .to_offsets = {},
+                   .words = {}};
+  // Another cluster has other credentials.
+  auto client = ReadClientSettings("--from-client", options.from_client,
+                                   options.from_brokers.empty() ? target.client : ClientSettings());
+  if (!client) return Fail(client.error());
+  range.client = std::move(*client);
+  for (const auto& [name, text, into] :
+       {std::tuple{"--from-offsets", &options.from_offsets, &range.from_offsets},
+        {"--to-offsets", &options.to_offsets, &range.to_offsets}}) {
+    auto offsets = ParseOffsets(*text);
+    if (!offsets) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, offsets.error().message));
+    *into = std::move(*offsets);
+  }
+  for (const auto& [partition, from] : range.from_offsets) {
+    const auto to = range.to_offsets.find(partition);
+    if (to == range.to_offsets.end() || from <= to->second) continue;
+    return Fail(Code::kInvalidArgument, fmt::format("--from-offsets: {0}:{1} is behind --to-offsets {0}:{2}",
+                                                    partition, from, to->second));
+  }
+  const auto or_else = [](const std::string& text, std::string_view other) {
+    return text.empty() ? std::string(other) : text;
+  };
+  range.words =
+      fmt::format("from {} to {}", or_else(options.from_offsets, or_else(options.since, "its start")),
+                  or_else(options.to_offsets, or_else(options.until, "its end")));
+  std::vector<TopicRange> ranges;
+  for (const std::string& topic : options.from_topics) {
+    if (topic == replayed_into && range.brokers == target.brokers) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--from-topic: {}: that is the topic replayed into (--topic)", topic));
+    }
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) { return other.topic == topic; }))
+      continue;
+    ranges.push_back(range);
+    ranges.back().topic = topic;
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void AddHistoryOptions(CLI::App& app, HistoryOptions& options) {
+  app.add_option("--order", options.order, "the files' order: by name, or by the time of their first event")
+      ->check(CLI::IsMember({"name", "time"}))
+      ->capture_default_str();
+  app.add_option("--from-topic", options.from_topics, "read this topic instead of files; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--from-brokers", options.from_brokers, "where --from-topic is, if elsewhere");
+  app.add_option("--from-client", options.from_client,
+                 "as --client, for the side that is read; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app.add_option("--from-offsets", options.from_offsets, "from these offsets on: 0:17,1:5");
+  app.add_option("--to-offsets", options.to_offsets, "before these offsets: 0:170,1:50");
+  app.add_option(
+      "--since", options.since,
+      "of files events, of topics records from this time on: 2026-11-01T00:00:00Z, ms, or an age like 7d");
+  app.add_option("--until", options.until, "those before this time");
+}
+
+Status CheckHistoryOptions(const HistoryOptions& options, std::string_view what) {
+  const bool from_topic = !options.from_topics.empty();
+  if (from_topic == !options.files.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} (folders, globs; - for standard input) or --from-topic, one of them", what));
+  }
+  if (!from_topic && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument, "--from-offsets, --to-offsets: they are about --from-topic");
+  }
+  if (options.from_topics.size() > 1 && (!options.from_offsets.empty() || !options.to_offsets.empty())) {
+    return Fail(Code::kInvalidArgument,
+                "--from-offsets, --to-offsets: they are of one topic; replay the topics in turn");
+  }
+  return {};
+}
+
+Result<HistoryTimes> HistoryTimesOf(const HistoryOptions& options) {
+  HistoryTimes times;
+  const TimeMs now = SystemClock().WallNow();
+  for (const auto& [name, text, into] :
+       {std::tuple{"--since", &options.since, &times.since}, {"--until", &options.until, &times.until}}) {
+    if (text->empty()) continue;
+    const auto time = ParseTime(name, *text, now);
+    if (!time) return Fail(time.error());
+    *into = *time;
+  }
+  if (times.since && times.until && *times.since >= *times.until) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--since, --until: {} isn't before {}, so nothing lies between",
+                            TimeText(*times.since), TimeText(*times.until)));
+  }
+  return times;
+}
+
+HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes& times) {
+  return options.from_topics.empty() ? times : HistoryTimes();
+}
+
+Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, const ReplayTarget& target,
+                                                   std::string_view replayed_into, const HistoryTimes& times,
+                                                   const Manifest& manifest, bool reaches_target) {
+  // Once the arguments are known to be right, and before much is read.
+  const auto reach_target = [&] {
+    return reaches_target ? ReachBrokers("--brokers", target.brokers, target.client) : Status();
+  };
+  if (!options.from_topics.empty()) {
+    auto ranges = RangesOf(options, target, replayed_into, times);
+    if (!ranges) return Fail(ranges.error());
+    if (Status reached = reach_target(); !reached) return Fail(reached.error());
+    if (Status reached = ReachBrokers(options.from_brokers.empty() ? "--brokers" : "--from-brokers",
+                                      ranges->front().brokers, ranges->front().client);
+        !reached) {
+      return Fail(reached.error());
+    }
+    return MakeTopicSource(*ranges, manifest);
+  }
+  const EventFormat& format = target.config.input.format;
+  auto files = FindHistoryFiles(options.files);
+  if (files && options.order == "time")
+    files = OrderedByTime(std::move(*files), format, target.config.input.event_bytes_max);
+  if (!files) return Fail(files.error());
+  if (Status reached = reach_target(); !reached) return Fail(reached.error());
+  return MakeFileSource(std::move(*files), format, manifest);
+}
+
+bool ReportFiles(const Manifest& manifest, bool quiet) {
+  bool damaged = false;
+  for (const ManifestFile& file : manifest.files) {
+    if (!file.damage.empty()) fmt::print(stderr, "seenctl: {}\n", file.damage);
+    damaged = damaged || !file.damage.empty();
+    if (file.bytes_not_read > 0 && !quiet) {
+      fmt::print(stderr, "seenctl: {}: {} bytes that were added since the start aren't read\n", file.name,
+                 WithThousands(file.bytes_not_read));
+    }
+  }
+  return damaged;
+}
+
+}  // namespace seen
