@@ -67,6 +67,7 @@ Status BucketChecker::CheckUsers(const Oracle& oracle, const Published& publishe
   }
   const auto work = [&](unsigned connection, bool draws) {
     std::vector<UserChecker> checkers;
+    checkers.reserve(filters.size());
     for (const size_t filter : filters) {
       checkers.emplace_back(
           oracle, daemons_[connection],

@@ -123,11 +123,13 @@ std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes) {
 
 Status ReadBucketRecords(std::string_view bytes, const std::function<void(const ToldEvent&)>& on_event,
                          const std::function<void(const ToldSnapshot&)>& on_snapshot) {
-  const auto corrupt = Fail(Code::kCorrupt, "verify: a scratch file holds something else than was written");
+  const auto corrupt = [] {
+    return Fail(Code::kCorrupt, "verify: a scratch file holds something else than was written");
+  };
   std::vector<ToldItem> items;
   while (!bytes.empty()) {
     const auto head = ReadBucketRecordHead(bytes);
-    if (!head) return corrupt;
+    if (!head) return corrupt();
     ValueTaker taker(bytes.substr(kHeadBytes, head->bytes - kHeadBytes));
     bytes.remove_prefix(head->bytes);
     const auto type = taker.Take<RecordType>();
@@ -135,15 +137,15 @@ Status ReadBucketRecords(std::string_view bytes, const std::function<void(const 
     if (type == RecordType::kEvent) {
       ToldEvent event;
       event.user_id = user_id;
-      if (!ReadEvent(taker, event, items)) return corrupt;
+      if (!ReadEvent(taker, event, items)) return corrupt();
       on_event(event);
     } else if (type == RecordType::kSnapshot || type == RecordType::kTombstone) {
       ToldSnapshot snapshot{.user_id = user_id, .filter = taker.Take<uint8_t>(), .bytes = {}};
       if (type == RecordType::kSnapshot) snapshot.bytes = taker.TakeText();
-      if (!taker.whole()) return corrupt;
+      if (!taker.whole()) return corrupt();
       on_snapshot(snapshot);
     } else {
-      return corrupt;
+      return corrupt();
     }
   }
   return {};

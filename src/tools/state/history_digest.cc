@@ -43,7 +43,7 @@ class DigestDestination final : public StateDestination {
  private:
   Status Sum(StateBuilder& builder, const BuiltState& state) {
     std::optional<StoreDescriptor> descriptor;
-    const Status first = builder.ForEachFirstRow(state, [&](const Row& row) -> Status {
+    Status first = builder.ForEachFirstRow(state, [&](const Row& row) -> Status {
       if (row.key != DescriptorKey()) return {};
       auto decoded = DecodeDescriptor(row.value);
       if (!decoded) return Fail(decoded.error());
@@ -53,8 +53,8 @@ class DigestDestination final : public StateDestination {
     if (!first) return first;
     if (!descriptor) return Fail(Code::kCorrupt, "digest: a built state without a descriptor");
     StateDigester digester(*descriptor, settings_.as_of);
-    const Status added = builder.ForEachUserRow(
-        state.partition, [&](const Row& row) { return digester.Add(row.key, row.value); });
+    Status added = builder.ForEachUserRow(state.partition,
+                                          [&](const Row& row) { return digester.Add(row.key, row.value); });
     if (!added) return added;
     report_.topic = descriptor->identity.topic;
     report_.partitions.push_back({.partition = state.partition,
