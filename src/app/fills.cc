@@ -33,7 +33,10 @@ Status Ended() { return Fail(Code::kNotFound, "it was stopped"); }
 
 Fills::Fills(Options options, const OpenPartitions& partitions, std::function<void()> on_written,
              const Clock& clock)
-    : options_(std::move(options)), partitions_(partitions), on_written_(std::move(on_written)), clock_(clock) {
+    : options_(std::move(options)),
+      partitions_(partitions),
+      on_written_(std::move(on_written)),
+      clock_(clock) {
   auto known = ReadFillRequests(options_.directory + std::string(kFileName));
   if (!known) {
     log::Error("the list of fills can't be read, and is dropped; ask for them again",
@@ -50,7 +53,8 @@ Fills::Fills(Options options, const OpenPartitions& partitions, std::function<vo
               {{"filter", request.filter}, {"fill", request.id}, {"partitions", request.partitions.size()}});
     Fill& fill = fills_[request.filter];
     for (const int32_t partition : request.partitions)
-      fill.partitions[partition] = {.partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+      fill.partitions[partition] = {
+          .partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
     fill.request = std::move(request);
   }
   thread_.Start("fills", kLooksEvery, [this] {
@@ -61,8 +65,8 @@ Fills::Fills(Options options, const OpenPartitions& partitions, std::function<vo
 
 std::optional<size_t> Fills::IndexOf(std::string_view filter) const {
   const auto& filters = options_.config->filters;
-  const auto found =
-      std::find_if(filters.begin(), filters.end(), [&](const FilterConfig& each) { return each.name == filter; });
+  const auto found = std::find_if(filters.begin(), filters.end(),
+                                  [&](const FilterConfig& each) { return each.name == filter; });
   if (found == filters.end()) return std::nullopt;
   return static_cast<size_t>(found - filters.begin());
 }
@@ -108,11 +112,13 @@ Result<FillStatus> Fills::Start(std::string_view filter, std::string_view id) {
   Fill& fill = fills_[std::string(filter)];
   if (id.empty() || fill.request.id != id) {
     fill = Fill();
-    fill.request = {std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}};
+    fill.request = {
+        std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}};
   }
   for (const int32_t partition : open) {
     if (fill.request.partitions.insert(partition).second)
-      fill.partitions[partition] = {.partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+      fill.partitions[partition] = {
+          .partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
   }
   if (Status saved = Save(Requests()); !saved) {
     if (replaced) {
@@ -182,8 +188,9 @@ milliseconds Fills::Step() {
   const Status filled = Run(*task);
   if (!IsWanted(*task)) return milliseconds(0);
   if (!filled) {
-    log::Warning("a partition isn't filled; it is tried again",
-                 {{"filter", task->filter}, {"partition", task->partition}, {"reason", filled.error().message}});
+    log::Warning(
+        "a partition isn't filled; it is tried again",
+        {{"filter", task->filter}, {"partition", task->partition}, {"reason", filled.error().message}});
     Update(*task, [&](FillPartitionStatus& partition) {
       partition.state = "waiting";
       partition.problem = filled.error().message;
@@ -203,8 +210,8 @@ milliseconds Fills::Step() {
 Result<Fills::Source> Fills::SourceOf(const Task& task) const {
   const PartitionPointer open = partitions_.Find(task.partition);
   if (!open || !open->assigned.load()) {
-    return Fail(Code::kUnavailable, fmt::format("partition {} isn't this daemon's now: whoever has it fills it",
-                                                task.partition));
+    return Fail(Code::kUnavailable,
+                fmt::format("partition {} isn't this daemon's now: whoever has it fills it", task.partition));
   }
   if (open->stopped.load()) return Fail(Code::kUnavailable, open->stop_reason());
   const PartitionState& state = open->flow->state;
@@ -297,7 +304,8 @@ Status Fills::Run(const Task& task) {
       partition.next_offset = source->to;
       partition.state = "writing";
     });
-    const Status written = fill.ForEachPage([&](const FillPage& page) { return WritePage(task, *source, page); });
+    const Status written =
+        fill.ForEachPage([&](const FillPage& page) { return WritePage(task, *source, page); });
     if (!written) return written;
 
     // What isn't in the log any more can't be filled; nothing that counts stands before `since`.

@@ -65,8 +65,8 @@ class Fills final : public FillPort {
     PartitionOptions flow;
     FilterIndex filter;
     std::weak_ptr<OpenPartition> open;
-    TimeMs since;        // no older record counts
-    int64_t to = 0;      // where live reading has come
+    TimeMs since;         // no older record counts
+    int64_t to = 0;       // where live reading has come
     uint64_t losses = 0;  // of live reading
   };
   std::chrono::milliseconds Step();
@@ -92,7 +92,7 @@ class Fills final : public FillPort {
   std::atomic<uint64_t> users_{0};
   mutable Mutex mutex_;
   std::map<std::string, Fill> fills_ GUARDED_BY(mutex_);  // by filter
-  RepeatingThread thread_;  // ends before the rest goes
+  RepeatingThread thread_;                                // ends before the rest goes
 };
 
 }  // namespace seen

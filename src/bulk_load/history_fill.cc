@@ -84,7 +84,8 @@ class HistoryFill::Pages {
 HistoryFill::HistoryFill(const PartitionOptions& flow, const Options& options, const Clock& clock)
     : options_(options),
       filter_(flow.filters[options.filter].id),
-      builder_(FlowOf(flow, options), LimitsOf(flow), options.folder, options.from, letters_, totals_, clock) {}
+      builder_(FlowOf(flow, options), LimitsOf(flow), options.folder, options.from, letters_, totals_,
+               clock) {}
 
 Status HistoryFill::Apply(std::span<const Record> records) {
   if (Status applied = builder_.Apply(records); !applied) return applied;
@@ -95,8 +96,9 @@ Status HistoryFill::Apply(std::span<const Record> records) {
 Status HistoryFill::ForEachPage(const WritePage& write) {
   if (Status written = builder_.Checkpoint(); !written) return written;
   Pages pages(filter_, options_.page_bytes, write);
-  const Status visited = builder_.runs().ForEach([this](FilterId filter) { return builder_.HorizonOf(filter); },
-                                                 [&](const Row& row) { return pages.Add(row); });
+  const Status visited =
+      builder_.runs().ForEach([this](FilterId filter) { return builder_.HorizonOf(filter); },
+                              [&](const Row& row) { return pages.Add(row); });
   if (!visited) return visited;
   return pages.End();
 }

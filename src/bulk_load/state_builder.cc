@@ -133,10 +133,9 @@ Result<std::unique_ptr<StateBuilder>> StateBuilder::Make(const Options& options)
     // What was served long ago isn't reported as never shown, and who is like whom isn't known here.
     flow.unexposed = std::nullopt;
     for (FilterPolicy& filter : flow.filters) filter.similar = Similar::kOff;
-    made->partitions_.push_back(
-        std::make_unique<PartitionBuilder>(std::move(flow), StoredLimits(made->descriptor_.filters),
-                                           options.folder, 0, *made->no_letters_, *made->totals_,
-                                           *made->clock_));
+    made->partitions_.push_back(std::make_unique<PartitionBuilder>(
+        std::move(flow), StoredLimits(made->descriptor_.filters), options.folder, 0, *made->no_letters_,
+        *made->totals_, *made->clock_));
   }
   return made;
 }

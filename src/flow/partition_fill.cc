@@ -24,8 +24,9 @@ Status PartitionFill::WriteUsers(const FillPage& page, CheckpointWriter& writer)
       const FillPage::User& user = users[i];
       std::string_view delta = user.delta;
       if (!stored[i].empty()) {
-        const auto filter = std::find_if(state_.options().filters.begin(), state_.options().filters.end(),
-                                         [&](const FilterPolicy& each) { return each.id == user.ref.filter; });
+        const auto filter =
+            std::find_if(state_.options().filters.begin(), state_.options().filters.end(),
+                         [&](const FilterPolicy& each) { return each.id == user.ref.filter; });
         if (filter == state_.options().filters.end())
           return Fail(Code::kInvalidArgument, "fill: no filter has this id");
         const std::array<std::string_view, 2> parts = {user.delta, stored[i]};

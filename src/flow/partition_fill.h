@@ -39,8 +39,8 @@ class PartitionFill {
   PartitionFill(PartitionState& state, PartitionStore& store, PublishFlow& publish, Republisher& republisher)
       : state_(state), store_(store), publish_(publish), republisher_(republisher) {}
 
-  /// Durable when it returns. kUnavailable: the store has no checkpoint yet. Of a store's other errors nothing
-  /// is written.
+  /// Durable when it returns. kUnavailable: the store has no checkpoint yet. Of a store's other errors
+  /// nothing is written.
   Status Write(const FillPage& page);
   /// After the last page: the filter holds everything since `complete_since`, unless records were lost since
   /// the reading began (Wholeness::Filled). Errors as Write.

@@ -294,7 +294,8 @@ Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
 
 void Republisher::KeepNotDone(std::vector<Ending>& endings) const {
   const MutexLock lock(mutex_);
-  std::erase_if(endings, [&](const Ending& ending) REQUIRES(mutex_) { return ending.at_s < endings_dropped_; });
+  std::erase_if(endings,
+                [&](const Ending& ending) REQUIRES(mutex_) { return ending.at_s < endings_dropped_; });
 }
 
 void Republisher::EndingsWritten(std::span<const Ending> endings) {

@@ -112,7 +112,8 @@ void Wholeness::Filled(FilterIndex filter_index, TimeMs complete_since, uint64_t
   const MutexLock lock(mutex_);
   if (losses_.load(std::memory_order_relaxed) != losses) return;
   FilterWholeness& filter = At(filter_index);
-  filter.complete_since = filter.awaits_record ? complete_since : std::min(filter.complete_since, complete_since);
+  filter.complete_since =
+      filter.awaits_record ? complete_since : std::min(filter.complete_since, complete_since);
   filter.awaits_record = false;
   Changed();
 }

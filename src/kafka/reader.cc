@@ -143,7 +143,8 @@ TopicReader::TopicReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TopicReader::~TopicReader() = default;
 
 Result<std::unique_ptr<TopicReader>> TopicReader::Open(const Options& options, milliseconds timeout) {
-  auto loop = kafka::ReadLoop::Open({options.brokers, options.client, options.topic, ReaderImposed(options.queue_bytes_max)});
+  auto loop = kafka::ReadLoop::Open(
+      {options.brokers, options.client, options.topic, ReaderImposed(options.queue_bytes_max)});
   if (!loop) return Fail(std::move(loop.error()));
   auto impl = std::make_unique<Impl>();
   impl->options = options;

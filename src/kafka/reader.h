@@ -1,6 +1,6 @@
 #pragma once
-// A topic's records for tools (verify, replay) and fills: every partition from here to there, no group, nothing
-// committed.
+// A topic's records for tools (verify, replay) and fills: every partition from here to there, no group,
+// nothing committed.
 
 #include <chrono>
 #include <cstdint>

@@ -15,13 +15,13 @@ namespace seen {
 
 struct FillPartitionStatus {
   int32_t partition = 0;
-  std::string_view state;       // "waiting", "reading", "writing", "done"; a constant
-  int64_t from_offset = -1;     // -1: not known yet
-  int64_t next_offset = -1;     // read up to here
-  int64_t to_offset = -1;       // exclusive
-  uint64_t users_written = 0;   // of the last try
+  std::string_view state;                // "waiting", "reading", "writing", "done"; a constant
+  int64_t from_offset = -1;              // -1: not known yet
+  int64_t next_offset = -1;              // read up to here
+  int64_t to_offset = -1;                // exclusive
+  uint64_t users_written = 0;            // of the last try
   std::optional<TimeMs> complete_since;  // once done, what the filter holds everything since; 0: since ever
-  std::string problem;          // of the last try; empty: none
+  std::string problem;                   // of the last try; empty: none
 };
 
 /// One filter's.

@@ -265,7 +265,8 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   families.push_back(RekeyingLag(status));
   uint64_t unfilled = 0;
   for (const FillStatus& fill : status.fills.fills) {
-    for (const FillPartitionStatus& partition : fill.partitions) unfilled += partition.state == "done" ? 0 : 1;
+    for (const FillPartitionStatus& partition : fill.partitions)
+      unfilled += partition.state == "done" ? 0 : 1;
   }
   families.push_back(Whole("seen_fill_partitions_left",
                            "Partitions that fills still have to read again, a filter each.",

@@ -1,8 +1,8 @@
 #include "simulation/world.h"
 
-#include <algorithm>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace seen::sim {
 std::string_view StepName(Step step) {
   constexpr std::array<std::string_view, static_cast<size_t>(Step::kCount)> kNames = {
-      "grow log", "deliver", "freeze",    "write frozen", "store fault", "publish",    "dead letters",
+      "grow log", "deliver", "freeze",    "write frozen", "store fault", "publish",     "dead letters",
       "time",     "read",    "retention", "level 0",      "reassign",    "wrong clock", "fill"};
   return kNames[static_cast<size_t>(step)];
 }
@@ -25,8 +25,19 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
       fate_{random_, shape.read_fail_percent, shape.power_cut_permille} {
   ChooseFilters(seed);
   for (Disk* const disk : disks) {
-    lanes_.push_back(std::make_unique<Lane>(Lane{
-        static_cast<int32_t>(lanes_.size()), disk, {}, {}, 0, 0, {}, FakeDeadLetters(random_), 1, {}, 0, {}, {}}));
+    lanes_.push_back(std::make_unique<Lane>(Lane{static_cast<int32_t>(lanes_.size()),
+                                                 disk,
+                                                 {},
+                                                 {},
+                                                 0,
+                                                 0,
+                                                 {},
+                                                 FakeDeadLetters(random_),
+                                                 1,
+                                                 {},
+                                                 0,
+                                                 {},
+                                                 {}}));
   }
   ChooseUsers(seed);
   late_filter_ = FilterIndex(seed % 2);
@@ -410,7 +421,8 @@ std::string World::Run() {
     const Step step = static_cast<Step>(random_() % (kinds + 2));
     const Step done = step < Step::kCount ? step : Step::kPublish;
     Do(done);
-    if (PowerIsGoing() && (done == Step::kWriteFrozen || done == Step::kReassign || done == Step::kFill || !problem_.empty())) {
+    if (PowerIsGoing() &&
+        (done == Step::kWriteFrozen || done == Step::kReassign || done == Step::kFill || !problem_.empty())) {
       problem_.clear();
       ++crashes_after_[done];
       Crash();

@@ -97,7 +97,8 @@ struct FillView {
       const Json from = partition.value("from_offset", Json(nullptr));
       if (from.is_number_integer()) {
         records += static_cast<uint64_t>(partition.at("next_offset").get<int64_t>() - from.get<int64_t>());
-        records_total += static_cast<uint64_t>(partition.at("to_offset").get<int64_t>() - from.get<int64_t>());
+        records_total +=
+            static_cast<uint64_t>(partition.at("to_offset").get<int64_t>() - from.get<int64_t>());
       }
       const Json trouble = partition.value("problem", Json(nullptr));
       if (trouble.is_string()) problem = fmt::format("partition {}: {}", number, trouble.get<std::string>());
@@ -150,9 +151,9 @@ void PrintView(const FillOptions& options, const FillView& view, int32_t partiti
                                                            partition.at("from_offset").get<int64_t>()))
                      : "0",
                  WithThousands(partition.value("users_written", uint64_t{0})),
-                 !since.is_number()              ? ""
-                 : since.get<int64_t>() == 0     ? ", whole since ever"
-                                                 : ", whole since " + TimeText({since.get<int64_t>()}),
+                 !since.is_number()          ? ""
+                 : since.get<int64_t>() == 0 ? ", whole since ever"
+                                             : ", whole since " + TimeText({since.get<int64_t>()}),
                  daemon.value("address", ""));
     }
   }
@@ -229,21 +230,24 @@ int RunFill(FillOptions options) {
         PrintView(options, *view, daemons.partitions());
         return kExitOk;
       }
-      const std::string problem = !view->problem.empty() ? view->problem : trouble ? "" : trouble.error().message;
-      progress.Update(view->records,
-                      fmt::format("of {}, {} of {} partitions{}", WithThousands(view->records_total),
-                                  view->done.size(), daemons.partitions(),
-                                  problem.empty() ? "" : ", " + problem));
+      const std::string problem = !view->problem.empty() ? view->problem
+                                  : trouble              ? ""
+                                                         : trouble.error().message;
+      progress.Update(
+          view->records,
+          fmt::format("of {}, {} of {} partitions{}", WithThousands(view->records_total), view->done.size(),
+                      daemons.partitions(), problem.empty() ? "" : ", " + problem));
     } else {
       progress.Update(0, view.error().message);
     }
     std::this_thread::sleep_for(kLooksEvery);
   }
   progress.Finish();
-  return ExitWith({Code::kUnavailable,
-                   fmt::format("not done yet; it goes on in the daemons. Watch it on: seenctl fill --filter {} "
-                               "--id {}",
-                               options.daemon.filter, options.id)});
+  return ExitWith(
+      {Code::kUnavailable,
+       fmt::format("not done yet; it goes on in the daemons. Watch it on: seenctl fill --filter {} "
+                   "--id {}",
+                   options.daemon.filter, options.id)});
 }
 
 }  // namespace

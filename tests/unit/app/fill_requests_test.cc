@@ -27,7 +27,8 @@ TEST_F(FillRequestsTest, AreReadAsTheyWereWritten) {
 }
 
 TEST_F(FillRequestsTest, AFileOfSomethingElseIsCorrupt) {
-  for (const char* text : {"", "{", "[]", R"({"fills":[{"filter":"video"}]})", R"({"fills":[{"filter":1}]})"}) {
+  for (const char* text :
+       {"", "{", "[]", R"({"fills":[{"filter":"video"}]})", R"({"fills":[{"filter":1}]})"}) {
     std::ofstream(Path()) << text;
     const auto read = ReadFillRequests(Path());
     ASSERT_FALSE(read) << text;

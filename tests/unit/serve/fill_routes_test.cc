@@ -57,9 +57,10 @@ TEST_F(FillRoutesTest, StartsAFillUnderAName) {
 }
 
 TEST_F(FillRoutesTest, NamesWhatIsWrong) {
-  const std::pair<const char*, const char*> kCases[] = {
-      {"[]", "$: expected an object"}, {R"({"idd":"x"})", "$.idd"}, {R"({"id":7})", "$.id: expected a string"},
-      {"{", "$: expected an object"}};
+  const std::pair<const char*, const char*> kCases[] = {{"[]", "$: expected an object"},
+                                                        {R"({"idd":"x"})", "$.idd"},
+                                                        {R"({"id":7})", "$.id: expected a string"},
+                                                        {"{", "$: expected an object"}};
   for (const auto& [sent, named] : kCases) {
     const HttpResponse answer = Ask("POST", "/v1/filters/video/fill", sent);
     EXPECT_EQ(answer.status, 400U) << sent;
