@@ -361,9 +361,11 @@ Status Daemon::Connect() {
                            exposures.partitions_of_users},
       exposures_->open(), resources_, clock_);
   routes_.SetStateCopies(state_copies_.get());
-  Fills::Options fills{&config_, directory_->path(), budget_.FillBytes(), !options_.embedded_kafka};
-  fills_ = std::make_unique<Fills>(
-      std::move(fills), exposures_->open(), [this] { exposures_->WakePublisher(); }, clock_);
+  FillRun::Options fills{&config_, directory_->path(), budget_.FillBytes(), !options_.embedded_kafka};
+  Fills::Hooks hooks{
+      [this] { exposures_->WakePublisher(); },
+      [consumer = &exposures_->consumer()] { return consumer->joined() && !consumer->opening(); }};
+  fills_ = std::make_unique<Fills>(std::move(fills), exposures_->open(), std::move(hooks), clock_);
   shown_fills_.store(fills_.get());
   routes_.SetFills(fills_.get());
   source_ = *topics;

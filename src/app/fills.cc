@@ -3,40 +3,50 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <thread>
 
 #include "base/log.h"
 #include "base/threads.h"
-#include "flow/partition_flow.h"
-#include "kafka/reader.h"
-#include "model/day.h"
-#include "store/store_directory.h"
 
 namespace seen {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kLooksEvery{200};
 constexpr seconds kRetry{10};
-constexpr seconds kQuestion{10};  // to the brokers
-constexpr milliseconds kPoll{200};
-constexpr milliseconds kLevel0Slice{20};
+// A rebalance takes a partition away and gives it back.
+constexpr seconds kElsewhereFor{30};
+constexpr seconds kElsewhereAsked{2};
 constexpr std::string_view kFileName = "/fills.json";
 
-Status Ended() { return Fail(Code::kNotFound, "it was stopped"); }
+FillPartitionStatus Waiting(int32_t partition) {
+  return {.partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+}
 
 }  // namespace
 
-Fills::Fills(Options options, const OpenPartitions& partitions, std::function<void()> on_written,
-             const Clock& clock)
-    : options_(std::move(options)),
-      partitions_(partitions),
-      on_written_(std::move(on_written)),
-      clock_(clock) {
+/// Of one run.
+class Fills::Observer final : public FillObserver {
+ public:
+  Observer(Fills& fills, const Task& task) : fills_(fills), task_(task) {}
+  bool IsWanted() const override { return fills_.IsWanted(task_); }
+  void Show(const FillPartitionStatus& status) override {
+    fills_.Update(task_, [&](FillPartitionStatus& partition) { partition = status; });
+  }
+  void Count(uint64_t records, uint64_t users) override {
+    fills_.records_.fetch_add(records, std::memory_order_relaxed);
+    fills_.users_.fetch_add(users, std::memory_order_relaxed);
+    if (users > 0) fills_.hooks_.on_written();
+  }
+
+ private:
+  Fills& fills_;
+  const Task& task_;
+};
+
+Fills::Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks hooks, const Clock& clock)
+    : options_(std::move(options)), partitions_(partitions), hooks_(std::move(hooks)), clock_(clock) {
   auto known = ReadFillRequests(options_.directory + std::string(kFileName));
   if (!known) {
     log::Error("the list of fills can't be read, and is dropped; ask for them again",
@@ -52,9 +62,7 @@ Fills::Fills(Options options, const OpenPartitions& partitions, std::function<vo
     log::Info("a fill goes on, from the beginning of each of its partitions",
               {{"filter", request.filter}, {"fill", request.id}, {"partitions", request.partitions.size()}});
     Fill& fill = fills_[request.filter];
-    for (const int32_t partition : request.partitions)
-      fill.partitions[partition] = {
-          .partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+    for (const int32_t partition : request.partitions) fill.partitions[partition] = Waiting(partition);
     fill.request = std::move(request);
   }
   thread_.Start("fills", kLooksEvery, [this] {
@@ -116,9 +124,7 @@ Result<FillStatus> Fills::Start(std::string_view filter, std::string_view id) {
         std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}};
   }
   for (const int32_t partition : open) {
-    if (fill.request.partitions.insert(partition).second)
-      fill.partitions[partition] = {
-          .partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+    if (fill.request.partitions.insert(partition).second) fill.partitions[partition] = Waiting(partition);
   }
   if (Status saved = Save(Requests()); !saved) {
     if (replaced) {
@@ -185,19 +191,22 @@ std::optional<Fills::Task> Fills::NextTask() {
 milliseconds Fills::Step() {
   const auto task = NextTask();
   if (!task) return kLooksEvery;
-  const Status filled = Run(*task);
-  if (!IsWanted(*task)) return milliseconds(0);
-  if (!filled) {
-    log::Warning(
-        "a partition isn't filled; it is tried again",
-        {{"filter", task->filter}, {"partition", task->partition}, {"reason", filled.error().message}});
-    Update(*task, [&](FillPartitionStatus& partition) {
-      partition.state = "waiting";
-      partition.problem = filled.error().message;
-    });
+  if (IsElsewhere(task->partition)) {
+    NoteElsewhere(*task);
+    return milliseconds(0);
+  }
+  Observer observer(*this, *task);
+  FillRun run(options_, partitions_, FilterIndex(*IndexOf(task->filter)), task->partition, clock_, observer);
+  {
     const MutexLock lock(mutex_);
     const auto found = fills_.find(task->filter);
-    if (found != fills_.end()) found->second.retry_at[task->partition] = clock_.Now() + kRetry;
+    if (found != fills_.end()) found->second.absent_since.erase(task->partition);
+  }
+  const Status filled = run.Run();
+  hooks_.on_written();
+  if (!IsWanted(*task)) return milliseconds(0);
+  if (!filled) {
+    NoteFailure(*task, filled.error());
     return milliseconds(0);
   }
   const MutexLock lock(mutex_);
@@ -207,159 +216,46 @@ milliseconds Fills::Step() {
   return milliseconds(0);
 }
 
-Result<Fills::Source> Fills::SourceOf(const Task& task) const {
-  const PartitionPointer open = partitions_.Find(task.partition);
-  if (!open || !open->assigned.load()) {
-    return Fail(Code::kUnavailable,
-                fmt::format("partition {} isn't this daemon's now: whoever has it fills it", task.partition));
-  }
-  if (open->stopped.load()) return Fail(Code::kUnavailable, open->stop_reason());
-  const PartitionState& state = open->flow->state;
-  Source source;
-  source.flow = state.options();
-  source.filter = FilterIndex(*IndexOf(task.filter));
-  source.open = open;
-  source.losses = state.wholeness().losses();
-  source.to = state.next_offset();
-  // A clock that is ahead would leave out what counts. One day more: the window's first day is whole.
-  const TimeMs now = std::min(clock_.WallNow(), state.partition_time());
-  const int64_t days = source.flow.filters[source.filter].LongestWindowDays() + 1;
-  source.since = {std::max<int64_t>(0, DayOf(now).since_epoch - days) * kMsPerDay};
-  return source;
+bool Fills::IsElsewhere(int32_t partition) const {
+  if (!hooks_.is_settled()) return false;
+  const PartitionPointer open = partitions_.Find(partition);
+  if (open) return !open->assigned.load();
+  return partitions_.RefusalOf(partition).empty();
 }
 
-Status Fills::Run(const Task& task) {
-  const auto source = SourceOf(task);
-  if (!source) return Fail(source.error());
-  const Config& config = *options_.config;
-  TopicReader::Options reading;
-  reading.brokers = config.kafka.brokers;
-  reading.client = config.kafka.client;
-  reading.topic = config.input.topic;
-  reading.only_partition = task.partition;
-  reading.to_offsets[task.partition] = source->to;
-  reading.queue_bytes_max = options_.memory_bytes / 4;
-  if (options_.seeks_by_time) reading.from_time = source->since;
-  auto reader = TopicReader::Open(reading, kQuestion);
-  if (!reader) return Fail(reader.error());
-  // Asked for after the range: records stood before it, so none of it was deleted.
-  const auto low = (*reader)->QueryLow(task.partition, kQuestion);
-  if (!low) return Fail(low.error());
-  const auto place = static_cast<size_t>(task.partition);
-  if ((*reader)->ranges().at(place).from >= source->to && *low < source->to) {
-    // Right after records were deleted, a broker may know no offset of any time (seen with Kafka 3.9).
-    reading.from_time.reset();
-    reader = TopicReader::Open(reading, kQuestion);
-    if (!reader) return Fail(reader.error());
-  }
-  const TopicReader::Range range = (*reader)->ranges().at(place);
+// Whoever has it now fills it, once asked: seenctl fill asks all daemons again and again.
+void Fills::NoteElsewhere(const Task& task) {
+  const Instant now = clock_.Now();
+  const MutexLock lock(mutex_);
+  const auto found = fills_.find(task.filter);
+  if (found == fills_.end() || found->second.request.id != task.id) return;
+  Fill& fill = found->second;
+  const auto [since, is_first] = fill.absent_since.try_emplace(task.partition, now);
+  fill.retry_at[task.partition] = now + kElsewhereAsked;
+  if (now - since->second < kElsewhereFor) return;
+  log::Info("a partition of a fill is another daemon's now",
+            {{"filter", task.filter}, {"partition", task.partition}, {"fill", task.id}});
+  fill.partitions.erase(task.partition);
+  fill.request.partitions.erase(task.partition);
+  fill.absent_since.erase(task.partition);
+  if (const Status saved = Save(Requests()); !saved)
+    log::Warning("the list of fills can't be written", {{"reason", saved.error().message}});
+}
+
+void Fills::NoteFailure(const Task& task, const Error& error) {
+  bool is_new = false;
   Update(task, [&](FillPartitionStatus& partition) {
-    partition = {.partition = task.partition,
-                 .state = "reading",
-                 .from_offset = range.from,
-                 .next_offset = range.from,
-                 .to_offset = source->to,
-                 .complete_since = {},
-                 .problem = {}};
+    is_new = partition.problem != error.message;
+    partition.state = "waiting";
+    partition.problem = error.message;
   });
-  log::Info("a partition is read again for a filter", {{"filter", task.filter},
-                                                       {"partition", task.partition},
-                                                       {"from_offset", range.from},
-                                                       {"to_offset", source->to}});
-
-  const std::string folder =
-      fmt::format("{}/fill-{}", StoreDirectory::IncomingPath(options_.directory), task.partition);
-  std::error_code code;
-  fs::remove_all(folder, code);
-  if (!fs::create_directories(folder, code)) {
-    return Fail(code == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
-                fmt::format("can't make {}: {}", folder, code.message()));
+  if (is_new) {
+    log::Warning("a partition isn't filled; it is tried again",
+                 {{"filter", task.filter}, {"partition", task.partition}, {"reason", error.message}});
   }
-  const auto remove = [&] {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  };
-  const Status filled = [&]() -> Status {
-    HistoryFill::Options options;
-    options.filter = source->filter;
-    options.from = range.from;
-    options.folder = folder;
-    options.memory_bytes = options_.memory_bytes / 2;
-    HistoryFill fill(source->flow, options, clock_);
-    uint64_t counted = 0;
-    for (bool more = range.from < source->to; more;) {
-      Status applied;
-      const auto polled = (*reader)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
-        if (applied) applied = fill.Apply(records);
-      });
-      if (!polled) return Fail(polled.error());
-      if (!applied) return applied;
-      if (!IsWanted(task)) return Ended();
-      more = *polled;
-      records_.fetch_add(fill.records() - counted, std::memory_order_relaxed);
-      counted = fill.records();
-      Update(task, [&](FillPartitionStatus& partition) { partition.next_offset = fill.next_offset(); });
-    }
-    Update(task, [&](FillPartitionStatus& partition) {
-      partition.next_offset = source->to;
-      partition.state = "writing";
-    });
-    const Status written =
-        fill.ForEachPage([&](const FillPage& page) { return WritePage(task, *source, page); });
-    if (!written) return written;
-
-    // What isn't in the log any more can't be filled; nothing that counts stands before `since`.
-    std::optional<TimeMs> complete_since = fill.complete_since();
-    if (reading.from_time && *low < range.from) complete_since = source->since;
-    if (range.from == 0) complete_since = TimeMs{};
-    if (complete_since) {
-      const Status ended = Write(task, *source, [&](PartitionFill& partition) {
-        return partition.End(source->filter, *complete_since, source->losses);
-      });
-      if (!ended) return ended;
-    }
-    Update(task, [&](FillPartitionStatus& partition) {
-      partition.state = "done";
-      partition.complete_since = complete_since;
-    });
-    log::Info("a partition is filled", {{"filter", task.filter},
-                                        {"partition", task.partition},
-                                        {"records", fill.records()},
-                                        {"complete_since_ms", complete_since.value_or(TimeMs{-1}).value}});
-    return {};
-  }();
-  remove();
-  on_written_();
-  return filled;
-}
-
-Status Fills::Write(const Task& task, const Source& source,
-                    const std::function<Status(PartitionFill&)>& write) const {
-  while (true) {
-    if (!IsWanted(task)) return Ended();
-    const PartitionPointer open = source.open.lock();
-    if (!open || !open->assigned.load() || partitions_.Find(task.partition) != open)
-      return Fail(Code::kUnavailable, fmt::format("partition {} was closed meanwhile", task.partition));
-    if (open->stopped.load()) return Fail(Code::kUnavailable, open->stop_reason());
-    // As checkpoints do: RocksDB must come along.
-    if (open->store->Level0Files() > source.flow.level0_files_max) {
-      std::this_thread::sleep_for(kLevel0Slice);
-      continue;
-    }
-    const MutexLock checkpoint(open->checkpoint_mutex);
-    Status written = write(open->flow->fill);
-    if (!written && written.error().code == Code::kCorrupt) open->Stop(written.error().message);
-    return written;
-  }
-}
-
-Status Fills::WritePage(const Task& task, const Source& source, const FillPage& page) {
-  Status written = Write(task, source, [&](PartitionFill& fill) { return fill.Write(page); });
-  if (!written) return written;
-  users_.fetch_add(page.users.size(), std::memory_order_relaxed);
-  Update(task, [&](FillPartitionStatus& partition) { partition.users_written += page.users.size(); });
-  on_written_();
-  return {};
+  const MutexLock lock(mutex_);
+  const auto found = fills_.find(task.filter);
+  if (found != fills_.end()) found->second.retry_at[task.partition] = clock_.Now() + kRetry;
 }
 
 }  // namespace seen

@@ -1,11 +1,7 @@
 #pragma once
 // Fills: partitions of the input topic are read again for one filter, beside the live stream. A filter that
 // was added, or whose window was made longer, has its history then. Nothing is written into the input topic.
-//
-// One partition at a time: its log from where the filter's longest window begins up to where live reading has
-// come, through a flow of its own (bulk_load/history_fill.h); then what came of it goes beneath the store's
-// state, page by page (flow/partition_fill.h). Whatever fails or is killed begins that partition again, which
-// changes nothing of what was written.
+// One partition at a time (app/fill_run.h), until all that were asked for are done, also across restarts.
 
 #include <atomic>
 #include <chrono>
@@ -18,11 +14,10 @@
 #include <vector>
 
 #include "app/fill_requests.h"
+#include "app/fill_run.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/repeating_thread.h"
-#include "bulk_load/history_fill.h"
-#include "config/config.h"
 #include "flow/open_partition.h"
 #include "serve/fill_port.h"
 
@@ -31,15 +26,13 @@ namespace seen {
 /// Any thread. One of its own fills.
 class Fills final : public FillPort {
  public:
-  struct Options {
-    const Config* config = nullptr;  // outlives this
-    std::string directory;           // of the stores
-    uint64_t memory_bytes = 0;       // beside the store's budget, while a fill runs
-    bool seeks_by_time = true;       // the embedded broker can't
+  struct Hooks {
+    std::function<void()> on_written;  // there may be something to publish
+    /// The group has given this daemon its partitions, and all are open: others are other daemons'.
+    std::function<bool()> is_settled;
   };
-  /// `on_written`: there may be something to publish. References outlive this.
-  Fills(Options options, const OpenPartitions& partitions, std::function<void()> on_written,
-        const Clock& clock);
+  /// References outlive this.
+  Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks hooks, const Clock& clock);
   ~Fills() override { Pause(); }
   /// Before partitions close; the next process goes on.
   void Pause() { thread_.Stop(); }
@@ -54,29 +47,19 @@ class Fills final : public FillPort {
     FillRequest request;
     std::map<int32_t, FillPartitionStatus> partitions;
     std::map<int32_t, Instant> retry_at;
+    std::map<int32_t, Instant> absent_since;  // partitions that the group has given to others
   };
   struct Task {
     std::string filter;
     std::string id;
     int32_t partition = 0;
   };
-  /// Where a partition is read again, and from what it is filled.
-  struct Source {
-    PartitionOptions flow;
-    FilterIndex filter;
-    std::weak_ptr<OpenPartition> open;
-    TimeMs since;         // no older record counts
-    int64_t to = 0;       // where live reading has come
-    uint64_t losses = 0;  // of live reading
-  };
+  class Observer;
   std::chrono::milliseconds Step();
   std::optional<Task> NextTask();
-  Status Run(const Task& task);
-  Result<Source> SourceOf(const Task& task) const;
-  /// In the checkpoint role of the partition, once its store can take it.
-  Status Write(const Task& task, const Source& source,
-               const std::function<Status(PartitionFill&)>& write) const;
-  Status WritePage(const Task& task, const Source& source, const FillPage& page);
+  bool IsElsewhere(int32_t partition) const;
+  void NoteElsewhere(const Task& task);
+  void NoteFailure(const Task& task, const Error& error);
   bool IsWanted(const Task& task) const;
   void Update(const Task& task, const std::function<void(FillPartitionStatus&)>& change);
   Status Save(const std::vector<FillRequest>& requests) const;
@@ -84,9 +67,9 @@ class Fills final : public FillPort {
   std::optional<size_t> IndexOf(std::string_view filter) const;
   static FillStatus StatusOf(const Fill& fill);
 
-  const Options options_;
+  const FillRun::Options options_;
   const OpenPartitions& partitions_;
-  const std::function<void()> on_written_;
+  const Hooks hooks_;
   const Clock& clock_;
   std::atomic<uint64_t> records_{0};
   std::atomic<uint64_t> users_{0};

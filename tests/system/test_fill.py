@@ -203,12 +203,24 @@ def test_what_retention_has_deleted_stays_incomplete_and_says_since_when(kafka, 
     assert all(now_ms() - 25 * DAY_MS < p["complete_since_ms"] < now_ms() for p in filled)
 
 
-def test_a_group_is_filled_by_one_command_while_its_partitions_move(topics, daemon, topic_name):
+@pytest.fixture
+def group(topics, daemon, topic_name):
+    """group(records) -> (a daemon that had "video" from the start, two members of a group that have it from now on)."""
+    def make(records):
+        return make_group(topics, daemon, topic_name, records)
+    return make
+
+
+def owned_by(members):
+    return [{p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members if m.alive()]
+
+
+def make_group(topics, daemon, topic_name, records):
     topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
     control = daemon(topic, {"kafka": {"group_id": f"{topic}-other"},
                              "filters": [{**f, "snapshot": None} for f in filters(topic, "default", "video")["filters"]]},
                      name="control").start()
-    topics.produce(topic, history(7, 20_000))
+    topics.produce(topic, records)
     control.wait_at_rest()
 
     def member(name):
@@ -218,22 +230,41 @@ def test_a_group_is_filled_by_one_command_while_its_partitions_move(topics, daem
                               "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, name=name)
     members = [member(f"member-{i}").start(ready=False) for i in range(2)]
 
-    def owned():
-        return [{p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members if m.alive()]
-    wait_until(lambda: all(owned()) and sum(map(len, owned())) == PARTITIONS, "each owns some", 60)
+    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each owns some", 60)
     for each in members:
         wait_until(lambda each=each: all(s["lag_messages"] == 0 for s in each.partition_status().values()), "all is read", 60)
         each.stop()
     for each in members:
         each.config["filters"] = filters(topic, "default", "video")["filters"]
         each.start(ready=False)
-    wait_until(lambda: all(owned()) and sum(map(len, owned())) == PARTITIONS, "each owns some again", 60)
+    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each again", 60)
     wait_until(lambda: len(members[0].http.get("/v1/routes").json()["routes"]) == PARTITIONS, "routes are known")
+    return control, members
+
+
+def test_a_group_is_filled_by_one_command_though_a_member_dies(group):
+    control, members = group(history(7, 20_000))
     fill(members[0], "video", "--no-wait", "--id", "moves")
     members[1].kill9()  # whatever it has filled by now
-    wait_until(lambda: owned() == [set(range(PARTITIONS))], "the other one owns all", 60)
+    wait_until(lambda: owned_by(members) == [set(range(PARTITIONS))], "the other one owns all", 60)
     wait_until(lambda: all(r["here"] for r in members[0].http.get("/v1/routes").json()["routes"]), "routes forget it", 30)
     fill(members[0], "video", "--id", "moves")
     members[0].wait_at_rest()
     assert whole(members[0], "video")
     assert equal(members[0], control)
+
+
+def test_a_partition_that_moved_within_a_fill_is_filled_where_it_is(group):
+    _, members = group(history(8, 3_000))
+    members[0].stop()
+    # As it is left by a daemon that had all partitions, and was killed before it filled any of them.
+    (members[0].store / "fills.json").write_text(json.dumps({"fills": [
+        {"filter": "video", "id": "joined", "asked_at_ms": now_ms(), "partitions": list(range(PARTITIONS))}]}))
+    members[0].start(ready=False)
+    wait_until(lambda: all(owned_by(members)) and sum(map(len, owned_by(members))) == PARTITIONS, "each owns some", 60)
+    fill(members[0], "video", "--id", "joined")
+    assert all(whole(m, "video") for m in members)
+    for member, theirs in zip(members, owned_by(members)):
+        (one,) = member.http.get("/v1/fills").json()["fills"]
+        assert one["done"] and {p["partition"] for p in one["partitions"]} == theirs
+    assert "is another daemon's now" in members[0].log()

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -41,7 +42,8 @@ class FillDaemons {
  public:
   explicit FillDaemons(const FillOptions& options) : options_(options) {}
 
-  /// kUnavailable: the daemon that was named doesn't answer, or one isn't reachable by its route.
+  /// kUnavailable: the daemon that was named doesn't answer, or another one has no address. Then those that
+  /// were found before stay.
   Status Find() {
     auto named = DaemonClient::Make(options_.daemon.http);
     if (!named) return Fail(named.error());
@@ -86,6 +88,8 @@ struct FillView {
   std::string problem;
   Json daemons = Json::array();
 
+  bool IsDone(int32_t partitions) const { return all_done && done.size() >= static_cast<size_t>(partitions); }
+
   void Add(const std::string& address, const Json& fill) {
     for (const Json& partition : fill.value("partitions", Json::array())) {
       const auto number = partition.value("partition", int32_t{-1});
@@ -114,16 +118,19 @@ Json FillOf(const Json& fills, const std::string& filter) {
   return nullptr;
 }
 
-Result<FillView> Look(const FillOptions& options, FillDaemons& daemons) {
+/// A daemon that doesn't answer is a problem of the view.
+FillView Look(const FillOptions& options, FillDaemons& daemons) {
   FillView view;
   for (auto& [address, daemon] : daemons.all()) {
     const auto fills = daemon.Fills();
-    if (!fills) return Fail(fills.error());
-    const Json fill = FillOf(*fills, options.daemon.filter);
-    if (fill.is_null() || (!options.id.empty() && fill.value("id", "") != options.id)) {
+    if (!fills) {
       view.all_done = false;
+      view.problem = fills.error().message;
       continue;
     }
+    // One without partitions has no fill, and isn't waited for.
+    const Json fill = FillOf(*fills, options.daemon.filter);
+    if (fill.is_null() || (!options.id.empty() && fill.value("id", "") != options.id)) continue;
     view.Add(address, fill);
   }
   return view;
@@ -131,12 +138,9 @@ Result<FillView> Look(const FillOptions& options, FillDaemons& daemons) {
 
 void PrintView(const FillOptions& options, const FillView& view, int32_t partitions) {
   if (options.json) {
-    const Json json = {{"filter", options.daemon.filter},
-                       {"done", view.all_done && view.done.size() == static_cast<size_t>(partitions)},
-                       {"partitions_total", partitions},
-                       {"partitions_done", view.done.size()},
-                       {"records", view.records},
-                       {"users_written", view.users},
+    const Json json = {{"filter", options.daemon.filter}, {"done", view.IsDone(partitions)},
+                       {"partitions_total", partitions},  {"partitions_done", view.done.size()},
+                       {"records", view.records},         {"users_written", view.users},
                        {"daemons", view.daemons}};
     fmt::print("{}\n", json.dump(2));
     return;
@@ -177,22 +181,31 @@ int RunStop(const FillOptions& options, FillDaemons& daemons) {
 }
 
 int RunStatus(const FillOptions& options, FillDaemons& daemons) {
-  const auto view = Look(options, daemons);
-  if (!view) return ExitWith(view.error());
-  if (view->known.empty())
+  const FillView view = Look(options, daemons);
+  if (view.known.empty() && !view.problem.empty()) return ExitWith({Code::kUnavailable, view.problem});
+  if (view.known.empty())
     return ExitWith({Code::kNotFound, "--filter: nobody asked for a fill of " + options.daemon.filter});
-  PrintView(options, *view, daemons.partitions());
-  return view->all_done && view->done.size() == static_cast<size_t>(daemons.partitions()) ? kExitOk
-                                                                                          : kExitFailed;
+  PrintView(options, view, daemons.partitions());
+  return view.IsDone(daemons.partitions()) ? kExitOk : kExitFailed;
 }
 
-// Every daemon is asked again and again with one id: partitions that moved meanwhile come in addition.
+// Every daemon is asked again and again with one id: partitions that moved meanwhile come in addition. One
+// that has none, or has just died, doesn't keep the others from it.
 Status AskAll(const FillOptions& options, FillDaemons& daemons) {
   if (Status found = daemons.Find(); !found) return found;
+  Status trouble;
+  bool some_took_it = false;
   for (auto& [address, daemon] : daemons.all()) {
-    if (Status asked = daemon.StartFill(options.daemon.filter, options.id); !asked) return asked;
+    Status asked = daemon.StartFill(options.daemon.filter, options.id);
+    if (asked) {
+      some_took_it = true;
+    } else if (asked.error().code != Code::kUnavailable) {
+      return asked;
+    } else {
+      trouble = std::move(asked);
+    }
   }
-  return {};
+  return some_took_it ? Status() : trouble;
 }
 
 int RunFill(FillOptions options) {
@@ -223,23 +236,16 @@ int RunFill(FillOptions options) {
       asked_at = std::chrono::steady_clock::now();
       trouble = AskAll(options, daemons);
     }
-    const auto view = Look(options, daemons);
-    if (view) {
-      if (view->all_done && view->done.size() >= static_cast<size_t>(daemons.partitions())) {
-        progress.Finish();
-        PrintView(options, *view, daemons.partitions());
-        return kExitOk;
-      }
-      const std::string problem = !view->problem.empty() ? view->problem
-                                  : trouble              ? ""
-                                                         : trouble.error().message;
-      progress.Update(
-          view->records,
-          fmt::format("of {}, {} of {} partitions{}", WithThousands(view->records_total), view->done.size(),
-                      daemons.partitions(), problem.empty() ? "" : ", " + problem));
-    } else {
-      progress.Update(0, view.error().message);
+    const FillView view = Look(options, daemons);
+    if (view.IsDone(daemons.partitions())) {
+      progress.Finish();
+      PrintView(options, view, daemons.partitions());
+      return kExitOk;
     }
+    const std::string problem = !view.problem.empty() ? view.problem : trouble ? "" : trouble.error().message;
+    progress.Update(view.records, fmt::format("of {}, {} of {} partitions{}",
+                                              WithThousands(view.records_total), view.done.size(),
+                                              daemons.partitions(), problem.empty() ? "" : ", " + problem));
     std::this_thread::sleep_for(kLooksEvery);
   }
   progress.Finish();
