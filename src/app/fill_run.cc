@@ -161,7 +161,7 @@ Status FillRun::Read(HistoryFill& fill) {
 }
 
 Status FillRun::Write(HistoryFill& fill) {
-  const Status written = fill.ForEachPage([&](const FillPage& page) -> Status {
+  Status written = fill.ForEachPage([&](const FillPage& page) -> Status {
     if (Status put = InStore([&](PartitionFill& into) { return into.Write(page); }); !put) return put;
     status_.users_written += page.users.size();
     observer_.Count(0, page.users.size());

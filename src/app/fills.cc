@@ -144,7 +144,7 @@ Result<FillStatus> Fills::Stop(std::string_view filter) {
   const auto found = fills_.find(std::string(filter));
   if (found == fills_.end())
     return Fail(Code::kNotFound, fmt::format("filter: nobody asked for a fill of {}", filter));
-  const FillStatus status = StatusOf(found->second);
+  FillStatus status = StatusOf(found->second);
   fills_.erase(found);
   // If the file keeps it, a restart would go on with it.
   if (Status saved = Save(Requests()); !saved) return Fail(saved.error());

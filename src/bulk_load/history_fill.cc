@@ -96,9 +96,8 @@ Status HistoryFill::Apply(std::span<const Record> records) {
 Status HistoryFill::ForEachPage(const WritePage& write) {
   if (Status written = builder_.Checkpoint(); !written) return written;
   Pages pages(filter_, options_.page_bytes, write);
-  const Status visited =
-      builder_.runs().ForEach([this](FilterId filter) { return builder_.HorizonOf(filter); },
-                              [&](const Row& row) { return pages.Add(row); });
+  Status visited = builder_.runs().ForEach([this](FilterId filter) { return builder_.HorizonOf(filter); },
+                                           [&](const Row& row) { return pages.Add(row); });
   if (!visited) return visited;
   return pages.End();
 }
