@@ -200,12 +200,14 @@ Status ReplayRun::Send(const HistoryEntry& entry) {
 Status ReplayRun::WaitForWindow() {
   if (!window_ || producer_->outstanding() < window_->size()) return {};
   const Instant until = SystemClock().Now() + kWindowPatience;
-  while (producer_->outstanding() >= window_->size() && producer_->failed_total() == 0 && !Interrupted()) {
-    if (SystemClock().Now() >= until) {
+  const auto is_full = [&] { return producer_->outstanding() >= window_->size(); };
+  while (is_full() && producer_->failed_total() == 0 && !Interrupted()) {
+    // The process may have stood still: acknowledgements are looked at first.
+    producer_->Poll(std::chrono::milliseconds(10));
+    if (is_full() && SystemClock().Now() >= until) {
       return Fail(Code::kUnavailable,
                   fmt::format("produce to {}: nothing is acknowledged", settings_.target.name));
     }
-    producer_->Poll(std::chrono::milliseconds(10));
   }
   return {};
 }
