@@ -4,11 +4,13 @@ import json
 import os
 import random
 import shutil
+import statistics
 import subprocess
 import time
 
 import alone
-from places import SEENCTL
+from http_json import Http, user_path
+from places import SEENCTL, SEEND, free_port, wait_until
 
 DAY_MS = 86_400_000
 
@@ -66,7 +68,41 @@ def piped(config, folder, s):
         producer.stdout.close()
         _, _, usage = os.wait4(producer.pid, 0)
         producer.returncode = 0
-    return {**result, "producer_cpu_s": round(usage.ru_utime + usage.ru_stime, 1)}
+    return {**result, "producer_cpu_s": round(usage.ru_utime + usage.ru_stime, 1), **first_start(config, folder, users)}
+
+
+def first_start(config, folder, users):
+    """From the daemon's start on the state to ready, and the first answer about a user then: nothing is in a cache."""
+    first = json.loads(config.read_text())
+    address = f"127.0.0.1:{free_port()}"
+    first |= {"store": {"directory": str(folder / "state")}, "http": {"listen": address}}
+    started = folder / "started.json"
+    started.write_text(json.dumps(first))
+    made = subprocess.run([str(SEENCTL), "generate", "--stdout", "--quiet", "--events", "20", "--users", str(users),
+                           "--user-skew", "0.01"], stdout=subprocess.PIPE, check=True)
+    asked = sorted({json.loads(line)["user_id"] for line in made.stdout.splitlines()})
+    http, begun = Http(address), time.monotonic()
+    with open(folder / "seend.log", "wb") as log:
+        daemon = subprocess.Popen([str(SEEND), "--config", str(started)], stdout=log, stderr=log)
+    try:
+        def answers(path):
+            try:
+                return http.get(path).status == 200
+            except OSError:
+                return False
+        wait_until(lambda: answers("/readyz"), "the daemon is ready", 600, every_s=0.01)
+        ready = time.monotonic() - begun
+        times = []
+        for user in asked:
+            before = time.monotonic()
+            answer = http.post(user_path(user) + "/unseen", {"items": ["n1"]})
+            times.append(1000 * (time.monotonic() - before))
+            assert answer.status == 200, answer.body
+        return {"first_start_s": round(ready, 2), "first_answer_ms": round(times[0], 1),
+                "next_answers_p50_ms": round(statistics.median(times[1:]), 2)}
+    finally:
+        daemon.kill()
+        daemon.wait()
 
 
 def generate(file, *arguments, check):
