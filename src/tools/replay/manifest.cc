@@ -140,7 +140,7 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
   if (!file) return Fail(SystemError(path, "open"));
   std::ostringstream text;
   text << file.rdbuf();
-  const auto malformed =
+  auto malformed =
       Fail(Code::kMalformed,
            fmt::format(
                "--progress: {}: not a progress file of this version; delete it to start from the beginning",

@@ -32,7 +32,7 @@ Status ReachBrokers(std::string_view option, const std::string& brokers, const C
   constexpr std::chrono::seconds kTimeout(5);
   const auto admin = Admin::Open(brokers, client);
   if (!admin) return Fail(admin.error());
-  const Status answered = (*admin)->Ping(kTimeout);
+  Status answered = (*admin)->Ping(kTimeout);
   if (answered || answered.error().code != Code::kUnavailable) return answered;
   return Fail(
       Code::kUnavailable,
