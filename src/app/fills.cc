@@ -51,7 +51,7 @@ Fills::Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks h
   if (!known) {
     log::Error("the list of fills can't be read, and is dropped; ask for them again",
                {{"reason", known.error().message}});
-    known->clear();
+    known = std::vector<FillRequest>();
   }
   const MutexLock lock(mutex_);
   for (FillRequest& request : *known) {

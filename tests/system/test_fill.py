@@ -188,6 +188,17 @@ def test_a_fill_is_stopped_and_mistakes_are_named(topics, added):
     assert seend.http.get("/v1/filters/video/fill").status == 405
 
 
+def test_a_broken_list_of_fills_is_dropped_with_a_word_and_harms_nothing_else(topics, added):
+    seend, control = added(history(9, 500))
+    seend.stop()
+    (seend.store / "fills.json").write_text('{"fills": [{"filter":')
+    seend.start()
+    assert "the list of fills can't be read, and is dropped" in seend.log()
+    assert seend.http.get("/v1/fills").json() == {"fills": []}
+    fill(seend, "video")
+    assert whole(seend, "video") and equal(seend, control)
+
+
 def test_what_retention_has_deleted_stays_incomplete_and_says_since_when(kafka, topics, added):
     records = history(6, 2_000)
     seend, _ = added(records)
