@@ -19,7 +19,7 @@ if(SEEN_WERROR)
   target_compile_options(seen_options INTERFACE -Werror)
 endif()
 if(SEEN_SANITIZE)
-  target_compile_options(seen_options INTERFACE
-    -fsanitize=${SEEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_link_options(seen_options INTERFACE -fsanitize=${SEEN_SANITIZE})
+  # Of the folder, not of seen_options: so it stands before a target's own -fno-sanitize, which it would undo.
+  add_compile_options(-fsanitize=${SEEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SEEN_SANITIZE})
 endif()

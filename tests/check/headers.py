@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Each header of src compiles alone. Usage: headers.py [--self-test]
 
-The build proves it of a header that some .cc file includes first (tidy.py does, where SEEN_UNITY joins the sources). The
-others are compiled here, unless nothing of what they include has changed since they passed.
+The build proves it of a header that a compiled file includes first: of those that SEEN_UNITY joins, the first one. The others
+are compiled here, unless nothing of what they include has changed since they passed.
 """
 
 import pathlib
@@ -11,17 +11,17 @@ import subprocess
 import sys
 import tempfile
 
-from sources import ROOT, Cache, compile_commands, listed, read_dependencies, side_by_side
+from sources import ROOT, Cache, compile_commands, compiled_files, listed, read_dependencies, side_by_side
 
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
-def proven_by_the_build(commands):
+def proven_by_the_build():
     """Headers that a compiled file of src includes before anything else."""
     proven = set()
-    for path in commands:
-        if path.startswith("src/"):
-            first = FIRST_INCLUDE.search((ROOT / path).read_text(encoding="utf-8"))
+    for _, _, sources in compiled_files().values():
+        if sources and sources[0].startswith("src/"):
+            first = FIRST_INCLUDE.search((ROOT / sources[0]).read_text(encoding="utf-8"))
             if first and first[1] == '"':
                 proven.add(f"src/{first[2]}")
     return proven
@@ -56,7 +56,8 @@ def main():
         return self_test()
     commands, headers = compile_commands(), listed(".h", folders=["src"])
     of_room = {path.split("/")[1]: entry for path, entry in sorted(commands.items()) if path.startswith("src/")}
-    alone = [header for header in headers if header not in proven_by_the_build(commands)]
+    proven = proven_by_the_build()
+    alone = [header for header in headers if header not in proven]
     any_room = of_room.get("app") or next(iter(of_room.values()))
     cache = Cache("headers")
 

@@ -32,13 +32,13 @@ def listed(*suffixes, folders=FOLDERS):
     return [path for path in sorted(set(found)) if path.endswith(suffixes) and (ROOT / path).exists()]
 
 
-def compile_commands():
-    """{path from the root: (folder, command without ccache, -c, -o and the source)}"""
+def compiled_files():
+    """{what the compiler is given: (folder, command without ccache, -c, -o and the file, its sources from the root)}"""
     try:
         entries = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     except OSError:
         sys.exit(f"{BUILD} is not configured: run `cmake --preset release`")
-    commands = {}
+    compiled = {}
     for entry in entries:
         words, kept = shlex.split(entry["command"]), []
         while pathlib.Path(words[0]).name == "ccache":
@@ -49,10 +49,15 @@ def compile_commands():
                 skip = word == "-o"
             elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]).resolve():
                 kept.append(word)
-        for source in sources_of(pathlib.Path(entry["file"])):
-            if pathlib.Path(source).exists():  # the build may be older than the sources
-                commands[os.path.relpath(source, ROOT)] = (entry["directory"], kept)
-    return commands
+        # The build may be older than the sources.
+        sources = [source for source in sources_of(pathlib.Path(entry["file"])) if pathlib.Path(source).exists()]
+        compiled[entry["file"]] = (entry["directory"], kept, [os.path.relpath(source, ROOT) for source in sources])
+    return compiled
+
+
+def compile_commands():
+    """{path from the root: (folder, command)}, each source by itself."""
+    return {source: (folder, command) for folder, command, sources in compiled_files().values() for source in sources}
 
 
 def sources_of(compiled):
