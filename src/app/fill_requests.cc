@@ -1,35 +1,15 @@
 #include "app/fill_requests.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "base/durable_file.h"
 
 namespace seen {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Status Failed(const std::string& path, const char* step) {
-  return Fail(errno == ENOSPC ? Code::kNoSpace : Code::kUnavailable,
-              fmt::format("{}: {}: {}", path, step, std::strerror(errno)));
-}
-
-Status SyncPath(const std::string& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return Failed(path, "open");
-  const bool synced = ::fsync(file) == 0;
-  Status outcome = synced ? Status() : Failed(path, "fsync");
-  ::close(file);
-  return outcome;
-}
 
 }  // namespace
 
@@ -62,16 +42,7 @@ Status WriteFillRequests(const std::string& path, const std::vector<FillRequest>
                              {"asked_at_ms", request.asked_at.value},
                              {"partitions", request.partitions}});
   }
-  const std::string beside = path + ".new";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-    file.flush();
-    if (!file) return Failed(beside, "write");
-  }
-  if (Status synced = SyncPath(beside, O_RDONLY); !synced) return synced;
-  if (std::rename(beside.c_str(), path.c_str()) != 0) return Failed(path, "rename");
-  return SyncPath(std::filesystem::path(path).parent_path().string(), O_RDONLY | O_DIRECTORY);
+  return WriteDurably(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace seen

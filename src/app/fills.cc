@@ -144,10 +144,12 @@ Result<FillStatus> Fills::Stop(std::string_view filter) {
   const auto found = fills_.find(std::string(filter));
   if (found == fills_.end())
     return Fail(Code::kNotFound, fmt::format("filter: nobody asked for a fill of {}", filter));
+  // First the file: if that keeps it, a restart would go on with it.
+  std::vector<FillRequest> others = Requests();
+  std::erase_if(others, [&](const FillRequest& request) { return request.filter == filter; });
+  if (Status saved = Save(others); !saved) return Fail(saved.error());
   FillStatus status = StatusOf(found->second);
   fills_.erase(found);
-  // If the file keeps it, a restart would go on with it.
-  if (Status saved = Save(Requests()); !saved) return Fail(saved.error());
   log::Info("a fill was stopped", {{"filter", filter}, {"fill", status.id}});
   return status;
 }

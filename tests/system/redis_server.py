@@ -41,7 +41,7 @@ class RedisServer:
         return wait_until(answers, "redis answers") != "ended"
 
     def client(self, **more):
-        return redis.Redis(port=self.port, decode_responses=True, **more)
+        return redis.Redis("127.0.0.1", self.port, decode_responses=True, **more)  # a bare machine knows no localhost
 
     def close(self):
         if self.process.poll() is None:

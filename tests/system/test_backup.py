@@ -97,7 +97,11 @@ def test_users_are_exported_with_the_ids_that_the_journal_has(loaded, tmp_path):
     assert erased["erased"] and erased["user_id"] in (None, "somebody"), "a mark may still name the user"
     seend.stop()
     run("export", "--dir", seend.store, "--out", tmp_path / "users.jsonl", "--quiet")
-    assert sorted((tmp_path / "users.jsonl").read_text().splitlines()) == sorted(out.splitlines())
+    later = [json.loads(line) for line in (tmp_path / "users.jsonl").read_text().splitlines()]
+
+    def nameless(lines):  # the mark of an erased user goes once the tombstone is acknowledged, and its name with it
+        return sorted(json.dumps({**line, "user_id": line["user_id"] if line["segments"] else None}) for line in lines)
+    assert nameless(later) == nameless(lines)
     run("export", "--dir", seend.store, "--out", "/dev/full", "--quiet", status=1)
     run("export", "--quiet", status=2)
 

@@ -61,6 +61,20 @@ def test_a_full_disk_ends_a_run_and_the_same_command_goes_on(small_disk, topics,
     assert len({dict(message.headers())["seen-replay"] for message in sent}) == 1, "one run"
 
 
+def test_two_runs_of_one_progress_file_are_told_apart(topics, topic_name, into, tmp_path):  # noqa: F811
+    source, progress = lines(tmp_path / "history.jsonl", 3_000), tmp_path / "progress"
+    command = [str(SEENCTL), "replay", str(source), *into, "--quiet", "--progress", str(progress)]
+    first = subprocess.Popen([*command, "--rate", "300"])
+    wait_until(progress.exists, "the first run has begun")
+    second = subprocess.run(command, capture_output=True, timeout=60)
+    assert second.returncode == 1 and f"--progress: {progress}: {progress}.lock is locked".encode() in second.stderr, second
+    first.kill()
+    first.wait()
+    subprocess.run(command, check=True, timeout=60)
+    assert count(topics, topic_name) >= 3_000
+    assert len({message.value() for message in topics.read_all(topic_name) if message.value() is not None}) == 3_000
+
+
 def test_brokers_that_dont_answer_are_named_within_seconds(into, tmp_path):  # noqa: F811
     source, nobody = lines(tmp_path / "history.jsonl", 10), f"127.0.0.1:{free_port()}"
     for option, command, status in (

@@ -120,7 +120,7 @@ def test_the_first_day_from_redis(case):
     server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir",
                                str(case.folder)], stdout=subprocess.DEVNULL)
     try:
-        client = redis.Redis(port=port, decode_responses=True)
+        client = redis.Redis("127.0.0.1", port, decode_responses=True)
 
         def answers():
             try:
@@ -132,7 +132,7 @@ def test_the_first_day_from_redis(case):
             one = json.loads(line)
             client.zadd(f"seen:{one['user_id']}", {one["item_id"]: one["exposed_at"]})
         (script,) = blocks("The first day, from Redis", "python")
-        (case.folder / "redis_lines.py").write_text(script.replace("redis.Redis(", f"redis.Redis(port={port}, "))
+        (case.folder / "redis_lines.py").write_text(script.replace("redis.Redis(", f'redis.Redis("127.0.0.1", {port}, '))
         case.seend.start()
         replay, compare = blocks("The first day, from Redis")
         case.run(replay)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -18,7 +19,6 @@
 #include "tools/compare/redis_filter.h"
 #include "tools/compare/request_file.h"
 #include "tools/compare/route_filter.h"
-#include "tools/state/files.h"
 
 namespace seen {
 namespace {
@@ -150,9 +150,7 @@ int RunCompareCommand(CompareOptions options) {
                  ? CompareJson(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                  : CompareText(report));
   if (!options.page.empty()) {
-    if (const Status written =
-            WriteDurably(std::filesystem::absolute(options.page).string(), ComparePage(report));
-        !written)
+    if (const Status written = WriteDurably(options.page, ComparePage(report)); !written)
       return ExitWith(written.error());
     if (!options.quiet) fmt::print(stderr, "the page is in {}\n", options.page);
   }

@@ -1,17 +1,15 @@
 // idf: a table of how many items each word comes in, for items.idf_file.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "group/feature_reader.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -35,24 +33,13 @@ struct IdfOptions {
   bool quiet = false;
 };
 
-/// Whole or not at all: a daemon may be about to read it.
-Status WriteFile(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".tmp";
-  const auto broken = [&] {
-    return Fail(Code::kUnavailable, fmt::format("--out: {}: {}", path, std::strerror(errno)));
-  };
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.flush();
-    if (!file) return broken();
-  }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) return broken();
-  return {};
-}
-
 Status Write(const std::string& out, const std::string& text) {
-  if (!out.empty() && out != "-") return WriteFile(out, text);
+  if (!out.empty() && out != "-") {
+    // Whole or not at all: a daemon may be about to read it.
+    const Status written = WriteDurably(out, text);
+    return written ? Status()
+                   : Fail(written.error().code, fmt::format("--out: {}: {}", out, written.error().message));
+  }
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
   return Fail(Code::kUnavailable, fmt::format("standard output: {}", std::strerror(errno)));
 }

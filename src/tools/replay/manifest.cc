@@ -1,18 +1,16 @@
 #include "tools/replay/manifest.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "base/durable_file.h"
 
 namespace seen {
 namespace {
@@ -24,21 +22,6 @@ constexpr std::pair<ManifestFile::State, std::string_view> kStates[] = {
     {ManifestFile::State::kPartly, "partly"},
     {ManifestFile::State::kDone, "done"},
     {ManifestFile::State::kDamaged, "damaged"}};
-
-Error SystemError(const std::string& path, const char* step) {
-  const Code code = errno == ENOSPC ? Code::kNoSpace : Code::kUnavailable;
-  return {code, fmt::format("--progress: {}: {}: {}", path, step, std::strerror(errno))};
-}
-
-Status SyncPath(const std::string& path, int flags) {
-  const int file = open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return Fail(SystemError(path, "open"));
-  const bool synced = fsync(file) == 0;
-  const Error error = SystemError(path, "fsync");
-  close(file);
-  if (!synced) return Fail(error);
-  return {};
-}
 
 void PutCounts(Json& json, const LineCounts& counts) {
   json["sent"] = counts.sent;
@@ -137,7 +120,7 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& path) {
   if (about.type() != std::filesystem::file_type::regular)
     return Fail(Code::kInvalidArgument, fmt::format("--progress: {}: not a file. Name one", path));
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(SystemError(path, "open"));
+  if (!file) return Fail(FileError(errno, "--progress: can't open", path));
   std::ostringstream text;
   text << file.rdbuf();
   auto malformed =
@@ -196,17 +179,10 @@ std::string ManifestText(const Manifest& manifest) {
 }
 
 Status WriteManifest(const std::string& path, const Manifest& manifest) {
-  const std::string beside = path + ".new";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << ManifestJson(manifest);
-    file.flush();
-    if (!file) return Fail(SystemError(beside, "write"));
-  }
-  if (auto synced = SyncPath(beside, O_RDONLY); !synced) return synced;
-  if (std::rename(beside.c_str(), path.c_str()) != 0) return Fail(SystemError(path, "rename"));
-  const auto folder = std::filesystem::path(path).parent_path();
-  return SyncPath(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  const Status written = WriteDurably(path, ManifestJson(manifest));
+  if (!written)
+    return Fail(written.error().code, fmt::format("--progress: {}: {}", path, written.error().message));
+  return {};
 }
 
 }  // namespace seen

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "base/durable_file.h"
 #include "base/threads.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -93,6 +94,16 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
     return std::optional(std::chrono::milliseconds(unit == "s" ? count * 1000 : count));
   return Fail(Code::kInvalidArgument,
               fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
+}
+
+/// Two runs at once would send the same lines.
+Result<std::optional<FileLock>> LockProgress(const std::string& path) {
+  if (path.empty()) return std::optional<FileLock>();
+  // A mistake in the path leaves no lock beside it.
+  if (const auto read = ReadManifest(path); !read) return Fail(read.error());
+  auto lock = FileLock::Take(path + ".lock", true, false);
+  if (!lock) return Fail(lock.error().code, fmt::format("--progress: {}: {}", path, lock.error().message));
+  return std::optional(std::move(*lock));
 }
 
 /// An earlier run's, or a new one's.
@@ -266,6 +277,8 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
     if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
   }
   const bool sends = !options.dry_run && !BuildsState(options);
+  const auto lock = sends ? LockProgress(options.progress) : Result<std::optional<FileLock>>();
+  if (!lock) return ExitWith(lock.error());
   auto manifest = !sends ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads.

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
+#include "base/durable_file.h"
 
 namespace seen {
 
@@ -38,12 +35,9 @@ std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, 
 
 Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
                           TimeMs reached) {
-  const std::string beside = path + ".new";
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file << ReplayMetricsText(manifest, rejects, reached);
-  file.close();
-  if (!file || std::rename(beside.c_str(), path.c_str()) != 0)
-    return Fail(Code::kUnavailable, fmt::format("--metrics: {}: {}", path, std::strerror(errno)));
+  const Status written = WriteDurably(path, ReplayMetricsText(manifest, rejects, reached));
+  if (!written)
+    return Fail(written.error().code, fmt::format("--metrics: {}: {}", path, written.error().message));
   return {};
 }
 

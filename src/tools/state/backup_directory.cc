@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tools/state/files.h"
 #include "tools/whole_file.h"
 
 namespace seen {

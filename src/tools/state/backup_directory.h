@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/result.h"
 #include "tools/state/backup_manifest.h"
-#include "tools/state/files.h"
 
 namespace seen {
 

@@ -75,7 +75,7 @@ Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)
     head.base_at = place.older_base_at;
     partition.writer = std::make_unique<PartWriter>(
         head, options_.record_bytes_max,
-        [this, number](const std::string& record) { return Send(number, record, kPartTicket); });
+        [this, number](const std::string& part) { return Send(number, part, kPartTicket); });
     for (const Row& row : first_rows(number)) {
       if (Status added = partition.writer->Add(row); !added) return added;
     }

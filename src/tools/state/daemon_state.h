@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/result.h"
 #include "serve/state_copies_port.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/state/backup_directory.h"
-#include "tools/state/files.h"
 #include "tools/state/state_report.h"
 
 namespace seen {

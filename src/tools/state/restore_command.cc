@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/durable_file.h"
 #include "store/store_directory.h"
 #include "tools/ask/calendar.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
 #include "tools/state/backup_directory.h"
+#include "tools/state/files.h"
 
 namespace seen {
 namespace {

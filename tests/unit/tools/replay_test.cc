@@ -46,14 +46,14 @@ TEST(Manifest, ComesBackAsItWasWritten) {
   ASSERT_TRUE(read && *read);
   EXPECT_EQ(**read, AManifest());
   EXPECT_EQ((*read)->Counts().done(), (uint64_t{1} << 40) + 10);
-  EXPECT_FALSE(std::filesystem::exists(path + ".new")) << "nothing is left beside it";
+  EXPECT_FALSE(std::filesystem::exists(path + ".tmp")) << "nothing is left beside it";
 }
 
 TEST(Manifest, KeepsTheOldFileWhereTheNewOneCantBeWritten) {
   const ScratchFolder folder;
   const std::string path = folder.Path("progress");
   ASSERT_TRUE(WriteManifest(path, AManifest()));
-  ASSERT_TRUE(std::filesystem::create_directory(path + ".new"));  // in the way of the temporary file
+  ASSERT_TRUE(std::filesystem::create_directory(path + ".tmp"));  // in the way of the temporary file
   const auto written = WriteManifest(path, {.run = "new", .target = {}, .files = {}, .topics = {}});
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find(path), std::string::npos);
