@@ -70,7 +70,11 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   status.age = as_of.age;
   status.answers = open.CaughtUp() && !open.stopped.load(std::memory_order_acquire);
   status.assigned = open.assigned.load(std::memory_order_acquire);
-  const int64_t held_since_ms = open.held_since_ms.load(std::memory_order_relaxed);
+  const int64_t held_since_ms = open.held_since_ms.load(std::memory_order_acquire);
+  if (held_since_ms != 0) {
+    status.held_by = open.held_reason.load(std::memory_order_relaxed);
+    status.held_since = TimeMs{held_since_ms};
+  }
   if (open.stopped.load(std::memory_order_acquire)) {
     status.state = "stopped";
     status.reason = open.stop_reason();

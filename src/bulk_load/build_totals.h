@@ -21,8 +21,8 @@ class BuildTotals final : public Reporter {
   void RangeLost(int32_t, const LostRange&) override {}
   void CheckpointWritten(int32_t, const CheckpointReport&) override {}
   void CheckpointFailed(int32_t, const Error&) override {}
-  void FlowHeld(int32_t, std::string_view) override {}
-  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
+  void FlowHeld(int32_t, HoldReason) override {}
+  void FlowResumed(int32_t, HoldReason, std::chrono::milliseconds) override {}
   void SnapshotsSent(FilterIndex, uint64_t, uint64_t) override {}
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t) override {}

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <regex>
 #include <utility>
 
+#include "base/nearest_word.h"
 #include "config/config_keys.h"
 #include "config/config_secret.h"
 
@@ -15,23 +15,6 @@ namespace seen {
 namespace {
 
 using Errors = std::vector<ConfigError>;
-
-/// Levenshtein's, one row at a time (Wagner and Fischer 1974). For short strings.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  size_t last = b.size();
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = i;
-    size_t left = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      row[j] = std::exchange(left, std::min({diagonal + (a[i] == b[j] ? 0 : 1), row[j + 1] + 1, left + 1}));
-      diagonal = row[j + 1];
-    }
-    row[b.size()] = last = left;
-  }
-  return last;
-}
 
 /// The known key nearest to one that isn't: a sibling, or one of another section that has the very name.
 std::string NearestKey(const ConfigNode& section, std::string_view unknown) {

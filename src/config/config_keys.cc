@@ -14,7 +14,7 @@ namespace {
 using enum ConfigType;
 
 constexpr TextRule kBrokerList = {"host:port, several separated by commas without spaces, at most 1024 bytes",
-                                  "[^\\s,]+(,[^\\s,]+)*", 1024};
+                                  "[^\\s,]+:[0-9]{1,5}(,[^\\s,]+:[0-9]{1,5})*", 1024};
 constexpr TextRule kGroupName = {"1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'",
                                  "[a-zA-Z0-9._-]{1,249}", 249};
 constexpr TextRule kListenAddress = {

@@ -121,7 +121,7 @@ constexpr ConfigKey kKeys[] = {
      .meaning =
          "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
          "each user the one of the fewest bytes. A change re-renders all users' filters, a day's sweep "
-         "long; `seenctl publish --all` at once."},
+         "long; `seenctl publish` at once."},
     {.path = "filters[].snapshot.size",
      .type = kChoice,
      .default_json = R"("fewest")",

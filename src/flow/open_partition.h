@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "flow/hold_reason.h"
 #include "flow/store_port.h"
 
 namespace seen {
@@ -48,7 +49,7 @@ struct OpenPartition {
   std::atomic<bool> disk_full{false};
   std::atomic<bool> stopped{false};       // its state can't be read: nothing is served or consumed
   std::atomic<int64_t> held_since_ms{0};  // wall clock; 0: records are taken
-  std::string_view held_reason;           // the worker's; a constant
+  std::atomic<HoldReason> held_reason{HoldReason::kNone};
 
   void Stop(std::string reason);
   std::string stop_reason() const;

@@ -398,11 +398,11 @@ bool PartitionIntake::WantsCheckpoint() const {
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }
 
-std::string_view PartitionIntake::HeldBy() const {
-  if (dead_letters_full_) return "dead_letters_full";
-  if (!TailIsFull()) return {};
-  if (store_.Level0Files() > options_.level0_files_max) return "level0_files";
-  return "tail_full";
+HoldReason PartitionIntake::HeldBy() const {
+  if (dead_letters_full_) return HoldReason::kDeadLettersFull;
+  if (!TailIsFull()) return HoldReason::kNone;
+  if (store_.Level0Files() > options_.level0_files_max) return HoldReason::kLevel0Files;
+  return HoldReason::kTailFull;
 }
 
 void PartitionIntake::Freeze() {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "flow/hold_reason.h"
 #include "flow/last_published.h"
 #include "flow/log_port.h"
 #include "flow/partition_journal.h"
@@ -65,7 +66,7 @@ class PartitionIntake {
   /// A checkpoint would write something, due or not.
   bool HasChanges() const;
   /// Why records can't be taken now; empty: they can.
-  std::string_view HeldBy() const;
+  HoldReason HeldBy() const;
   /// Makes the tail the frozen one and opens a new one. Only while nothing is frozen (checked).
   void Freeze();
 

@@ -9,6 +9,7 @@
 
 #include "base/latency_counts.h"
 #include "base/result.h"
+#include "flow/hold_reason.h"
 #include "flow/log_port.h"
 #include "flow/status.h"
 #include "model/event.h"
@@ -87,9 +88,9 @@ class Reporter : public RekeyReporter {
   virtual void RangeLost(int32_t partition, const LostRange& range) = 0;
   virtual void CheckpointWritten(int32_t partition, const CheckpointReport& report) = 0;
   virtual void CheckpointFailed(int32_t partition, const Error& error) = 0;
-  /// Consumption of `partition` stopped or went on: level 0 full, tail full, disk full.
-  virtual void FlowHeld(int32_t partition, std::string_view reason) = 0;
-  virtual void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) = 0;
+  /// Consumption of `partition` stopped or went on.
+  virtual void FlowHeld(int32_t partition, HoldReason reason) = 0;
+  virtual void FlowResumed(int32_t partition, HoldReason reason, std::chrono::milliseconds held) = 0;
   /// Of an incomplete filter: unions with the last published snapshot, and those for which that one stays.
   virtual void SnapshotsMerged(FilterIndex /*filter*/, uint64_t /*merged*/, uint64_t /*withheld*/) {}
   /// Summed over one step of the publisher.

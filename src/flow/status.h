@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/hold_reason.h"
 #include "flow/store_port.h"
 #include "model/event.h"
 
@@ -75,6 +76,8 @@ struct PartitionStatus {
   std::string reason;    // for people; empty when ready
   bool answers = false;  // look-ups of its users are answered
   bool IsRefused() const { return state == "refused" || state == "stopped"; }  // an operator decides
+  HoldReason held_by = HoldReason::kNone;  // its records aren't taken, since:
+  TimeMs held_since;
   bool assigned = true;  // by the group to this daemon; if not, it may answer, and publishes nothing
   int64_t next_offset = 0;
   int64_t checkpoint_offset = 0;

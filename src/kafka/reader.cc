@@ -38,6 +38,20 @@ Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time,
 
 }  // namespace
 
+std::optional<std::string_view> HeaderOf(const Record& record, const char* name) {
+  rd_kafka_headers_t* headers = nullptr;
+  const void* value = nullptr;
+  size_t bytes = 0;
+  if (record.message == nullptr ||
+      rd_kafka_message_headers(static_cast<const rd_kafka_message_t*>(record.message), &headers) !=
+          RD_KAFKA_RESP_ERR_NO_ERROR ||
+      rd_kafka_header_get_last(headers, name, &value, &bytes) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      value == nullptr) {
+    return std::nullopt;
+  }
+  return std::string_view(static_cast<const char*>(value), bytes);
+}
+
 struct TopicReader::Impl {
   struct State {
     bool done = false;

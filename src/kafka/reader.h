@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +18,10 @@
 #include "kafka/client_settings.h"
 
 namespace seen {
+
+/// A header of a record that one of this room's readers gave, valid as long as the record; nullopt: it has
+/// none of that name, or it is null.
+std::optional<std::string_view> HeaderOf(const Record& record, const char* name);
 
 /// One thread.
 class TopicReader {

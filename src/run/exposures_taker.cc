@@ -71,15 +71,16 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   }
 
   void Held() override {
-    open_->held_reason = open_->disk_full.load() ? "disk_full" : open_->flow->intake.HeldBy();
-    if (open_->held_reason.empty()) open_->held_reason = "tail_full";  // it has just been frozen
-    open_->held_since_ms.store(taker_.clock_.WallNow().value, std::memory_order_relaxed);
-    taker_.reporter_.FlowHeld(open_->partition, open_->held_reason);
+    HoldReason reason = open_->disk_full.load() ? HoldReason::kDiskFull : open_->flow->intake.HeldBy();
+    if (reason == HoldReason::kNone) reason = HoldReason::kTailFull;  // it has just been frozen
+    open_->held_reason.store(reason, std::memory_order_relaxed);
+    open_->held_since_ms.store(taker_.clock_.WallNow().value, std::memory_order_release);
+    taker_.reporter_.FlowHeld(open_->partition, reason);
   }
 
   void Resumed() override {
     const int64_t since_ms = open_->held_since_ms.exchange(0, std::memory_order_relaxed);
-    taker_.reporter_.FlowResumed(open_->partition, open_->held_reason,
+    taker_.reporter_.FlowResumed(open_->partition, open_->held_reason.load(std::memory_order_relaxed),
                                  milliseconds(taker_.clock_.WallNow().value - since_ms));
   }
 

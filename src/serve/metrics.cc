@@ -6,6 +6,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -23,8 +24,6 @@ using prometheus::Counter;
 using prometheus::Family;
 using prometheus::Histogram;
 using prometheus::Labels;
-
-constexpr size_t kHoldReasonsMax = 16;  // the flow's reasons are constants, fewer than that
 
 // All in seconds.
 Histogram::BucketBoundaries LatencyBounds() {
@@ -95,7 +94,6 @@ struct Metrics::Counted {
     }
   }
   PerFilter MakeFilter(const std::string& name);
-  std::string HoldReason(std::string_view reason);
 
   prometheus::Registry registry;
 
@@ -162,8 +160,11 @@ struct Metrics::Counted {
   Family<Counter>& holds = Counters("seen_flow_holds_total", "Times that consumption was held back.");
   Family<Counter>& held_seconds = Counters("seen_flow_held_seconds_total",
                                            "How long consumption was held back, counted when it goes on.");
-  Mutex holds_mutex;
-  std::set<std::string, std::less<>> hold_reasons GUARDED_BY(holds_mutex);
+  struct Hold {
+    Counter* times;
+    Counter* seconds;
+  };
+  std::array<Hold, kHoldReasons.size() + 1> holds_for{};  // by HoldReason; of kNone there is none
 
   Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
   Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
@@ -236,6 +237,10 @@ Metrics::Counted::Counted(const MetricsOptions& options) {
     if (static_cast<SkipReason>(i) == SkipReason::kNone) continue;
     skipped_for[i] = &skipped.Add({{"reason", std::string(SkipReasonName(static_cast<SkipReason>(i)))}});
   }
+  for (const HoldReason reason : kHoldReasons) {
+    const Labels labels = {{"reason", std::string(HoldReasonName(reason))}};
+    holds_for[static_cast<size_t>(reason)] = {&holds.Add(labels), &held_seconds.Add(labels)};
+  }
   for (size_t i = 0; i < kPublishSteps; ++i) {
     publish_errors_of[i] =
         &publish_errors.Add({{"step", std::string(PublishStepName(static_cast<PublishStep>(i)))}});
@@ -253,13 +258,6 @@ Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name
           &snapshots_withheld.Add(labels),
           &visible_to_published.Add(labels, LatencyBounds()),
           &event_to_published.Add(labels, LatencyBounds())};
-}
-
-std::string Metrics::Counted::HoldReason(std::string_view reason) {
-  const MutexLock lock(holds_mutex);
-  if (hold_reasons.contains(reason)) return std::string(reason);
-  if (hold_reasons.size() >= kHoldReasonsMax) return "other";
-  return *hold_reasons.emplace(reason).first;
 }
 
 Metrics::Metrics(const MetricsOptions& options) : counted_(std::make_unique<Counted>(options)) {}
@@ -400,24 +398,23 @@ void Metrics::CheckpointFailed(int32_t partition, const Error& error) {
                                    {"lines_held_back", c.checkpoint_budget.TakeHeldBack()}});
 }
 
-void Metrics::FlowHeld(int32_t partition, std::string_view reason) {
+void Metrics::FlowHeld(int32_t partition, HoldReason reason) {
   Counted& c = *counted_;
-  const Labels labels = {{"reason", c.HoldReason(reason)}};
-  c.holds.Add(labels).Increment();
-  c.held_seconds.Add(labels);
+  c.holds_for.at(static_cast<size_t>(reason)).times->Increment();
   if (!c.flow_budget.Allow()) return;
-  log::Warning(
-      "consumption held back",
-      {{"partition", partition}, {"reason", reason}, {"lines_held_back", c.flow_budget.TakeHeldBack()}});
+  log::Warning("consumption held back", {{"partition", partition},
+                                         {"reason", HoldReasonName(reason)},
+                                         {"lines_held_back", c.flow_budget.TakeHeldBack()}});
 }
 
-void Metrics::FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) {
+void Metrics::FlowResumed(int32_t partition, HoldReason reason, std::chrono::milliseconds held) {
   Counted& c = *counted_;
-  c.held_seconds.Add({{"reason", c.HoldReason(reason)}})
-      .Increment(std::chrono::duration<double>(std::max(held, std::chrono::milliseconds(0))).count());
+  c.holds_for.at(static_cast<size_t>(reason))
+      .seconds->Increment(
+          std::chrono::duration<double>(std::max(held, std::chrono::milliseconds(0))).count());
   if (!c.flow_budget.Allow()) return;
   log::Info("consumption goes on", {{"partition", partition},
-                                    {"reason", reason},
+                                    {"reason", HoldReasonName(reason)},
                                     {"held_ms", held.count()},
                                     {"lines_held_back", c.flow_budget.TakeHeldBack()}});
 }

@@ -37,8 +37,8 @@ class Metrics final : public Reporter {
   void RangeLost(int32_t partition, const LostRange& range) override;
   void CheckpointWritten(int32_t partition, const CheckpointReport& report) override;
   void CheckpointFailed(int32_t partition, const Error& error) override;
-  void FlowHeld(int32_t partition, std::string_view reason) override;
-  void FlowResumed(int32_t partition, std::string_view reason, std::chrono::milliseconds held) override;
+  void FlowHeld(int32_t partition, HoldReason reason) override;
+  void FlowResumed(int32_t partition, HoldReason reason, std::chrono::milliseconds held) override;
   void SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) override;
   void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                              const LatencyCounts& record_to_published) override;

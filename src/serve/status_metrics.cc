@@ -58,6 +58,26 @@ auto IncompleteFilters(const PartitionStatus& partition) {
                        [](const FilterStatus& filter) { return filter.complete_since.has_value(); });
 }
 
+/// Of each reason the partition that is held the longest.
+MetricFamily HeldSince(const DaemonStatus& status) {
+  MetricFamily family{"seen_held_since_seconds",
+                      "Since when consumption is held back, since the epoch; 0: it isn't.",
+                      MetricType::Gauge,
+                      {}};
+  for (const HoldReason reason : kHoldReasons) {
+    double since = 0;
+    for (const PartitionStatus& partition : status.partitions) {
+      if (partition.held_by != reason || !partition.assigned) continue;
+      const double its = static_cast<double>(partition.held_since.value) / 1000.0;
+      since = since == 0 ? its : std::min(since, its);
+    }
+    ClientMetric metric = Sample(MetricType::Gauge, since);
+    metric.label.push_back({"reason", std::string(HoldReasonName(reason))});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 MetricFamily RekeyingLag(const DaemonStatus& status) {
   MetricFamily family{"seen_rekeying_lag_messages",
                       "Messages of the source topic's partition that are not in the keyed topic yet.",
@@ -181,6 +201,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
              [](const UnreadPartitions& unread) { return unread.refused.size(); }),
       Unread(status, "seen_partitions_unowned", "Partitions that no member of the group owns.",
              [](const UnreadPartitions& unread) { return unread.unowned.size(); }),
+      HeldSince(status),
       Forwarded(status),
       RestoredShare(status),
       OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has whole.",

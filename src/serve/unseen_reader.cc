@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <span>
 #include <utility>
 
+#include "base/nearest_word.h"
 #include "decode/event_limits.h"
 #include "model/event.h"
 #include "serve/unseen_body.h"
@@ -17,26 +17,6 @@ using nlohmann::json;
 
 constexpr std::array<std::string_view, 2> kIdKeys = {"id", "created_at"};
 constexpr std::array<std::string_view, 3> kAllKeys = {kUnseenKeys[0], kUnseenKeys[1], kOnePerGroupKey};
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::array<size_t, 16> row{};  // `b` is one of the keys below
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j + 1] + 1, row[j] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-std::string_view Nearest(std::span<const std::string_view> keys, std::string_view key) {
-  return *std::min_element(keys.begin(), keys.end(), [&](std::string_view a, std::string_view b) {
-    return EditDistance(key, a) < EditDistance(key, b);
-  });
-}
 
 /// Takes the document as it is parsed: what is too long or too deep stops it there, before it is built.
 class Handler final : public json::json_sax_t {
@@ -137,7 +117,7 @@ class Handler final : public json::json_sax_t {
   bool Unknown(std::string_view path, const std::string& name, std::span<const std::string_view> keys) {
     const std::string shown = name.substr(0, 64);
     return Refuse(path, "unknown key \"" + shown + "\"; the nearest known one is \"" +
-                            std::string(Nearest(keys, shown)) + "\"");
+                            std::string(NearestWord(keys, shown)) + "\"");
   }
   bool Wrong(std::string_view found) {
     const auto expected = [&]() -> std::string_view {

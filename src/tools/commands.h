@@ -12,7 +12,7 @@ namespace seen {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;   // a check failed, something was out of reach, or not all was done
-inline constexpr int kExitUsage = 2;    // an argument is wrong
+inline constexpr int kExitUsage = 2;    // an argument is wrong, or a file that it names is missing
 inline constexpr int kExitRejects = 3;  // too many lines of the input can't be used
 
 struct Subcommand {
@@ -41,6 +41,10 @@ Subcommand AddRestore(CLI::App& root);
 Subcommand AddExport(CLI::App& root);
 Subcommand AddReshard(CLI::App& root);
 Subcommand AddFill(CLI::App& root);
+Subcommand AddStatus(CLI::App& root);
+Subcommand AddLost(CLI::App& root);
+Subcommand AddDeadLetters(CLI::App& root);
+Subcommand AddConfig(CLI::App& root);
 Subcommand AddDemo(CLI::App& root);
 
 /// The whole of main().

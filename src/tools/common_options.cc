@@ -8,6 +8,7 @@
 
 #include "config/config_secret.h"
 #include "tools/commands.h"
+#include "tools/terminal.h"
 #include "tools/whole_file.h"
 
 namespace seen {
@@ -74,7 +75,7 @@ void AddAskOptions(CLI::App& app, AskOptions& options) {
 }
 
 int ExitWith(const Error& error) {
-  std::fprintf(stderr, "seenctl: %s\n", error.message.c_str());
+  std::fprintf(stderr, "%s %s\n", Painted(Paint::kBad, "seenctl:", stderr).c_str(), error.message.c_str());
   return error.code == Code::kInvalidArgument ? kExitUsage : kExitFailed;
 }
 

@@ -10,7 +10,7 @@
 namespace seen {
 
 /// `path` empty: the defaults. `overrides`: as LoadConfig takes them. kInvalidArgument: all mistakes at once;
-/// kNotFound.
+/// kInvalidArgument.
 Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides);
 
 }  // namespace seen

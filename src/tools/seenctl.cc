@@ -1,20 +1,54 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/usage.h"
 
 namespace seen {
+namespace {
+
+/// In the order of the help, under its headings.
+std::vector<Subcommand> AddCommands(CLI::App& root) {
+  std::vector<Subcommand> commands;
+  const auto add = [&](const char* purpose, std::initializer_list<Subcommand (*)(CLI::App&)> several) {
+    for (const auto each : several) {
+      commands.push_back(each(root));
+      commands.back().app->group(purpose);
+    }
+  };
+  add("Ask a daemon", {AddStatus, AddUnseen, AddShow, AddWhy, AddSnapshot, AddGroup, AddSimilar, AddConfig});
+  add("Change what a daemon keeps", {AddRemove, AddErase, AddPublish, AddFill, AddLost, AddPromote});
+  add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
+  add("Check", {AddVerify, AddCompare, AddDigest, AddDemo});
+  add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard});
+  return commands;
+}
+
+}  // namespace
 
 int RunSeenctl(int argc, const char* const* argv) {
   CLI::App app("seenctl: generate, replay, inspect and verify what seend keeps", "seenctl");
   app.set_version_flag("--version", SEEN_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 all is well, 1 a check failed or something was out of reach, 2 wrong arguments.");
-  const std::vector<Subcommand> commands = {
-      AddGenerate(app), AddReplay(app),   AddUnseen(app),  AddShow(app),   AddWhy(app),    AddRemove(app),
-      AddErase(app),    AddSnapshot(app), AddPublish(app), AddVerify(app), AddDemo(app),   AddGroup(app),
-      AddSimilar(app),  AddIdf(app),      AddPromote(app), AddDigest(app), AddBackup(app), AddRestore(app),
-      AddExport(app),   AddReshard(app),  AddCompare(app), AddFill(app)};
+      "Exit status:\n"
+      "  0  all is well\n"
+      "  1  a check failed, something was out of reach, or not all was done\n"
+      "  2  an argument is wrong, or a file that it names is missing\n"
+      "  3  too many lines of the input can't be used (--rejects-max)");
+  app.failure_message([&](const CLI::App*, const CLI::Error& error) { return ExplainMistake(app, error); });
+  const std::vector<Subcommand> commands = AddCommands(app);
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitUsage;
+  }
+  if (const std::string unknown = UnknownCommand(app, argc, argv); !unknown.empty())
+    return ExitWith({Code::kInvalidArgument, unknown + ". `seenctl --help` lists the commands"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -17,9 +17,9 @@ Result<std::string> ReadWhole(const std::string& path) {
     return bytes.str();
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(Code::kNotFound, fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", path, std::strerror(errno)));
   bytes << file.rdbuf();
-  if (file.bad() || bytes.fail()) return Fail(Code::kNotFound, fmt::format("{}: can't be read", path));
+  if (file.bad() || bytes.fail()) return Fail(Code::kInvalidArgument, fmt::format("{}: can't be read", path));
   return bytes.str();
 }
 

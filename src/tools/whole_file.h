@@ -7,7 +7,7 @@
 
 namespace seen {
 
-/// `path`: "-" is the standard input. kNotFound, naming the path and why.
+/// `path`: "-" is the standard input. kInvalidArgument, naming the path and why.
 Result<std::string> ReadWhole(const std::string& path);
 
 }  // namespace seen

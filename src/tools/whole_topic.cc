@@ -3,11 +3,14 @@
 #include <chrono>
 #include <utility>
 
+#include "tools/reach_brokers.h"
+
 namespace seen {
 
 Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
                                                     const std::string& topic,
                                                     std::map<int32_t, int64_t> from_offsets) {
+  if (Status reached = ReachBrokers("--brokers", brokers, client); !reached) return Fail(reached.error());
   return TopicReader::Open({.brokers = brokers,
                             .client = client,
                             .topic = topic,

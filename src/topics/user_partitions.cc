@@ -31,7 +31,7 @@ Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& i
             "filters[].snapshot.topic: \"{}\" has {} partitions, but users of topic \"{}\" map to {}: "
             "a snapshot would stand in another partition than its reader expects, and old ones would "
             "stay. Remedy: name a topic that doesn't exist yet, which the daemon makes with {} "
-            "partitions, or delete this one and publish again with 'seenctl publish --all'",
+            "partitions, or delete this one and publish again with 'seenctl publish'",
             topic, count, name, partitions, partitions));
   }
   return partitions;

@@ -229,8 +229,8 @@ class CountingReporter final : public Reporter {
     ++checkpoints, marks_set += report.marks_set, marks_cleared += report.marks_cleared;
   }
   void CheckpointFailed(int32_t, const Error&) override { ++checkpoints_failed; }
-  void FlowHeld(int32_t, std::string_view) override {}
-  void FlowResumed(int32_t, std::string_view, std::chrono::milliseconds) override {}
+  void FlowHeld(int32_t, HoldReason) override {}
+  void FlowResumed(int32_t, HoldReason, std::chrono::milliseconds) override {}
   void SnapshotsSent(FilterIndex, uint64_t snapshots, uint64_t) override { sent += snapshots; }
   void SnapshotsAcknowledged(FilterIndex, const LatencyCounts&, const LatencyCounts&) override {}
   void SnapshotsFailed(FilterIndex, uint64_t snapshots) override { send_failures += snapshots; }

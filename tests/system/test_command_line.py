@@ -47,6 +47,12 @@ def test_all_mistakes_are_reported_at_once(config_file):
         assert part in said, (part, said)
 
 
+@pytest.mark.parametrize("brokers", ["127.0.0.1", "k1:9092,k2", "k1:9092, k2:9092", "k1:port", ""])
+def test_brokers_without_a_port_are_a_mistake(brokers, config_file):
+    done = seend("--config", config_file({"kafka": {"brokers": brokers}}), "--check-config")
+    assert done.returncode == 2 and "kafka.brokers" in done.stderr and "host:port" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("text, word", [("{", "JSON"), ("[]", "object"), ('{"kafka":{}}', "kafka.brokers")])
 def test_a_configuration_that_is_none_exits_with_2(text, word, config_file):
     done = seend("--config", config_file(text), "--check-config")

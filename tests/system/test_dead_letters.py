@@ -5,6 +5,7 @@ import json
 from load import one_by_one
 from oracle import Oracle, event
 from places import now_ms, wait_until
+from seenctl_tool import run, run_json
 
 NOW = now_ms()
 
@@ -70,6 +71,46 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
         expected = sum(1 for _, r, _ in BAD if r == reason)
         assert metrics[f'seen_events_rejected_total{{reason="{reason}"}}'] == expected, reason
     assert seend.metric_sum("seen_events_total") == len(records) - len(BAD)
+
+
+def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, topic_name, tmp_path):
+    """A producer renamed user_id to uid: the configuration learns that, and the letters are events after all."""
+    topics.create(topic_name, partitions=2)
+    seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
+    renamed = [json.dumps({"uid": f"u{i % 5}", "item_id": f"n{i}", "exposed_at": NOW - i}).encode() for i in range(40)]
+    bad = [b"not json", changed(exposed_at="yesterday"), changed(scene="x" * 5000)]
+    topics.produce(topic_name, [("u1", value) for value in [*renamed, *bad]])
+    seend.wait_at_rest()
+    wait_until(lambda: len(topics.read_all(f"{topic_name}-dead")) == 43, "all dead letters are there")
+
+    config = ["--config", seend.config_path]
+    listed = run_json("dead-letters", *config)
+    counts = {(group["reason"], group["field"]): group["records"] for group in listed["groups"]}
+    assert counts == {("missing_field", "user_id"): 40, ("not_json", "value"): 1, ("wrong_type", "exposed_at"): 1,
+                      ("too_large", "value"): 1}
+    (renamed_group,) = [group for group in listed["groups"] if group["field"] == "user_id"]
+    assert len(renamed_group["examples"]) == 3 and renamed_group["examples"][0]["topic"] == topic_name
+    shown = run("dead-letters", *config, "--reason", "missing_field", "--examples", "1", "--quiet")[0]
+    assert shown.startswith("missing_field of user_id: 40 records") and '"uid":' in shown.replace(" ", "")
+    assert "40 dead letters" in shown and "not_json" not in shown
+    assert "--progress" in run("dead-letters", *config, "--resend", status=2)[1]
+
+    progress = tmp_path / "again"
+    resend = ["dead-letters", *config, "--resend", "--progress", progress]
+    before = run_json(*resend[:3], "--resend", "--progress", tmp_path / "too-early", status=1)
+    assert before["sent"] == 0 and before["still_rejected"] == 43, "nothing is fixed yet"
+    seend.stop()
+    seend.config["input"]["fields"] = {"user_id": "/uid"}
+    seend.start()
+    after = run_json(*resend, "--reason", "missing_field")
+    assert (after["sent"], after["still_rejected"], after["left_alone"]) == (40, 0, 3)
+    seend.wait_at_rest()
+    assert all(seend.unseen(f"u{i % 5}", [f"n{i}"]) == [] for i in range(40))
+    assert run_json(*resend, "--reason", "missing_field")["sent"] == 40, "over all runs: no more than before"
+    sent = [m for m in topics.read_all(topic_name) if m.value() in renamed and b"".join(v for _, v in m.headers() or [])]
+    assert len(sent) == 40 and not any(name == "reason" for m in sent for name, _ in m.headers())
+    seend.wait_at_rest()
+    assert len(topics.read_all(f"{topic_name}-dead")) == 43, "none became a letter again"
 
 
 def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, topic_name):

@@ -8,6 +8,7 @@ from load import Load, one_by_one
 from oracle import Oracle
 from hashes import partition_of
 from places import wait_until
+from seenctl_tool import run
 
 
 @pytest.fixture
@@ -45,7 +46,12 @@ def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledge
     seend.stop()
     seend.start()
     assert ranges() == expected, "until acknowledged, whatever happens"
-    assert seend.http.post("/v1/lost-ranges/acknowledge").status == 200
+    at = ["--http", f"http://{seend.address}"]
+    for more in ([], ["--json"]):
+        shown = run("lost", *at, *more, status=1)[0]
+        assert all(str(ends[p]) in shown and str(gone[p]) in shown for p in ends), shown
+    assert "acknowledged" in run("lost", *at, "--acknowledge")[0]
+    assert "no lost messages" in run("lost", *at)[0]
     wait_until(lambda: ranges() == {p: [] for p in ends}, "acknowledged ranges are gone")
     load.send(topics, topic_name, 20)
     seend.wait_at_rest()

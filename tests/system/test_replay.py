@@ -198,7 +198,7 @@ def test_what_cant_be_read_is_never_a_success(into, topics, topic_name, tmp_path
     for text, words in (("[1]", "jq"), ("uid,item\n1,2\n", "user_id"), ("PAR1", "duckdb")):
         (tmp_path / "other").write_text(text)
         assert words in replay(tmp_path / "other", *into, status=2)[1]
-    assert "no such file" in replay(tmp_path / "nothing-*", *into, status=1)[1]
+    assert "no such file" in replay(tmp_path / "nothing-*", *into, status=2)[1]
     future = tmp_path / "future.jsonl"
     future.write_text(event("u", "i", now + 10 * DAY_MS) + "\n")
     assert "too_far_ahead" in replay(future, *into, "--quiet", status=3)[1]

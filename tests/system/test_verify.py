@@ -239,4 +239,4 @@ def test_mistakes_are_named(daemon, topic_name, tmp_path):
     assert "leave it out" in run("verify", "--config", seend.config_path, "--window-days", 3, status=2)[1]
     said = run("verify", "--config", seend.config_path, "--filter", "none", status=2)[1]
     assert "home, phone, shop, young" in said
-    assert "none.json" in run("verify", "--config", tmp_path / "none.json", status=1)[1]
+    assert "none.json" in run("verify", "--config", tmp_path / "none.json", status=2)[1]

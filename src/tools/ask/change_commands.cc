@@ -1,8 +1,10 @@
 // remove, erase: what HTTP takes back.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,9 +22,22 @@ struct ChangeOptions {
   std::string user;
   std::vector<std::string> items;
   bool json = false;
+  bool yes = false;
 };
 
+/// Asks the person at the terminal; a script has nobody to ask.
+bool Confirmed(const std::string& user) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return true;
+  fmt::print(stderr, "erase all that is kept of user {}, in every filter? It can't be taken back. [y/N] ",
+             user);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 int RunChange(const ChangeOptions& options, bool erase) {
+  if (erase && !options.yes && !Confirmed(options.user))
+    return ExitWith({Code::kRefused, "nothing is erased"});
   auto daemon = DaemonClient::Make(options.http);
   if (!daemon) return ExitWith(daemon.error());
   const auto place = erase ? daemon->Erase(options.user) : daemon->Remove(options.user, options.items);
@@ -56,6 +71,7 @@ Subcommand AddErase(CLI::App& root) {
   auto options = std::make_shared<ChangeOptions>();
   CLI::App* app = root.add_subcommand("erase", "erase a user, in every filter");
   AddChangeOptions(*app, *options);
+  app->add_flag("--yes", options->yes, "don't ask on a terminal");
   return {app, [options] { return RunChange(*options, true); }};
 }
 

@@ -258,6 +258,12 @@ Result<int> DaemonClient::PublishAll() {
   return json->value("partitions", 0);
 }
 
+seen::Status DaemonClient::AcknowledgeLost() {
+  constexpr std::string_view kTarget = "/v1/lost-ranges/acknowledge";
+  const auto answer = Expect200(kTarget, http_.PostJson(kTarget, ""));
+  return answer ? seen::Status() : Fail(answer.error());
+}
+
 Result<std::string> DaemonClient::MetricsPage() {
   auto answer = Expect200("/metrics", http_.Get("/metrics"));
   if (!answer) return Fail(answer.error());

@@ -88,6 +88,8 @@ class DaemonClient {
   Result<std::string> MetricsPage();
   /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();
+  /// Of this daemon's partitions.
+  seen::Status AcknowledgeLost();
   /// The daemon's JSON about who answers for which partition, as it is.
   Result<nlohmann::json> Routes();
   /// Begins, or adds partitions to, the fill of that id.

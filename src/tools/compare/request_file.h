@@ -41,7 +41,7 @@ struct RequestLine {
 /// One thread.
 class RequestFile {
  public:
-  /// `paths`: plain, gzip or zstd; "-": standard input. kNotFound, kInvalidArgument: as LineReader::Open, for
+  /// `paths`: plain, gzip or zstd; "-": standard input. kInvalidArgument: as LineReader::Open, for
   /// each of them.
   static Result<RequestFile> Open(std::vector<std::string> paths);
 

@@ -210,7 +210,7 @@ ByteStream::~ByteStream() = default;
 
 Result<ByteStream> ByteStream::Open(const std::string& path, std::optional<uint64_t> stored_bytes_max) {
   const int file = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Fail(Code::kNotFound, fmt::format("{}: {}", path, std::strerror(errno)));
+  if (file < 0) return Fail(Code::kInvalidArgument, fmt::format("{}: {}", path, std::strerror(errno)));
   struct stat about {};
   const bool known = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
   const uint64_t size = known ? static_cast<uint64_t>(about.st_size) : 0;

@@ -18,7 +18,7 @@ class ByteStream {
   enum class Packing : uint8_t { kPlain, kGzip, kZstd };
 
   /// `path`: "-" is standard input. `stored_bytes_max`: what stands behind it in the file is not read.
-  /// kNotFound names the file and why it can't be opened. kInvalidArgument: a format that isn't read
+  /// kInvalidArgument names the file and why it can't be opened; or a format that isn't read
   /// (Parquet, zip, ...), with the command that converts it.
   static Result<ByteStream> Open(const std::string& path, std::optional<uint64_t> stored_bytes_max = {});
   ByteStream(ByteStream&&) noexcept;

@@ -22,7 +22,7 @@ bool IsLeftOut(const fs::path& path) {
 }
 
 Error Unreadable(const fs::path& path, const std::error_code& error) {
-  return {Code::kNotFound, fmt::format("{}: {}", path.string(), error.message())};
+  return {Code::kInvalidArgument, fmt::format("{}: {}", path.string(), error.message())};
 }
 
 class FileFinder {
@@ -33,7 +33,7 @@ class FileFinder {
     glob_t found{};
     const int outcome = glob(argument.c_str(), 0, nullptr, &found);
     Status added = outcome == 0 ? Status()
-                                : Fail(Code::kNotFound,
+                                : Fail(Code::kInvalidArgument,
                                        fmt::format("{}: no such file, and no file matches it", argument));
     for (size_t i = 0; added && i < found.gl_pathc; ++i) added = AddPath(found.gl_pathv[i]);
     globfree(&found);
@@ -48,7 +48,7 @@ class FileFinder {
     files_found_ = 0;
     if (auto added = AddFolder(path); !added) return added;
     if (files_found_ > 0) return {};
-    return Fail(Code::kNotFound,
+    return Fail(Code::kInvalidArgument,
                 fmt::format("{}: no file is in this folder; names that begin with . or _ are left out",
                             path.string()));
   }
@@ -100,7 +100,8 @@ Result<uint64_t> FirstBlockHash(const std::string& name, uint64_t size) {
   std::string block(std::min<uint64_t>(size, kFirstBlockBytes), '\0');
   if (file) file.read(block.data(), static_cast<std::streamsize>(block.size()));
   if (!file)
-    return Fail(Code::kNotFound, fmt::format("{}: its first {} bytes can't be read", name, block.size()));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: its first {} bytes can't be read", name, block.size()));
   return RecordHash({}, block);
 }
 

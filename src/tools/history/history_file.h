@@ -24,10 +24,10 @@ enum class HistoryOrder : uint8_t { kName, kTime };
 
 /// Globs are expanded, folders are walked through with all below them, and a file named twice is one file. In
 /// a folder, names that begin with "." or "_" are left out, as Hadoop and Spark mean them. Ordered by name.
-/// kNotFound: a name, glob or folder without any file. kInvalidArgument: a pipe, or a format that isn't read.
+/// kInvalidArgument: a name, glob or folder without any file, a pipe, or a format that isn't read.
 Result<std::vector<HistoryFile>> FindHistoryFiles(std::span<const std::string> arguments);
 
-/// The hash of the first block of `name` as if the file had `size` bytes. kNotFound.
+/// The hash of the first block of `name` as if the file had `size` bytes. kInvalidArgument.
 Result<uint64_t> FirstBlockHash(const std::string& name, uint64_t size);
 
 }  // namespace seen

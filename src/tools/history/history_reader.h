@@ -23,7 +23,7 @@ struct HistoryLine {
 /// One thread.
 class HistoryReader {
  public:
-  /// Looks at the first lines for the format. kNotFound; kInvalidArgument: a format that isn't read, or a
+  /// Looks at the first lines for the format. kInvalidArgument: no such file, a format that isn't read, or a
   /// table that lacks columns.
   static Result<HistoryReader> Open(const HistoryFile& file, const EventFormat& format);
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "tools/reach_brokers.h"
+
 namespace seen {
 namespace {
 
@@ -14,6 +16,7 @@ class StdoutSink final : public EventSink {
  public:
   Status Send(std::span<const KeyedRecord> events) override {
     for (const KeyedRecord& event : events) buffer_.append(event.value).push_back('\n');
+    taken_ += events.size();
     return buffer_.size() < kBufferBytes ? Status() : Finish();
   }
   Status Finish() override {
@@ -22,12 +25,16 @@ class StdoutSink final : public EventSink {
       return Fail(Code::kUnavailable, fmt::format("standard output: {}", std::strerror(errno)));
     }
     buffer_.clear();
+    written_ = taken_;
     return {};
   }
+  uint64_t delivered() const override { return written_; }
 
  private:
   static constexpr size_t kBufferBytes = 256 * 1024;
   std::string buffer_;
+  uint64_t taken_ = 0;
+  uint64_t written_ = 0;
 };
 
 class TopicSink final : public EventSink {
@@ -35,6 +42,7 @@ class TopicSink final : public EventSink {
   explicit TopicSink(std::unique_ptr<BulkProducer> producer) : producer_(std::move(producer)) {}
   Status Send(std::span<const KeyedRecord> events) override { return producer_->SendNow(events); }
   Status Finish() override { return FlushAll(*producer_); }
+  uint64_t delivered() const override { return producer_->delivered_total(); }
 
  private:
   std::unique_ptr<BulkProducer> producer_;
@@ -47,6 +55,8 @@ std::unique_ptr<EventSink> MakeStdoutSink() { return std::make_unique<StdoutSink
 Result<std::unique_ptr<EventSink>> MakeTopicSink(const KafkaOptions& options) {
   const auto settings = options.Settings();
   if (!settings) return Fail(settings.error());
+  if (Status reached = ReachBrokers("--brokers", options.brokers, *settings); !reached)
+    return Fail(reached.error());
   auto producer = BulkProducer::Open({.brokers = options.brokers,
                                       .client = *settings,
                                       .topic = options.topic,

@@ -18,6 +18,8 @@ class EventSink {
   virtual Status Send(std::span<const KeyedRecord> events) = 0;
   /// Ends the stream: all of it has arrived, or an error.
   virtual Status Finish() = 0;
+  /// Events that have arrived: acknowledged by the brokers, or written out.
+  virtual uint64_t delivered() const = 0;
 };
 
 std::unique_ptr<EventSink> MakeStdoutSink();

@@ -23,6 +23,7 @@
 #include "tools/load/rate_limiter.h"
 #include "tools/load/time_shift.h"
 #include "tools/progress.h"
+#include "tools/usage.h"
 
 namespace seen {
 namespace {
@@ -100,7 +101,7 @@ Result<Sent> SendSynthetic(const GenerateOptions& options, TimeMs until, EventSi
     }
     if (auto status = sink.Send(group); !status) return Fail(status.error());
     sent.events += group.size();
-    progress.Update(sent.events);
+    progress.Update(sink.delivered());
   }
   return sent;
 }
@@ -119,7 +120,7 @@ Result<Sent> SendItems(const GenerateOptions& options, TimeMs until, EventSink& 
     if (auto status = sink.Send({&record, 1}); !status) return Fail(status.error());
     ++sent.events;
     sent.bytes += item.payload.size();
-    progress.Update(sent.events);
+    progress.Update(sink.delivered());
   }
   return sent;
 }
@@ -163,7 +164,7 @@ Result<Sent> SendFile(const GenerateOptions& options, TimeMs until, EventSink& s
     ++sent.events;
     sent.exposures += event->items.size();
     sent.bytes += payload.size();
-    progress.Update(sent.events);
+    progress.Update(sink.delivered());
   }
   return sent;
 }
@@ -229,6 +230,7 @@ int RunGenerate(GenerateOptions& options) {
                                            : SendFile(options, until, **sink, progress);
   if (!sent) return ExitWith(sent.error());
   if (auto status = (*sink)->Finish(); !status) return ExitWith(status.error());
+  progress.Update((*sink)->delivered());
   progress.Finish();
   const double seconds = std::chrono::duration<double>(SystemClock().Now() - start).count();
   if (options.json) {
@@ -268,9 +270,9 @@ Subcommand AddGenerate(CLI::App& root) {
   app->add_flag("--stdout", options->to_stdout, "write JSON lines to standard output instead of a topic");
   app->add_option("--events", options->events, "how many; 0: until --seconds or Ctrl-C")
       ->capture_default_str();
-  app->add_option("--seconds", options->seconds, "how long; 0: no limit")->check(CLI::NonNegativeNumber);
+  app->add_option("--seconds", options->seconds, "how long; 0: no limit")->check(NotNegative());
   app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
   app->add_option("--users", options->stream.users, "users there are")->capture_default_str();
   app->add_option("--items", options->stream.items, "items there are")->capture_default_str();
@@ -285,7 +287,7 @@ Subcommand AddGenerate(CLI::App& root) {
       ->capture_default_str();
   app->add_option("--seed", options->stream.seed, "same seed, same users and items")->capture_default_str();
   app->add_option("--days", options->days, "spread --events over so many days instead of now")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   app->add_option("--until", options->until, "time of the last event instead of now (with --events)");
   app->add_option("--from", options->from,
                   "send this file of exposures, JSON lines, also .gz; - is standard input");

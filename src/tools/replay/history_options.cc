@@ -8,6 +8,7 @@
 
 #include "tools/ask/calendar.h"
 #include "tools/progress.h"
+#include "tools/reach_brokers.h"
 
 namespace seen {
 namespace {

@@ -70,6 +70,8 @@ struct TopicRange {
   std::map<int32_t, int64_t> from_offsets;  // go before the times
   std::map<int32_t, int64_t> to_offsets;    // exclusive
   std::string words;  // the range as it was asked for: what a resumed run must ask for again
+  std::function<bool(const Record&)> takes = {};  // empty: all of them
+  bool keeps_headers = true;
   bool Has(TimeMs at) const { return (!since || at >= *since) && (!until || at < *until); }
 };
 /// One topic behind the other. kRefused: the manifest has another range of a topic.

@@ -8,9 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
-#include "base/durable_file.h"
+#include "tools/progress.h"
 
 namespace seen {
 namespace {
@@ -183,6 +184,40 @@ Status WriteManifest(const std::string& path, const Manifest& manifest) {
   if (!written)
     return Fail(written.error().code, fmt::format("--progress: {}: {}", path, written.error().message));
   return {};
+}
+
+Result<std::optional<FileLock>> LockManifest(const std::string& path) {
+  if (path.empty()) return std::optional<FileLock>();
+  // A mistake in the path leaves no lock beside it.
+  if (const auto read = ReadManifest(path); !read) return Fail(read.error());
+  auto lock = FileLock::Take(path + ".lock", true, false);
+  if (!lock) return Fail(lock.error().code, fmt::format("--progress: {}: {}", path, lock.error().message));
+  return std::optional(std::move(*lock));
+}
+
+Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, bool quiet) {
+  std::optional<Manifest> stored;
+  if (!path.empty()) {
+    auto read = ReadManifest(path);
+    if (!read) return Fail(read.error());
+    stored = std::move(*read);
+  }
+  if (!stored) {
+    std::random_device chance;
+    return Manifest{
+        .run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
+  }
+  if (stored->target != topic) {
+    return Fail(Code::kRefused,
+                fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file", path,
+                            stored->target, topic));
+  }
+  if (!quiet) {
+    const LineCounts counts = stored->Counts();
+    fmt::print(stderr, "seenctl: going on from {}: {} sent, {} rejected before\n", path,
+               WithThousands(counts.sent), WithThousands(counts.rejected));
+  }
+  return std::move(*stored);
 }
 
 }  // namespace seen

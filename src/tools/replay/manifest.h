@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/result.h"
 #include "tools/replay/line_outcomes.h"
 
@@ -56,5 +57,11 @@ Status WriteManifest(const std::string& path, const Manifest& manifest);
 /// For people, a row a file or topic; and as the file has it.
 std::string ManifestText(const Manifest& manifest);
 std::string ManifestJson(const Manifest& manifest);
+
+/// Two runs of one file at once would send the same lines: kRefused while another process has it. `path`
+/// empty: nothing is locked.
+Result<std::optional<FileLock>> LockManifest(const std::string& path);
+/// An earlier run's, or a new one's. `path` empty: a new one's. kRefused: it is of another topic.
+Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, bool quiet);
 
 }  // namespace seen

@@ -7,20 +7,20 @@
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
-#include "base/durable_file.h"
 #include "base/threads.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
+#include "tools/reach_brokers.h"
 #include "tools/replay/dry_run.h"
 #include "tools/replay/history_options.h"
 #include "tools/replay/into_state.h"
 #include "tools/replay/replay_config.h"
 #include "tools/replay/replay_metrics.h"
 #include "tools/replay/replay_run.h"
+#include "tools/usage.h"
 
 namespace seen {
 namespace {
@@ -96,47 +96,11 @@ Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& o
               fmt::format("--max-lag: {}: expected a time such as 2s or 500ms", text));
 }
 
-/// Two runs at once would send the same lines.
-Result<std::optional<FileLock>> LockProgress(const std::string& path) {
-  if (path.empty()) return std::optional<FileLock>();
-  // A mistake in the path leaves no lock beside it.
-  if (const auto read = ReadManifest(path); !read) return Fail(read.error());
-  auto lock = FileLock::Take(path + ".lock", true, false);
-  if (!lock) return Fail(lock.error().code, fmt::format("--progress: {}: {}", path, lock.error().message));
-  return std::optional(std::move(*lock));
-}
-
-/// An earlier run's, or a new one's.
-Result<Manifest> ManifestOf(const ReplayOptions& options, const std::string& topic) {
-  std::optional<Manifest> stored;
-  if (!options.progress.empty()) {
-    auto read = ReadManifest(options.progress);
-    if (!read) return Fail(read.error());
-    stored = std::move(*read);
-  }
-  if (!stored) {
-    std::random_device chance;
-    return Manifest{
-        .run = fmt::format("{:08x}{:08x}", chance(), chance()), .target = topic, .files = {}, .topics = {}};
-  }
-  if (stored->target != topic) {
-    return Fail(Code::kRefused,
-                fmt::format("--progress: {}: it is of topic {}, and --topic is {}: name another file",
-                            options.progress, stored->target, topic));
-  }
-  if (!options.quiet) {
-    const LineCounts counts = stored->Counts();
-    fmt::print(stderr, "seenctl: going on from {}: {} sent, {} rejected before\n", options.progress,
-               WithThousands(counts.sent), WithThousands(counts.rejected));
-  }
-  return std::move(*stored);
-}
-
 int ShowStatus(const ReplayOptions& options) {
   const auto manifest = ReadManifest(options.progress);
   if (!manifest) return ExitWith(manifest.error());
   if (!*manifest)
-    return ExitWith({Code::kNotFound, fmt::format("--progress: {}: no such file", options.progress)});
+    return ExitWith({Code::kInvalidArgument, fmt::format("--progress: {}: no such file", options.progress)});
   fmt::print("{}", options.json ? ManifestJson(**manifest) : ManifestText(**manifest));
   return (*manifest)->finished && !(*manifest)->IsDamaged() ? kExitOk : kExitFailed;
 }
@@ -277,9 +241,10 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
     if (Status has = CheckStateTopic(options.config, target->config); !has) return ExitWith(has.error());
   }
   const bool sends = !options.dry_run && !BuildsState(options);
-  const auto lock = sends ? LockProgress(options.progress) : Result<std::optional<FileLock>>();
+  const auto lock = sends ? LockManifest(options.progress) : Result<std::optional<FileLock>>();
   if (!lock) return ExitWith(lock.error());
-  auto manifest = !sends ? Result<Manifest>(Manifest{}) : ManifestOf(options, target->topic);
+  auto manifest =
+      !sends ? Result<Manifest>(Manifest{}) : OpenManifest(options.progress, target->topic, options.quiet);
   if (!manifest) return ExitWith(manifest.error());
   // Before clients start their threads.
   if (sends && options.pace == "live") YieldToOtherPrograms();
@@ -344,7 +309,7 @@ Subcommand AddReplay(CLI::App& root) {
       ->check(CLI::IsMember({"exposed_at", "now"}))
       ->capture_default_str();
   app->add_option("--rate", options->rate, "events a second; 0: as fast as it goes")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
   app->add_option("--max-lag", options->max_lag,
                   "as fast as the daemons' lag stays below this, by their watermarks: 2s, 500ms");

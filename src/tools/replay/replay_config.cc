@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "kafka/admin.h"
 #include "tools/read_config.h"
 
 namespace seen {
@@ -26,19 +25,6 @@ Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOption
   target.partitioner = path.empty() || app.count("--partitioner") > 0 ? *ParsePartitioner(options.partitioner)
                                                                       : target.config.input.partitioner;
   return target;
-}
-
-Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client) {
-  constexpr std::chrono::seconds kTimeout(5);
-  const auto admin = Admin::Open(brokers, client);
-  if (!admin) return Fail(admin.error());
-  Status answered = (*admin)->Ping(kTimeout);
-  if (answered || answered.error().code != Code::kUnavailable) return answered;
-  return Fail(
-      Code::kUnavailable,
-      fmt::format("{}: {}: no broker answers within {} s: {}. Remedy: start the brokers, name others, "
-                  "or give what they ask for, such as security.protocol, by --client",
-                  option, brokers, kTimeout.count(), answered.error().message));
 }
 
 }  // namespace seen

@@ -22,11 +22,8 @@ struct ReplayTarget {
 };
 
 /// What the command line says goes before the configuration. `path` empty: the defaults. kInvalidArgument:
-/// all mistakes of the configuration; kNotFound.
+/// all mistakes of the configuration; no such file.
 Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
                                       uint64_t event_bytes_max, const CLI::App& app);
-
-/// kUnavailable, with the remedy: none of them answers within some seconds. `option` is where they come from.
-Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client);
 
 }  // namespace seen

@@ -67,7 +67,7 @@ class TopicSource final : public HistorySource {
         track.offsets.push_back(record.offset);
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
         const uint64_t ticket = place << kSequenceBits | sequence;
-        if (!part.range.Has(record.timestamp)) {
+        if (!part.range.Has(record.timestamp) || (part.range.takes && !part.range.takes(record))) {
           Finish(ticket, LineOutcome::kSkipped);
           continue;
         }
@@ -77,7 +77,7 @@ class TopicSource final : public HistorySource {
                     .text = record.value,
                     .event = record.value,
                     .problem = record.value_is_null ? "a null value" : "",
-                    .record = &record});
+                    .record = part.range.keeps_headers ? &record : nullptr});
       }
     });
     if (!used) return Fail(used.error());

@@ -17,6 +17,7 @@
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
+#include "tools/reach_brokers.h"
 #include "tools/state/base_sender.h"
 #include "tools/state/merged_rows.h"
 #include "tools/state/row_router.h"
@@ -169,6 +170,8 @@ Result<OldState> OpenOld(const ReshardOptions& options) {
 
 /// Looks at the topics, and makes that of the state. Returns how long a record may be.
 Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings& client) {
+  if (Status reached = ReachBrokers("--brokers", options.kafka.brokers, client); !reached)
+    return Fail(reached.error());
   const auto admin = Admin::Open(options.kafka.brokers, client);
   if (!admin) return Fail(admin.error());
   const auto count = (*admin)->PartitionCount(options.kafka.topic, kAsk);

@@ -40,7 +40,7 @@ TEST(PeerRules, NameWhatTheyDoNotTake) {
 }
 
 TEST(PeerRules, NeedAToken) {
-  const std::string given = R"({"kafka":{"brokers":"a"},"input":{"topic":"t"},"filters":[{"name":"f"}],)"
+  const std::string given = R"({"kafka":{"brokers":"a:1"},"input":{"topic":"t"},"filters":[{"name":"f"}],)"
                             R"("cluster":{"peers":"10.0.0.0/8")";
   const auto without = LoadConfig(given + "}}", {}, {});
   ASSERT_FALSE(without);

@@ -261,11 +261,11 @@ TEST_F(PartitionFlowTest, AFullTailTakesNothingMoreUntilItIsFrozen) {
   size_t taken = 1;
   for (int i = 0; i < 100'000 && taken == 1; ++i) taken = *Send(Exposed("n" + std::to_string(i)));
   ASSERT_EQ(taken, 0u);
-  EXPECT_EQ(flow->intake.HeldBy(), "tail_full");
+  EXPECT_EQ(flow->intake.HeldBy(), HoldReason::kTailFull);
   EXPECT_TRUE(flow->intake.CheckpointDue());
   level0_files = 13;
   EXPECT_FALSE(flow->intake.CheckpointDue());
-  EXPECT_EQ(flow->intake.HeldBy(), "level0_files");
+  EXPECT_EQ(flow->intake.HeldBy(), HoldReason::kLevel0Files);
   level0_files = 1;
   flow->intake.Freeze();
   --next;

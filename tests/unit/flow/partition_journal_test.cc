@@ -263,7 +263,7 @@ TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
   EXPECT_GT(taken, 80u);
   EXPECT_LT(taken, 130u);
   EXPECT_TRUE(flow->intake.CheckpointDue());
-  EXPECT_EQ(flow->intake.HeldBy(), "tail_full");
+  EXPECT_EQ(flow->intake.HeldBy(), HoldReason::kTailFull);
   Checkpoint();
   EXPECT_EQ(*Apply(log.size() - 1), 1u);
   EXPECT_EQ(Items("u").size(), taken + 1);

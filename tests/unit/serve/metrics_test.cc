@@ -52,8 +52,8 @@ void ReportAll(Metrics& metrics) {
   metrics.CheckpointWritten(0, {100, 7, 2048, 3, 1, 30ms});
   metrics.CheckpointFailed(0, {Code::kNoSpace, "the disk is full"});
   metrics.CheckpointFailed(0, {Code::kCorrupt, "broken"});
-  metrics.FlowHeld(0, "level_0");
-  metrics.FlowResumed(0, "level_0", 1500ms);
+  metrics.FlowHeld(0, HoldReason::kLevel0Files);
+  metrics.FlowResumed(0, HoldReason::kLevel0Files, 1500ms);
   metrics.SnapshotsSent(1, 5, 5000);
   LatencyCounts latency;
   latency.Add(900, 5);
@@ -125,8 +125,8 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_checkpoint_users_total", 7},
       {"seen_checkpoint_bytes_total", 2048},
       {"seen_checkpoint_duration_seconds_sum", 0.03},
-      {"seen_flow_holds_total{reason=\"level_0\"}", 1},
-      {"seen_flow_held_seconds_total{reason=\"level_0\"}", 1.5},
+      {"seen_flow_holds_total{reason=\"level0_files\"}", 1},
+      {"seen_flow_held_seconds_total{reason=\"level0_files\"}", 1.5},
       {"seen_snapshots_total{filter=\"home\"}", 5},
       {"seen_snapshots_total{filter=\"video\"}", 0},
       {"seen_snapshot_bytes_total{filter=\"home\"}", 5000},
@@ -203,11 +203,29 @@ TEST(Metrics, ShowTheStatusAsGauges) {
   EXPECT_EQ(page.find("seen_state_stream_epoch"), std::string::npos) << "its opening isn't acknowledged yet";
 }
 
-TEST(Metrics, BoundTheReasonsOfHolds) {
+TEST(Metrics, TellSinceWhenConsumptionIsHeld) {
   Metrics metrics(Options());
-  for (int i = 0; i < 100; ++i) metrics.FlowHeld(0, "reason " + std::to_string(i));
-  const std::string page = metrics.Page({});
-  EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"other\"}"), 100 - 16);
+  DaemonStatus status = BusyStatus();
+  std::string page = metrics.Page(status);
+  for (const HoldReason reason : kHoldReasons) {
+    const std::string label = "{reason=\"" + std::string(HoldReasonName(reason)) + "\"}";
+    EXPECT_EQ(Value(page, "seen_held_since_seconds" + label), 0)
+        << "an alert needs the series from the start";
+    EXPECT_EQ(Value(page, "seen_flow_holds_total" + label), 0);
+    EXPECT_EQ(Value(page, "seen_flow_held_seconds_total" + label), 0);
+  }
+  PartitionStatus longest = status.partitions.at(0);
+  longest.held_by = HoldReason::kDiskFull;
+  longest.held_since = TimeMs{1'700'000'000'000};
+  PartitionStatus shorter = longest;
+  shorter.held_since = TimeMs{1'700'000'009'000};
+  PartitionStatus gone = longest;
+  gone.assigned = false;
+  gone.held_since = TimeMs{1'600'000'000'000};
+  status.partitions = {shorter, longest, gone};
+  page = metrics.Page(status);
+  EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"disk_full\"}"), 1'700'000'000);
+  EXPECT_EQ(Value(page, "seen_held_since_seconds{reason=\"tail_full\"}"), 0);
 }
 
 TEST(Metrics, AreCountedFromManyThreads) {
@@ -225,7 +243,7 @@ TEST(Metrics, AreCountedFromManyThreads) {
   const std::string page = metrics.Page(BusyStatus());
   EXPECT_EQ(Value(page, "seen_events_total"), 12 * 200);
   EXPECT_EQ(Value(page, "seen_event_to_visible_seconds_count"), 11 * 200);
-  EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"level_0\"}"), 200);
+  EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"level0_files\"}"), 200);
 }
 
 std::set<std::string> Exported() {

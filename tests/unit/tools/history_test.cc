@@ -170,7 +170,7 @@ TEST(HistoryFiles, AFolderWithoutFilesAndAPipeAreNamed) {
   folder.Write("empty/_SUCCESS", "");
   const auto empty = FindHistoryFiles(std::vector{folder.Path("empty")});
   ASSERT_FALSE(empty);
-  EXPECT_EQ(empty.error().code, Code::kNotFound);
+  EXPECT_EQ(empty.error().code, Code::kInvalidArgument);
   EXPECT_NE(empty.error().message.find("no file is in this folder"), std::string::npos);
   ASSERT_EQ(mkfifo(folder.Path("empty/pipe").c_str(), 0600), 0);
   for (const std::string& path :

@@ -53,7 +53,7 @@ TEST(ItemsTopicOptions, NameTheFileAndEveryMistakeInIt) {
       << read.error().message;
   const auto missing = Read({"--config", "/no/such/file"});
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, Code::kNotFound);
+  EXPECT_EQ(missing.error().code, Code::kInvalidArgument);
   EXPECT_TRUE(missing.error().message.starts_with("--config: /no/such/file: ")) << missing.error().message;
 }
 

@@ -75,7 +75,7 @@ TEST(LineReader, SaysThatAGzipFileIsCutOff) {
 TEST(LineReader, NamesAFileThatIsMissing) {
   const auto reader = LineReader::Open("/nowhere/at/all");
   ASSERT_FALSE(reader);
-  EXPECT_EQ(reader.error().code, Code::kNotFound);
+  EXPECT_EQ(reader.error().code, Code::kInvalidArgument);
   EXPECT_EQ(reader.error().message, "/nowhere/at/all: No such file or directory");
 }
 

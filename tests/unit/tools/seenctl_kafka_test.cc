@@ -273,7 +273,7 @@ TEST_F(SeenctlOnKafka, SimilarLooksUpTheLastRecordsOfItems) {
       std::string::npos);
   similar({"n1", "n4"}, kExitFailed);
   similar({"n1", "n3"}, kExitFailed);
-  similar({"n1", "@/no/such/file"}, kExitFailed);
+  similar({"n1", "@/no/such/file"}, kExitUsage);
   similar({"n1", "@" + folder_.Write("bad.json", R"({"body":"no id"})")}, kExitUsage);
 }
 

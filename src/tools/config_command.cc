@@ -1,0 +1,80 @@
+// seenctl config explain: what a key of the configuration is, from the table that also checks it.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/nearest_word.h"
+#include "config/config_keys.h"
+#include "tools/commands.h"
+#include "tools/common_options.h"
+#include "tools/terminal.h"
+
+namespace seen {
+namespace {
+
+/// Without what tells lists: "filters[0].window_days" and "filters.window_days" are "filters[].window_days".
+std::string Plain(std::string_view path) {
+  std::string plain;
+  bool in_brackets = false;
+  for (const char letter : path) {
+    if (letter == '[') in_brackets = true;
+    if (!in_brackets) plain += letter;
+    if (letter == ']') in_brackets = false;
+  }
+  return plain;
+}
+
+void Explain(const ConfigKey& key) {
+  fmt::print("{}\n", Painted(Paint::kTitle, key.path, stdout));
+  if (key.type != ConfigType::kSection) fmt::print("  value     {}\n", DescribeRange(key));
+  if (key.type != ConfigType::kSection)
+    fmt::print("  default   {}\n", key.default_json.empty() ? "none: it must be given" : key.default_json);
+  fmt::print("  meaning   {}\n", key.meaning);
+}
+
+int RunExplain(const std::string& asked) {
+  const std::string plain = Plain(asked);
+  std::vector<const ConfigKey*> found;
+  for (const ConfigKey& key : ConfigKeys()) {
+    const std::string path = Plain(key.path);
+    if (path == plain) {
+      found.insert(found.begin(), &key);
+    } else if (plain.empty() || path.starts_with(plain + ".")) {
+      found.push_back(&key);  // of the section
+    }
+  }
+  if (found.empty()) {
+    // The last part alone, as people remember it.
+    for (const ConfigKey& key : ConfigKeys()) {
+      if (Plain(key.path).ends_with("." + plain)) found.push_back(&key);
+    }
+  }
+  if (found.empty()) {
+    std::vector<std::string_view> paths;
+    for (const ConfigKey& key : ConfigKeys()) paths.push_back(key.path);
+    return ExitWith(
+        {Code::kInvalidArgument, fmt::format("config explain: {}: there is no such key; did you mean {}?",
+                                             asked, NearestWord(paths, plain))});
+  }
+  for (const ConfigKey* key : found) Explain(*key);
+  return kExitOk;
+}
+
+}  // namespace
+
+Subcommand AddConfig(CLI::App& root) {
+  auto asked = std::make_shared<std::string>();
+  CLI::App* app = root.add_subcommand("config", "explain the configuration");
+  app->require_subcommand(1);
+  CLI::App* explain =
+      app->add_subcommand("explain", "what a key means, takes and is by default; a section: all of its keys");
+  explain->add_option("KEY", *asked,
+                      "such as store.memory_mib, filters.window_days or window_days; none: all");
+  return {app, [asked] { return RunExplain(*asked); }};
+}
+
+}  // namespace seen
