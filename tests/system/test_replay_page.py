@@ -102,6 +102,11 @@ def test_the_first_day_from_files_with_several_daemons(case, daemon):
         each.start(ready=False)
     for each in members:
         each.wait_ready()
+
+    def routes(each):
+        return {route["partition"] for route in each.http.get("/v1/routes").json()["routes"] if route["state"] == "ready"}
+    for each in members:
+        wait_until(lambda each=each: routes(each) == {0, 1}, "it has heard of both partitions' owners")
         case.oracle.check_http(each)
     assert sum(each.log().count("state restored from the state topic") for each in members) >= 2
 
