@@ -266,6 +266,7 @@ Metrics::~Metrics() = default;
 std::string Metrics::Page(const DaemonStatus& status) {
   for (const PartitionStatus& partition : status.partitions) {
     counted_->lost.Add({{"partition", Text(partition.partition)}});
+    counted_->timestamps_ahead.Add({{"partition", Text(partition.partition)}});
   }
   if (status.rekeying) {
     for (const RekeyingPartitionStatus& partition : status.rekeying->partitions) {
