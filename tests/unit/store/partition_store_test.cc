@@ -163,12 +163,12 @@ TEST_F(StoreTest, ExpiresValuesThatNobodyTouchesAndDropsEmptyOnes) {
 
 TEST_F(StoreTest, ExpiresWhatItMergesAndNothingThatIsYoungerThanTheHorizon) {
   const auto store = Open();
+  store->SetHorizon(0, Horizon::Of(kDay + 3));  // first: a compaction may merge at any time
   for (int64_t offset = 1; offset <= 4; ++offset) {
     Checkpoint checkpoint = At(offset);
     checkpoint.deltas[User(1)] = Exposures(kDay + static_cast<int32_t>(offset), {1});
     ASSERT_TRUE(Commit(*store, checkpoint));
   }
-  store->SetHorizon(0, Horizon::Of(kDay + 3));
   const Delta merged = Read(*store, {User(1)}).deltas.at(User(1));
   ASSERT_EQ(merged.segments.size(), 2u);
   EXPECT_EQ(merged.segments.front().day, kDay + 3);
