@@ -65,7 +65,7 @@ class PartitionIntake {
   bool CheckpointDue() const;
   /// A checkpoint would write something, due or not.
   bool HasChanges() const;
-  /// Why records can't be taken now; empty: they can.
+  /// Why records can't be taken now; kNone: they can.
   HoldReason HeldBy() const;
   /// Makes the tail the frozen one and opens a new one. Only while nothing is frozen (checked).
   void Freeze();

@@ -1,4 +1,4 @@
-// seenctl status: a daemon on one screen. seenctl lost: what retention took before it was read.
+// seenctl status: a daemon on one screen.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,12 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tools/ask/calendar.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/ask/status_screen.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
-#include "tools/progress.h"
 #include "tools/terminal.h"
 
 namespace seen {
@@ -63,51 +61,6 @@ int RunStatus(const StatusOptions& options) {
   }
 }
 
-struct LostOptions {
-  std::string http = AskOptions{}.http;
-  bool acknowledge = false;
-  bool json = false;
-};
-
-int RunLost(const LostOptions& options) {
-  auto daemon = DaemonClient::Make(options.http);
-  if (!daemon) return ExitWith(daemon.error());
-  const auto status = daemon->WholeStatus();
-  if (!status) return ExitWith(status.error());
-  nlohmann::json lost = nlohmann::json::array();
-  for (const auto& partition : status->value("partitions", nlohmann::json::array())) {
-    for (auto range : partition.value("lost_ranges", nlohmann::json::array())) {
-      range["partition"] = partition.at("partition");
-      lost.push_back(std::move(range));
-    }
-  }
-  if (options.acknowledge && !lost.empty()) {
-    if (Status acknowledged = daemon->AcknowledgeLost(); !acknowledged) return ExitWith(acknowledged.error());
-  }
-  if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"lost_ranges", lost}, {"acknowledged", options.acknowledge}}.dump());
-    return lost.empty() || options.acknowledge ? kExitOk : kExitFailed;
-  }
-  for (const auto& range : lost) {
-    fmt::print("partition {}: {} messages, offsets {} to below {}, noticed {}\n",
-               range.at("partition").get<int32_t>(), WithThousands(range.at("messages").get<uint64_t>()),
-               range.at("from_offset").get<int64_t>(), range.at("to_offset").get<int64_t>(),
-               TimeText(TimeMs{range.at("noticed_at_ms").get<int64_t>()}));
-  }
-  if (lost.empty()) {
-    fmt::print("no lost messages that nobody has acknowledged, in this daemon's partitions\n");
-    return kExitOk;
-  }
-  if (options.acknowledge) {
-    fmt::print("acknowledged; it is durable with the next checkpoint\n");
-    return kExitOk;
-  }
-  fmt::print(
-      "these exposures are in no filter. Replay them from where they came, then: seenctl lost "
-      "--acknowledge\n");
-  return kExitFailed;
-}
-
 }  // namespace
 
 Subcommand AddStatus(CLI::App& root) {
@@ -121,16 +74,6 @@ Subcommand AddStatus(CLI::App& root) {
       ->check(CLI::Range(0.1, 3600.0));
   app->add_flag("--json", options->json, "the daemon's JSON as it is");
   return {app, [options] { return RunStatus(*options); }};
-}
-
-Subcommand AddLost(CLI::App& root) {
-  auto options = std::make_shared<LostOptions>();
-  CLI::App* app = root.add_subcommand("lost", "messages that were deleted before they were read");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
-  app->add_flag("--acknowledge", options->acknowledge,
-                "they are known: take them out of the status and the alert");
-  app->add_flag("--json", options->json, "answer as JSON");
-  return {app, [options] { return RunLost(*options); }};
 }
 
 }  // namespace seen
