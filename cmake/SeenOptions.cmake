@@ -7,8 +7,10 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  # A clone elsewhere takes what this one compiled: no path of the clone is part of what ccache compares.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${CCACHE}")
 endif()
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
 # Not -Wnull-dereference: gcc 12 and 13 suspect the standard library, Asio and CLI11 of it at -O2.
 add_library(seen_options INTERFACE)
