@@ -38,6 +38,7 @@ THIRD_PARTY = {
     "xxhash.h": {"model", "filter", "group", "kafka"},
     "unicode": {"group"},
     "boost": {"serve", "tools"},
+    "openssl": {"serve", "tools"},
     "prometheus": {"serve"},
     "nlohmann": {"serve", "config", "query", "topics", "app", "tools"},
     "CLI": {"config", "tools"},

@@ -12,6 +12,7 @@
 #include "app/fills.h"
 #include "app/items.h"
 #include "app/kept_copies.h"
+#include "app/listeners.h"
 #include "app/memory_budget.h"
 #include "app/rekeying.h"
 #include "app/service_manager.h"
@@ -29,8 +30,8 @@
 #include "kafka/snapshot_producer.h"
 #include "query/queries.h"
 #include "run/log_end_watch.h"
+#include "serve/credentials.h"
 #include "serve/forwarder.h"
-#include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
 #include "store/resting_state.h"
@@ -79,6 +80,7 @@ class Daemon {
                                     shown_state_.load(), HasPeers());
                    status.is_replica = !owner_.IsThisGroup();
                    status.owner_group = owner_.Group();
+                   if (credentials_) status.access = credentials_->figures();
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    if (const Fills* const fills = shown_fills_.load()) status.fills = fills->Figures();
                    return status;
@@ -172,8 +174,9 @@ class Daemon {
   Changes changes_;
   Routes routes_;
   PeerRoutes peer_routes_{config_, owner_, clock_};
+  std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Forwarder> forwarder_;  // with config_.cluster.peers
-  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<Listeners> listeners_;
   std::unique_ptr<Rekeying> rekeying_;
   Config owners_config_;  // of items_ and rekeying_
   std::vector<std::unique_ptr<Rekeying>> past_rekeyings_;
@@ -209,7 +212,7 @@ Status Daemon::StartLocally() {
   if (Status listening = StartHttp(); !listening) return listening;
   log::Info("seend started", {{"version", kVersion},
                               {"http", config_.http.listen},
-                              {"port", static_cast<int>(http_->port())},
+                              {"port", static_cast<int>(listeners_->port())},
                               {"brokers", config_.kafka.brokers},
                               {"store", directory}});
   if (!opened) opened = space_.Until([&] { return StoreDirectory::Open(directory); });
@@ -219,6 +222,10 @@ Status Daemon::StartLocally() {
 }
 
 Status Daemon::StartHttp() {
+  auto credentials = Credentials::Load(CredentialFilesOf(config_.access));
+  if (!credentials) return Fail(credentials.error());
+  credentials_ = std::move(*credentials);
+  credentials_->Watch();
   if (!config_.cluster.peers.empty()) {
     auto peers = PeerRules::Parse(config_.cluster.peers);
     if (!peers) return Fail(Code::kInvalidArgument, "cluster.peers: " + peers.error().message);
@@ -228,21 +235,13 @@ Status Daemon::StartHttp() {
     };
     forwarding.instance = status_.instance_id();
     forwarding.token = config_.cluster.token;
+    forwarding.tls = [this] { return credentials_->client_tls(); };
     forwarder_ = std::make_unique<Forwarder>(std::move(forwarding));
   }
   routes_.SetCluster({status_.instance_id(), config_.cluster.token, &peer_routes_, forwarder_.get()});
-  HttpOptions http;
-  http.listen = config_.http.listen;
-  http.threads = config_.http.threads;
-  http.bodies_bytes_max = budget_.bodies_bytes;
-  auto server = HttpServer::Start(
-      http, [this](const HttpRequest& request) { return routes_.Handle(request); },
-      [this](std::string_view route, unsigned code, std::chrono::nanoseconds duration) {
-        metrics_.HttpAnswered(route, code, duration);
-      },
-      [this](const HttpRequest& head) { return routes_.RuleFor(head); });
-  if (!server) return Fail(server.error());
-  http_ = std::move(*server);
+  auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, routes_, metrics_);
+  if (!listeners) return Fail(listeners.error());
+  listeners_ = std::move(*listeners);
   return {};
 }
 
@@ -322,7 +321,7 @@ Status Daemon::Connect() {
   exposures.kept = kept_copies_.get();
   if (WritesWatermarks(config_)) {
     exposures.watermarks =
-        BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, http_->port())};
+        BeatSender{config_.kafka.group_id, status_.instance_id(), ReachedAt(config_, listeners_->port())};
     if (!options_.embedded_kafka) {
       StartCluster(*topics);
       exposures.ready_elsewhere = [this](int32_t partition, Instant since) {
@@ -606,7 +605,7 @@ void Daemon::ShutDown() {
   queries_.SetPartitions(nullptr, 0);
   if (cluster_events_) cluster_events_->Stop();
   if (events_) events_->Stop();  // answers who waits, while there is a server to say it
-  if (http_) http_->Stop();
+  if (listeners_) listeners_->Stop();
   routes_.SetStateCopies(nullptr);
   state_copies_.reset();
   routes_.SetFills(nullptr);

@@ -25,6 +25,8 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
       return spdlog::level::warn;
     case Level::kError:
       return spdlog::level::err;
+    case Level::kAudit:
+      return spdlog::level::info;
   }
   return spdlog::level::info;
 }

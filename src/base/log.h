@@ -13,7 +13,7 @@
 
 namespace seen::log {
 
-enum class Level { kDebug, kInfo, kWarning, kError };
+enum class Level { kDebug, kInfo, kWarning, kError, kAudit };  // kAudit: no minimum holds it back
 enum class Format { kText, kJson };
 
 struct Field {
@@ -35,7 +35,7 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 
-/// Call once, before other threads start. Lines go to standard error.
+/// Lines go to standard error. Again at any time, from any thread.
 void Configure(Level minimum, Format format);
 void Write(Level level, std::string_view event, Fields fields);
 
@@ -43,5 +43,7 @@ inline void Debug(std::string_view event, Fields fields = {}) { Write(Level::kDe
 inline void Info(std::string_view event, Fields fields = {}) { Write(Level::kInfo, event, fields); }
 inline void Warning(std::string_view event, Fields fields = {}) { Write(Level::kWarning, event, fields); }
 inline void Error(std::string_view event, Fields fields = {}) { Write(Level::kError, event, fields); }
+/// Who did what: for those who must be able to prove it.
+inline void Audit(std::string_view event, Fields fields = {}) { Write(Level::kAudit, event, fields); }
 
 }  // namespace seen::log

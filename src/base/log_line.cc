@@ -104,6 +104,8 @@ std::string_view LevelName(Level level) {
       return "warning";
     case Level::kError:
       return "error";
+    case Level::kAudit:
+      return "audit";
   }
   return "info";
 }

@@ -142,6 +142,18 @@ Config ToConfig(const ConfigJson& json) {
   config.http.listen = http.at("listen").get<std::string>();
   config.http.threads = http.at("threads").get<unsigned>();
   config.http.ready_lag_messages = http.at("ready_lag_messages").get<uint64_t>();
+  config.http.insecure = http.at("insecure").get<bool>();
+  config.http.connections_max = http.at("connections_max").get<size_t>();
+  config.http.client_connections_max = http.at("client_connections_max").get<size_t>();
+  config.http.client_requests_per_s_max = http.at("client_requests_per_s_max").get<uint32_t>();
+  const ConfigJson& admin = json.at("admin");
+  if (!admin.at("listen").is_null()) config.admin.listen = admin.at("listen").get<std::string>();
+  config.admin.insecure = admin.at("insecure").get<bool>();
+  config.access.certificate = TextAt(json, "/access/certificate");
+  config.access.key = TextAt(json, "/access/key");
+  config.access.ca = TextAt(json, "/access/ca");
+  config.access.tokens = TextAt(json, "/access/tokens");
+  config.access.audit_hashes_users = json.at("access").at("audit_users") == "hashed";
 
   const ConfigJson& log = json.at("log");
   config.log.level = ParseLogLevel(log.at("level").get<std::string>());
@@ -191,6 +203,42 @@ void CheckRole(const ConfigJson& json, Errors& errors) {
   }
 }
 
+/// Whether other machines can't reach what listens there.
+bool IsLoopback(const std::string& listen) {
+  return listen.starts_with("127.") || listen.starts_with("[::1]:");
+}
+
+void CheckListeners(const ConfigJson& json, Errors& errors) {
+  const bool has_certificate = !TextAt(json, "/access/certificate").empty();
+  const bool has_tokens = !TextAt(json, "/access/tokens").empty();
+  if (has_certificate == TextAt(json, "/access/key").empty()) {
+    errors.push_back({has_certificate ? "access.key" : "access.certificate",
+                      "missing; certificate and key go together, each a PEM file"});
+  }
+  if (!has_certificate && !TextAt(json, "/access/ca").empty()) {
+    errors.push_back({"access.ca", "is for daemons that speak TLS; give access.certificate and access.key, too"});
+  }
+  for (const std::string key : {"http", "admin"}) {
+    const std::string listen = TextAt(json, ("/" + key + "/listen").c_str());
+    const ConfigJson::json_pointer insecure("/" + key + "/insecure");
+    if (listen.empty() || IsLoopback(listen) || (has_certificate && has_tokens)) continue;
+    if (json.contains(insecure) && json.at(insecure) == true) continue;
+    errors.push_back({key + ".listen",
+                      fmt::format("{}: other machines reach this address, and {}. Give access.certificate, access.key and "
+                                  "access.tokens, listen on 127.0.0.1, or, where the network itself keeps strangers "
+                                  "out, set \"{}\": {{\"insecure\": true}}",
+                                  ShowValue(listen),
+                                  has_certificate ? "nobody is asked for a token"
+                                  : has_tokens    ? "tokens would travel unencrypted"
+                                                  : "anybody may ask and change all",
+                                  key)});
+  }
+  if (!TextAt(json, "/admin/listen").empty() && TextAt(json, "/admin/listen") == TextAt(json, "/http/listen") &&
+      !TextAt(json, "/http/listen").ends_with(":0")) {
+    errors.push_back({"admin.listen", "is http.listen as well; choose another port, or null for one port of all pages"});
+  }
+}
+
 /// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
 void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
   const bool has_brokers =
@@ -218,6 +266,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
     }
   };
   CheckRole(json, errors);
+  CheckListeners(json, errors);
   const std::string peers = TextAt(json, "/cluster/peers");
   if (const auto rules = PeerRules::Parse(peers); !rules)
     errors.push_back({"cluster.peers", rules.error().message});

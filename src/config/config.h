@@ -111,6 +111,23 @@ struct HttpConfig {
   std::string listen;  // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
   unsigned threads = 0;
   uint64_t ready_lag_messages = 0;
+  bool insecure = false;
+  size_t connections_max = 0;
+  size_t client_connections_max = 0;
+  uint32_t client_requests_per_s_max = 0;
+};
+
+struct AdminConfig {
+  std::optional<std::string> listen;  // nullopt: http.listen serves all pages
+  bool insecure = false;
+};
+
+struct AccessConfig {
+  std::string certificate;  // paths; empty: none
+  std::string key;
+  std::string ca;
+  std::string tokens;
+  bool audit_hashes_users = true;
 };
 
 struct ClusterConfig {
@@ -137,6 +154,8 @@ struct Config {
   std::optional<StateConfig> state;            // nullopt: state is on this machine alone
   StoreConfig store;
   HttpConfig http;
+  AdminConfig admin;
+  AccessConfig access;
   ClusterConfig cluster;
   LogConfig log;
   std::string effective_json;  // what --print-config shows: defaults filled in, secrets by reference only

@@ -35,6 +35,8 @@ constexpr std::array<std::string_view, 2> kPartitioners = {"murmur2", "crc32"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
+constexpr std::array<std::string_view, 2> kAuditUsers = {"hashed", "plain"};
+
 constexpr std::array<std::string_view, 2> kRoles = {"owner", "replica"};
 
 constexpr ConfigKey kKeys[] = {
@@ -271,7 +273,7 @@ constexpr ConfigKey kKeys[] = {
     {.path = "store", .type = kSection, .default_json = "{}", .meaning = "State on this machine's disk."},
     {.path = "store.directory",
      .default_json = R"("/var/lib/seend")",
-     .rule = &kDirectory,
+     .rule = &kPath,
      .meaning = "Where the partitions' RocksDB stores are; one daemon a directory."},
     {.path = "store.memory_mib",
      .type = kInteger,
@@ -308,8 +310,13 @@ constexpr ConfigKey kKeys[] = {
     {.path = "http.listen",
      .default_json = R"("127.0.0.1:8080")",
      .rule = &kListenAddress,
-     .meaning =
-         "Where to listen. There is no authentication: beyond loopback, put it behind something that has."},
+     .meaning = "Where look-ups are answered; all pages, where admin.listen is null. Beyond loopback it takes "
+                "TLS and tokens (access), or insecure."},
+    {.path = "http.insecure",
+     .type = kBoolean,
+     .default_json = "false",
+     .meaning = "Allows an address beyond loopback without TLS or without tokens: for a network that keeps "
+                "strangers out by itself."},
     {.path = "http.threads",
      .type = kInteger,
      .unit = "threads",
@@ -324,6 +331,69 @@ constexpr ConfigKey kKeys[] = {
      .maximum = 1'000'000'000'000,
      .meaning =
          "A partition with more unread messages isn't ready: its users get 503 until it has caught up."},
+    {.path = "http.connections_max",
+     .type = kInteger,
+     .default_json = "2000",
+     .minimum = 1,
+     .maximum = 100'000,
+     .meaning = "Open connections; more get 503. One takes some 20 KiB, with TLS some 80."},
+    {.path = "http.client_connections_max",
+     .type = kInteger,
+     .default_json = "1500",
+     .minimum = 1,
+     .maximum = 100'000,
+     .meaning = "Open connections of one client, an IPv4 address or the /64 of an IPv6 one; more get 503."},
+    {.path = "http.client_requests_per_s_max",
+     .type = kInteger,
+     .default_json = "100000",
+     .minimum = 1,
+     .maximum = 1'000'000'000,
+     .meaning = "Requests a second of one client; more get 429. A client may also have three quarters of the "
+                "memory of bodies."},
+
+    {.path = "admin", .type = kSection, .default_json = "{}", .meaning = "Status, metrics and changes: docs/HTTP.md."},
+    {.path = "admin.listen",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kListenAddress,
+     .meaning = "Where all pages are answered, e.g. \"127.0.0.1:8081\"; http.listen then answers look-ups alone. "
+                "null: http.listen answers all pages."},
+    {.path = "admin.insecure",
+     .type = kBoolean,
+     .default_json = "false",
+     .meaning = "The same for admin.listen as http.insecure."},
+
+    {.path = "access",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. A file that changes is read again within a second."},
+    {.path = "access.certificate",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kPath,
+     .meaning = "PEM file, the daemon's certificate and those between it and the CA. null: plain HTTP."},
+    {.path = "access.key",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kPath,
+     .meaning = "PEM file, the key of the certificate, without a passphrase."},
+    {.path = "access.ca",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kPath,
+     .meaning = "PEM file, the CAs that other daemons' certificates must be signed by. null: those that the "
+                "machine trusts."},
+    {.path = "access.tokens",
+     .default_json = "null",
+     .nullable = true,
+     .rule = &kPath,
+     .meaning = "File of tokens, a line each: ROLE NAME TOKEN, with a role of read, write or admin. null: nobody is "
+                "asked for one."},
+    {.path = "access.audit_users",
+     .type = kChoice,
+     .default_json = R"("hashed")",
+     .choices = kAuditUsers,
+     .meaning = "How the audit log names users: by the hash that the store has (XXH3-128), or plainly."},
 
     {.path = "cluster",
      .type = kSection,

@@ -116,7 +116,7 @@ constexpr ConfigKey kKeys[] = {
     {.path = "items.idf_file",
      .default_json = "null",
      .nullable = true,
-     .rule = &kDirectory,
+     .rule = &kPath,
      .meaning =
          "Table of word counts for the weights of SimHash, made by `seenctl idf`. null: the bundled one. An "
          "index keeps the table it was begun with."},

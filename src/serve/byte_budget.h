@@ -10,7 +10,8 @@ namespace seen {
 /// Thread-safe; never waits.
 class ByteBudget {
  public:
-  explicit ByteBudget(size_t total) : total_(total) {}
+  /// `whole`: what is taken here is taken there, too; outlives this.
+  explicit ByteBudget(size_t total, ByteBudget* whole = nullptr) : total_(total), whole_(whole) {}
   ByteBudget(const ByteBudget&) = delete;
   ByteBudget& operator=(const ByteBudget&) = delete;
 
@@ -23,9 +24,14 @@ class ByteBudget {
         return false;
       }
     } while (!taken_.compare_exchange_weak(taken, taken + bytes, std::memory_order_relaxed));
-    return true;
+    if (whole_ == nullptr || whole_->Take(bytes)) return true;
+    taken_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
   }
-  void GiveBack(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void GiveBack(size_t bytes) {
+    taken_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (whole_ != nullptr) whole_->GiveBack(bytes);
+  }
 
   size_t total() const { return total_; }
   size_t taken() const { return taken_.load(std::memory_order_relaxed); }
@@ -33,6 +39,7 @@ class ByteBudget {
 
  private:
   const size_t total_;
+  ByteBudget* const whole_;
   std::atomic<size_t> taken_{0};
   std::atomic<uint64_t> refused_{0};
 };

@@ -8,6 +8,7 @@
 
 #include "flow/status.h"
 #include "run/status.h"
+#include "serve/credentials.h"
 #include "serve/fill_port.h"
 #include "serve/peer_port.h"
 #include "state_stream/figures.h"
@@ -40,6 +41,7 @@ struct DaemonStatus {
   std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user
   std::optional<ItemsStatus> items;             // nullopt: nothing is grouped
   std::optional<ItemGroupsStatus> item_groups;  // likewise
+  AccessFigures access;
   std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
   bool passes_on = false;                       // another daemon answers what is passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none

@@ -13,6 +13,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -31,6 +33,7 @@
 #include "base/mutex.h"
 #include "base/threads.h"
 #include "serve/problem.h"
+#include "serve/tls.h"
 
 namespace seen {
 namespace asio = boost::asio;
@@ -62,8 +65,12 @@ HttpResponse Unanswered(std::string_view detail, std::string_view target) {
 struct Forwarder::Impl {
   using Give = std::function<void(HttpResponse)>;
   struct Connection {
-    explicit Connection(asio::io_context& io) : stream(io) {}
+    Connection(asio::io_context& io, std::shared_ptr<TlsContext> with) : stream(io), context(std::move(with)) {
+      if (context) tls.emplace(stream, context->context);
+    }
     beast::tcp_stream stream;
+    std::shared_ptr<TlsContext> context;  // nullptr: plain
+    std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;
     beast::flat_buffer buffer;
   };
   /// A request on its way, with all that reading its answer takes.
@@ -89,6 +96,7 @@ struct Forwarder::Impl {
   void Begin(HopPointer hop);
   void Send(const HopPointer& hop);
   void Connect(const HopPointer& hop);
+  void ShakeHands(const HopPointer& hop);
   void Write(const HopPointer& hop);
   void Read(const HopPointer& hop);
   void Answered(const HopPointer& hop);
@@ -191,7 +199,7 @@ void Forwarder::Impl::Send(const HopPointer& hop) {
     hop->connection->stream.expires_at(hop->until);
     return Write(hop);
   }
-  hop->connection = std::make_unique<Connection>(io);
+  hop->connection = std::make_unique<Connection>(io, options.tls ? options.tls() : nullptr);
   hop->connection->stream.expires_at(hop->until);
   Connect(hop);
 }
@@ -205,6 +213,7 @@ void Forwarder::Impl::Connect(const HopPointer& hop) {
     if (error) return Failed(hop, error);
     error_code ignored;
     hop->connection->stream.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if (hop->connection->tls) return ShakeHands(hop);
     Write(hop);
   };
   if (!not_numeric) {
@@ -225,19 +234,43 @@ void Forwarder::Impl::Connect(const HopPointer& hop) {
   resolver.async_resolve(host, port, resolved);
 }
 
-void Forwarder::Impl::Write(const HopPointer& hop) {
-  http::async_write(hop->connection->stream, hop->sent, [this, hop](const error_code& error, size_t) {
+void Forwarder::Impl::ShakeHands(const HopPointer& hop) {
+  auto& tls = *hop->connection->tls;
+  const std::string host = SplitHostPort(hop->request.address).host;
+  error_code not_numeric;
+  asio::ip::make_address(host, not_numeric);
+  if (not_numeric) SSL_set_tlsext_host_name(tls.native_handle(), host.c_str());  // RFC 6066: names alone
+  tls.set_verify_callback(asio::ssl::host_name_verification(host));
+  tls.async_handshake(asio::ssl::stream_base::client, [this, hop](const error_code& error) {
+    if (!under_way.contains(hop.get())) return;
     if (error) return Failed(hop, error);
-    Read(hop);
+    Write(hop);
   });
 }
 
+void Forwarder::Impl::Write(const HopPointer& hop) {
+  const auto written = [this, hop](const error_code& error, size_t) {
+    if (error) return Failed(hop, error);
+    Read(hop);
+  };
+  if (hop->connection->tls) {
+    http::async_write(*hop->connection->tls, hop->sent, written);
+  } else {
+    http::async_write(hop->connection->stream, hop->sent, written);
+  }
+}
+
 void Forwarder::Impl::Read(const HopPointer& hop) {
-  http::async_read(hop->connection->stream, hop->connection->buffer, *hop->parser,
-                   [this, hop](const error_code& error, size_t) {
-                     if (error) return Failed(hop, error);
-                     Answered(hop);
-                   });
+  auto& [stream, context, tls, buffer] = *hop->connection;
+  const auto read = [this, hop](const error_code& error, size_t) {
+    if (error) return Failed(hop, error);
+    Answered(hop);
+  };
+  if (tls) {
+    http::async_read(*tls, buffer, *hop->parser, read);
+  } else {
+    http::async_read(stream, buffer, *hop->parser, read);
+  }
 }
 
 void Forwarder::Impl::Answered(const HopPointer& hop) {

@@ -20,6 +20,8 @@ struct HttpRequest {
   std::string_view hop = {};          // Seen-Hop: the daemon that passed it on; empty: a client asks
   std::string_view token = {};        // Seen-Token: what that daemon knows
   std::string_view deadline_ms = {};  // Seen-Deadline-Ms: how long whoever asks waits
+  std::string_view authorization = {};  // Authorization, as sent
+  std::string_view remote = {};         // the client's ADDRESS:PORT
 };
 
 struct HttpResponse {

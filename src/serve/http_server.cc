@@ -27,9 +27,9 @@ namespace {
 constexpr size_t kRefusalsMax = 64;  // connections beyond the limit that are told so; more are just closed
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
-Result<tcp::endpoint> ParseListen(const std::string& listen) {
+Result<tcp::endpoint> ParseListen(const std::string& key, const std::string& listen) {
   const auto bad = [&] {
-    return Fail(Code::kInvalidArgument, "http.listen: \"" + listen +
+    return Fail(Code::kInvalidArgument, key + ": \"" + listen +
                                             "\" is not ADDRESS:PORT; examples: 127.0.0.1:8080, [::1]:8080 "
                                             "(port 0: any free one)");
   };
@@ -85,15 +85,16 @@ struct HttpServer::Impl {
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options, Handler handler,
-                                                      Observer observer, BodyRules rules) {
+                                                      Observer observer, BodyRules rules, TlsOfNow tls) {
   Check(options.threads > 0, "an HTTP server has a thread");
-  const auto endpoint = ParseListen(options.listen);
+  const auto endpoint = ParseListen(options.key, options.listen);
   if (!endpoint) return Fail(endpoint.error());
 
   auto impl = std::make_unique<Impl>(options);
   impl->shared.handler = std::move(handler);
   impl->shared.observer = std::move(observer);
   impl->shared.rules = std::move(rules);
+  impl->shared.tls = std::move(tls);
   error_code error;
   tcp::acceptor& acceptor = impl->acceptor;
   acceptor.open(endpoint->protocol(), error);
@@ -102,7 +103,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     return Fail(Code::kInvalidArgument,
-                "http.listen: can't listen on " + options.listen + ": " + Remedy(error));
+                options.key + ": can't listen on " + options.listen + ": " + Remedy(error));
   }
   impl->port = acceptor.local_endpoint(error).port();
 
@@ -135,14 +136,19 @@ void HttpServer::Impl::OnAccepted(const error_code& error, tcp::socket socket) {
     });
     return;
   }
-  auto session = std::make_shared<HttpSession>(std::move(socket), shared);
+  error_code gone;
+  const tcp::endpoint remote = socket.remote_endpoint(gone);
+  if (gone) return Accept();
+  auto client = shared.clients.Enter(remote.address());
+  auto tls = shared.tls ? shared.tls() : nullptr;
+  auto session = std::make_shared<HttpSession>(std::move(socket), remote, std::move(tls), client, shared);
   size_t connections = 0;
   {
     const MutexLock lock(shared.mutex);
     shared.sessions.emplace(session.get(), session);
     connections = shared.sessions.size();
   }
-  if (connections <= shared.options.connections_max) {
+  if (connections <= shared.options.connections_max && client) {
     session->Run();
   } else if (connections <= shared.options.connections_max + kRefusalsMax) {
     session->Refuse();
@@ -184,6 +190,10 @@ void HttpServer::Impl::Stop() {
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() { Stop(); }
 size_t HttpServer::bodies_bytes() const { return impl_->shared.bodies.taken(); }
+void HttpServer::SetClientLimits(size_t connections_max, uint32_t requests_per_s_max) {
+  impl_->shared.limits.connections_max = connections_max;
+  impl_->shared.limits.requests_per_s_max = requests_per_s_max;
+}
 uint16_t HttpServer::port() const { return impl_->port; }
 void HttpServer::Stop() { impl_->Stop(); }
 

@@ -14,7 +14,10 @@
 
 namespace seen {
 
+struct TlsContext;
+
 struct HttpOptions {
+  std::string key = "http.listen";                    // of the configuration, for errors
   std::string listen = "127.0.0.1:8080";              // ADDRESS:PORT or [ADDRESS]:PORT; port 0: any free one
   unsigned threads = 2;                               // at least 1
   size_t header_bytes_max = 16 * 1024;                // request line and headers; 431 beyond
@@ -25,6 +28,9 @@ struct HttpOptions {
                                                       // the client to take an answer
   std::chrono::milliseconds stop_timeout{2'000};      // what Stop() waits for requests under way
   size_t connections_max = 1024;                      // 503 beyond
+  size_t client_connections_max = 1024;               // of one client (http_clients.h); 503 beyond
+  size_t client_bodies_bytes_max = SIZE_MAX;          // of one client, of bodies_bytes_max; 503 beyond
+  uint32_t client_requests_per_s_max = 1'000'000'000; // of one client; 429 beyond
   size_t pipeline_max = 64;                           // answers gathered before they are written
 };
 
@@ -39,17 +45,23 @@ class HttpServer {
   using Observer =
       std::function<void(std::string_view route, unsigned status, std::chrono::nanoseconds duration)>;
 
+  /// Asked for each connection; nullptr: it is plain.
+  using TlsOfNow = std::function<std::shared_ptr<TlsContext>()>;
+
   /// Listens and serves from its own threads until Stop(). kInvalidArgument where `options.listen` can't be
-  /// listened on (not an address, taken, not allowed): the message names `http.listen` and the remedy.
-  /// `rules`: none: all bodies up to `body_bytes_max` are taken.
+  /// listened on (not an address, taken, not allowed): the message names `options.key` and the remedy.
+  /// `rules`: none: all bodies up to `body_bytes_max` are taken. `tls`: none: all connections are plain.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
-                                                   Observer observer = {}, BodyRules rules = {});
+                                                   Observer observer = {}, BodyRules rules = {}, TlsOfNow tls = {});
   ~HttpServer();  // Stop()
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   /// What bodies take at the moment, of `bodies_bytes_max`. Any thread.
   size_t bodies_bytes() const;
+
+  /// From here on. Any thread.
+  void SetClientLimits(size_t connections_max, uint32_t requests_per_s_max);
 
   /// The port listened on, also where 0 was asked for.
   uint16_t port() const;

@@ -4,6 +4,9 @@
 
 #include "serve/http_session.h"
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
@@ -51,52 +54,92 @@ bool EndsInVersion(std::string_view input) {
   return version.starts_with(" HTTP/") && digit(version[6]) && version[7] == '.' && digit(version[8]);
 }
 
+std::string RemoteText(const asio::ip::tcp::endpoint& remote) {
+  const std::string address = remote.address().to_string();
+  return (remote.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(remote.port());
+}
+
 }  // namespace
 
-HttpSession::HttpSession(Socket socket, HttpShared& shared)
-    : socket_(std::move(socket)), shared_(shared), timer_(socket_.get_executor()) {}
+HttpSession::HttpSession(Socket socket, const asio::ip::tcp::endpoint& remote, std::shared_ptr<TlsContext> tls,
+                         std::shared_ptr<HttpClientShare> client, HttpShared& shared)
+    : connection_(std::move(socket), std::move(tls)),
+      address_(remote.address()),
+      remote_(RemoteText(remote)),
+      client_(std::move(client)),
+      shared_(shared),
+      timer_(connection_.socket().get_executor()) {}
 
 HttpSession::~HttpSession() {
+  if (client_) shared_.clients.Leave(address_);
   const MutexLock lock(shared_.mutex);
   shared_.sessions.erase(this);
   if (shared_.sessions.empty()) shared_.all_gone.NotifyAll();
 }
 
 void HttpSession::Run() {
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     Error ignored;
-    self->socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-    self->socket_.non_blocking(true, ignored);
-    self->SetDeadline(std::chrono::steady_clock::now() + self->shared_.options.idle_timeout);
+    self->connection_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    self->connection_.socket().non_blocking(true, ignored);
     if (self->shared_.stopping) return self->Close();
+    if (self->connection_.is_tls()) return self->ShakeHands();
+    self->SetDeadline(std::chrono::steady_clock::now() + self->shared_.options.idle_timeout);
     self->Read();
   });
 }
 
+void HttpSession::ShakeHands() {
+  phase_ = Phase::kShakingHands;
+  SetDeadline(std::chrono::steady_clock::now() + shared_.options.request_timeout);
+  connection_.Handshake([self = shared_from_this()](Error error) { self->OnHandshake(error); });
+}
+
+void HttpSession::OnHandshake(Error error) {
+  if (phase_ == Phase::kClosed) return;
+  if (!error) {
+    SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
+    return Read();
+  }
+  if (error.category() == asio::error::get_ssl_category() &&
+      ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST) {
+    connection_.DropTls();
+    Reject(400, "this port speaks TLS; ask for https://");
+    return Write();
+  }
+  if (shared_.log_budget.Allow()) {
+    log::Warning("TLS handshake failed", {{"from", remote_},
+                                          {"reason", error.message()},
+                                          {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
+  }
+  Close();
+}
+
 void HttpSession::Refuse() {
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     Error ignored;
-    self->socket_.non_blocking(true, ignored);
+    self->connection_.socket().non_blocking(true, ignored);
+    if (self->connection_.is_tls()) return self->Close();  // to say why would take a handshake
     self->Reject(503, "too many connections; close idle ones and try again");
     self->Write();
   });
 }
 
 void HttpSession::StopSoon() {
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     const bool idle = self->phase_ == Phase::kReading && !self->parser_;
-    if (idle || self->phase_ == Phase::kLingering) self->Close();
+    if (idle || self->phase_ == Phase::kLingering || self->phase_ == Phase::kShakingHands) self->Close();
   });
 }
 
 void HttpSession::CloseNow() {
-  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Close(); });
+  asio::post(connection_.socket().get_executor(), [self = shared_from_this()] { self->Close(); });
 }
 
 void HttpSession::Read() {
   phase_ = Phase::kReading;
   const bool in_body = parser_ && parser_->is_header_done();
-  socket_.async_read_some(
+  connection_.ReadSome(
       input_.prepare(in_body ? kReadBodyBytes : kReadBytes),
       [self = shared_from_this()](Error error, size_t bytes) { self->OnRead(error, bytes); });
 }
@@ -186,21 +229,26 @@ void HttpSession::CheckHeader() {
   if (expects && !EqualsIgnoringCase(View(expect->value()), "100-continue")) {
     return Reject(417, "the only expectation that this server knows is 100-continue");
   }
-  if (parser_->is_done()) return;
   const bool client_waits = expects && input_.size() == 0;
+  const bool may_ask = client_ == nullptr ||
+                       client_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
+  if (parser_->is_done()) {
+    if (!may_ask) body_rule_.refusal = TooManyRequests();
+    return;
+  }
+  if (!may_ask) return RefuseBody(TooManyRequests(), client_waits);
   CheckBody(client_waits);
   if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 /// Whether the body is wanted, and whether there is room for it: before a byte of it is kept.
 void HttpSession::CheckBody(bool client_waits) {
-  const auto& request = parser_->get();
   body_rule_.bytes_max = shared_.options.body_bytes_max;
   if (shared_.rules) {
     body_rule_ = shared_.rules(RequestOf({}));
   }
   if (body_rule_.refusal) return RefuseBody(std::move(*body_rule_.refusal), client_waits);
-  const size_t fits = shared_.bodies.total() / body_rule_.bytes_a_byte;
+  const size_t fits = body_share_.budget().total() / body_rule_.bytes_a_byte;
   const size_t bytes_max = std::min(body_rule_.bytes_max, fits);
   const auto length = parser_->content_length();
   if (length && *length > bytes_max) return RejectFor(http::error::body_limit);
@@ -219,8 +267,22 @@ void HttpSession::RefuseBody(HttpResponse refusal, bool client_waits) {
   body_rule_.refusal = std::move(refusal);
 }
 
+HttpResponse HttpSession::TooManyRequests() const {
+  if (shared_.log_budget.Allow()) {
+    log::Warning("requests refused: a client asks too often",
+                 {{"from", remote_},
+                  {"requests_per_s_max", shared_.limits.requests_per_s_max.load()},
+                  {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
+  }
+  HttpResponse response = Problem(429, "this client asks more often than http.client_requests_per_s_max allows; ask later",
+                                  View(parser_->get().target()));
+  response.headers.emplace_back("Retry-After", "1");
+  response.route = kRouteNone;
+  return response;
+}
+
 HttpResponse HttpSession::NoRoomNow() const {
-  const ByteBudget& bodies = shared_.bodies;
+  const ByteBudget& bodies = body_share_.budget();
   if (shared_.log_budget.Allow()) {
     log::Warning("request refused: there is no room for its body now",
                  {{"route", body_rule_.route},
@@ -243,12 +305,12 @@ HttpResponse HttpSession::NoRoomNow() const {
 
 std::string HttpSession::TooLong() const {
   const size_t bytes_a_byte = body_rule_.bytes_a_byte;
-  const size_t fits = shared_.bodies.total() / bytes_a_byte;
+  const size_t fits = body_share_.budget().total() / bytes_a_byte;
   if (body_rule_.bytes_max <= fits) {
     return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
-         " bytes, the most that fits into the memory of bodies: " + std::to_string(shared_.bodies.total()) +
+         " bytes, the most that fits into the memory of bodies: " + std::to_string(body_share_.budget().total()) +
          " bytes, of which this one takes " + std::to_string(bytes_a_byte) +
          " for each of its own. Send less, or raise store.memory_mib";
 }
@@ -261,7 +323,9 @@ HttpRequest HttpSession::RequestOf(std::string_view body) const {
           View(message[http::field::content_type]),
           View(message["Seen-Hop"]),
           View(message["Seen-Token"]),
-          View(message["Seen-Deadline-Ms"])};
+          View(message["Seen-Deadline-Ms"]),
+          View(message[http::field::authorization]),
+          remote_};
 }
 
 void HttpSession::Answer() {
@@ -288,7 +352,7 @@ void HttpSession::Await(const HttpResponse& response, TimePoint since) {
   body_share_.GiveBack();
   SetDeadline(since + kAwaited);
   response.later([self = shared_from_this()](HttpResponse answer) {
-    asio::post(self->socket_.get_executor(), [self, answer = std::move(answer)]() mutable {
+    asio::post(self->connection_.socket().get_executor(), [self, answer = std::move(answer)]() mutable {
       self->awaited_ = std::move(answer);
       if (self->phase_ == Phase::kAwaiting) self->GiveAwaited();
     });
@@ -356,12 +420,15 @@ void HttpSession::RejectFor(Error error) {
 void HttpSession::Write() {
   if (output_.empty()) return AfterWrite();
   phase_ = Phase::kWriting;
-  Error error;  // most answers fit into the socket's buffer: no need to wait for it
-  written_ = socket_.write_some(asio::buffer(output_), error);
-  if (error && error != asio::error::would_block && error != asio::error::try_again) return Close();
-  if (written_ == output_.size()) return OnWritten({});
+  written_ = 0;
+  if (!connection_.is_tls()) {
+    Error error;  // most answers fit into the socket's buffer: no need to wait for it
+    written_ = connection_.socket().write_some(asio::buffer(output_), error);
+    if (error && error != asio::error::would_block && error != asio::error::try_again) return Close();
+    if (written_ == output_.size()) return OnWritten({});
+  }
   SetDeadline(std::chrono::steady_clock::now() + shared_.options.request_timeout);
-  asio::async_write(socket_, asio::buffer(output_.data() + written_, output_.size() - written_),
+  connection_.Write(asio::buffer(output_.data() + written_, output_.size() - written_),
                     [self = shared_from_this()](Error e, size_t) { self->OnWritten(e); });
 }
 
@@ -389,7 +456,7 @@ void HttpSession::AfterWrite() {
   if (!parser_ && !more_input_ && shared_.stopping) return Close();
   if (!more_input_) return Read();
   // Others' turn first: one client's pipeline must not hold a thread.
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     if (self->phase_ != Phase::kClosed) self->AnswerWhatArrived();
   });
 }
@@ -397,27 +464,30 @@ void HttpSession::AfterWrite() {
 /// Closing with unread input would reset the connection, and the client might never see the answer: so say
 /// that no more comes, and read what it still sends for a while. RFC 9112 section 9.6.
 void HttpSession::Linger() {
-  if (phase_ != Phase::kLingering) {
-    phase_ = Phase::kLingering;
-    Error error;
-    socket_.shutdown(Socket::shutdown_send, error);
-    if (error) return Close();
-    SetDeadline(std::chrono::steady_clock::now() + (shared_.stopping ? kLingerWhenStopping : kLinger));
-    input_.consume(input_.size());
-  }
-  socket_.async_read_some(input_.prepare(kReadBodyBytes),
-                          [self = shared_from_this()](Error error, size_t bytes) {
-                            if (self->phase_ == Phase::kClosed) return;
-                            self->lingered_bytes_ += bytes;
-                            if (error || self->lingered_bytes_ > kLingeredBytesMax) return self->Close();
-                            self->Linger();
-                          });
+  phase_ = Phase::kLingering;
+  SetDeadline(std::chrono::steady_clock::now() + (shared_.stopping ? kLingerWhenStopping : kLinger));
+  input_.consume(input_.size());
+  connection_.EndOutput([self = shared_from_this()](Error error) {
+    if (self->phase_ == Phase::kClosed) return;
+    if (error) return self->Close();
+    self->Drain();
+  });
+}
+
+void HttpSession::Drain() {
+  // Of the socket itself: nobody looks at it, so nobody deciphers it.
+  connection_.socket().async_read_some(
+      input_.prepare(kReadBodyBytes), [self = shared_from_this()](Error error, size_t bytes) {
+        if (self->phase_ == Phase::kClosed) return;
+        self->lingered_bytes_ += bytes;
+        if (error || self->lingered_bytes_ > kLingeredBytesMax) return self->Close();
+        self->Drain();
+      });
 }
 
 void HttpSession::Close() {
   phase_ = Phase::kClosed;
-  Error ignored;
-  socket_.close(ignored);
+  connection_.Close();
   timer_.cancel();
 }
 
@@ -443,7 +513,7 @@ void HttpSession::OnDeadline() {
   if (phase_ != Phase::kReading) return Close();
   timed_out_ = true;  // OnRead tells why it was cancelled
   Error ignored;
-  socket_.cancel(ignored);
+  connection_.socket().cancel(ignored);
 }
 
 }  // namespace seen

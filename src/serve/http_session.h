@@ -1,6 +1,7 @@
 #pragma once
 // One HTTP connection. Of this room only: it brings in Boost.Asio and Boost.Beast.
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -15,6 +16,8 @@
 #include "base/mutex.h"
 #include "serve/byte_budget.h"
 #include "serve/http_body.h"
+#include "serve/http_clients.h"
+#include "serve/http_connection.h"
 #include "serve/http_server.h"
 
 namespace seen {
@@ -23,14 +26,20 @@ class HttpSession;
 
 /// What the sessions of a server share. Thread-safe; outlives them.
 struct HttpShared {
-  explicit HttpShared(const HttpOptions& of) : options(of), bodies(of.bodies_bytes_max) {}
+  explicit HttpShared(const HttpOptions& of) : options(of), bodies(of.bodies_bytes_max) {
+    limits.connections_max = of.client_connections_max;
+    limits.requests_per_s_max = of.client_requests_per_s_max;
+  }
 
   const HttpOptions options;
   ByteBudget bodies;
+  ClientLimits limits;
+  HttpClients clients{limits, std::min(options.client_bodies_bytes_max, options.bodies_bytes_max), bodies};
   LogBudget log_budget;
   HttpServer::BodyRules rules;  // may be empty
   HttpServer::Handler handler;
   HttpServer::Observer observer;
+  HttpServer::TlsOfNow tls;  // may be empty
   std::atomic<bool> stopping{false};
 
   Mutex mutex;
@@ -46,7 +55,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
 
-  HttpSession(Socket socket, HttpShared& shared);
+  /// `client`: nullptr: has too many connections already.
+  HttpSession(Socket socket, const boost::asio::ip::tcp::endpoint& remote, std::shared_ptr<TlsContext> tls,
+              std::shared_ptr<HttpClientShare> client, HttpShared& shared);
   ~HttpSession();
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -61,14 +72,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Error = boost::system::error_code;
   using Parser = boost::beast::http::request_parser<HttpBody>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  enum class Phase { kReading, kWriting, kAwaiting, kLingering, kClosed };
+  enum class Phase { kShakingHands, kReading, kWriting, kAwaiting, kLingering, kClosed };
 
+  void ShakeHands();
+  void OnHandshake(Error error);
   void Read();
   void OnRead(Error error, size_t bytes);
   void AnswerWhatArrived();
   bool ParseSome();  // false: more bytes are needed
   bool BeginRequest();
   void CheckHeader();
+  HttpResponse TooManyRequests() const;
   void CheckBody(bool client_waits);
   void RefuseBody(HttpResponse refusal, bool client_waits);
   HttpResponse NoRoomNow() const;
@@ -86,12 +100,16 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void OnWritten(Error error);
   void AfterWrite();
   void Linger();
+  void Drain();
   void Close();
   void SetDeadline(TimePoint deadline);
   void ArmTimer();
   void OnDeadline();
 
-  Socket socket_;
+  HttpConnection connection_;
+  const boost::asio::ip::address address_;  // the client's
+  const std::string remote_;                // with its port
+  const std::shared_ptr<HttpClientShare> client_;
   HttpShared& shared_;
   boost::asio::steady_timer timer_;
   boost::beast::flat_buffer input_;
@@ -105,7 +123,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   TimePoint armed_until_ = TimePoint::max();
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
-  BudgetShare body_share_{shared_.bodies};  // of the request under way
+  BudgetShare body_share_{client_ ? client_->bodies : shared_.bodies};  // of the request under way
   BodyRule body_rule_;                      // likewise
   bool more_input_ = false;                 // stopped at pipeline_max: input_ may hold a whole request
   bool closing_ = false;                    // after output_ is written

@@ -75,33 +75,35 @@ struct Route {
   Page page;
   std::string_view pattern;  // "{}" stands for one segment, percent-encoded
   Method method;
+  Role role;              // who may ask for it
+  bool is_query = false;  // http.listen has it, whatever admin.listen is
 };
 
 constexpr std::array<Route, 24> kPages = {{
-    {Page::kRoot, "/", Method::kGet},
-    {Page::kHealth, "/healthz", Method::kGet},
-    {Page::kReady, "/readyz", Method::kGet},
-    {Page::kMetrics, "/metrics", Method::kGet},
-    {Page::kStatus, "/v1/status", Method::kGet},
-    {Page::kAcknowledge, "/v1/lost-ranges/acknowledge", Method::kPost},
-    {Page::kPublish, "/v1/publish", Method::kPost},
-    {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", Method::kGet},
-    {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", Method::kPost},
-    {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", Method::kGet},
-    {Page::kExposures, "/v1/filters/{filter}/users/{user}/exposures", Method::kGet},
-    {Page::kWhy, "/v1/filters/{filter}/users/{user}/why", Method::kGet},
-    {Page::kErase, "/v1/users/{user}", Method::kDelete},
-    {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost},
-    {Page::kGroup, "/v1/groups/{item}", Method::kGet},
-    {Page::kSimilar, "/v1/similar", Method::kPost},
-    {Page::kRoutes, "/v1/routes", Method::kGet},
-    {Page::kPromote, "/v1/promote", Method::kPost},
-    {Page::kDigest, "/v1/digest", Method::kGet},
-    {Page::kCopies, "/v1/copies", Method::kPost},
-    {Page::kCopy, "/v1/copies/{copy}", Method::kDelete},
-    {Page::kFill, "/v1/filters/{filter}/fill", Method::kPost},
-    {Page::kFills, "/v1/fills", Method::kGet},
-    {Page::kStopFill, "/v1/fills/{filter}", Method::kDelete},
+    {Page::kRoot, "/", Method::kGet, Role::kNone, true},
+    {Page::kHealth, "/healthz", Method::kGet, Role::kNone, true},
+    {Page::kReady, "/readyz", Method::kGet, Role::kNone, true},
+    {Page::kMetrics, "/metrics", Method::kGet, Role::kRead},
+    {Page::kStatus, "/v1/status", Method::kGet, Role::kRead},
+    {Page::kAcknowledge, "/v1/lost-ranges/acknowledge", Method::kPost, Role::kAdmin},
+    {Page::kPublish, "/v1/publish", Method::kPost, Role::kAdmin},
+    {Page::kSnapshot, "/v1/filters/{filter}/users/{user}", Method::kGet, Role::kRead, true},
+    {Page::kUnseen, "/v1/filters/{filter}/users/{user}/unseen", Method::kPost, Role::kRead, true},
+    {Page::kSegments, "/v1/filters/{filter}/users/{user}/segments", Method::kGet, Role::kRead, true},
+    {Page::kExposures, "/v1/filters/{filter}/users/{user}/exposures", Method::kGet, Role::kRead, true},
+    {Page::kWhy, "/v1/filters/{filter}/users/{user}/why", Method::kGet, Role::kRead, true},
+    {Page::kErase, "/v1/users/{user}", Method::kDelete, Role::kWrite},
+    {Page::kRemoved, "/v1/users/{user}/removed", Method::kPost, Role::kWrite},
+    {Page::kGroup, "/v1/groups/{item}", Method::kGet, Role::kRead, true},
+    {Page::kSimilar, "/v1/similar", Method::kPost, Role::kRead, true},
+    {Page::kRoutes, "/v1/routes", Method::kGet, Role::kRead, true},
+    {Page::kPromote, "/v1/promote", Method::kPost, Role::kAdmin},
+    {Page::kDigest, "/v1/digest", Method::kGet, Role::kRead},
+    {Page::kCopies, "/v1/copies", Method::kPost, Role::kAdmin},
+    {Page::kCopy, "/v1/copies/{copy}", Method::kDelete, Role::kAdmin},
+    {Page::kFill, "/v1/filters/{filter}/fill", Method::kPost, Role::kAdmin},
+    {Page::kFills, "/v1/fills", Method::kGet, Role::kRead},
+    {Page::kStopFill, "/v1/fills/{filter}", Method::kDelete, Role::kAdmin},
 }};
 
 constexpr std::string_view kRootText =
@@ -241,6 +243,16 @@ bool IsAboutUser(Page page) {
          page == Page::kExposures || page == Page::kWhy;
 }
 
+PageAccess AccessOf(const Route& route, std::span<const std::string_view> segments) {
+  const bool is_user = route.page == Page::kErase || route.page == Page::kRemoved;
+  return {.role = route.role,
+          .is_query = route.is_query,
+          .is_change = route.role == Role::kWrite || route.role == Role::kAdmin,
+          .route = route.pattern,
+          .subject = segments.empty() ? std::string_view() : segments[0],
+          .subject_is_user = is_user};
+}
+
 BodyRule RuleOf(const QueryPort& queries, const Route& route, std::span<const std::string_view> segments,
                 const HttpRequest& head) {
   BodyRule rule{route.pattern, kIgnoredBytesMax};
@@ -270,11 +282,15 @@ Routes::Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page
       metrics_page_(std::move(metrics_page)),
       ready_check_(std::move(ready_check)) {}
 
-BodyRule Routes::RuleFor(const HttpRequest& head) const {
+BodyRule Routes::RuleFor(const HttpRequest& head, const Gate& gate) const {
   const std::string_view path = PathOf(head.target);
   for (const Route& route : kPages) {
     const auto segments = Match(route.pattern, path);
     if (!segments) continue;
+    if (auto refusal = gate.Refuse(AccessOf(route, *segments), head)) {
+      refusal->route = route.pattern;
+      return {route.pattern, 0, 1, std::move(refusal)};
+    }
     BodyRule rule = Allows(route.method, head.method) ? RuleOf(queries_, route, *segments, head) : BodyRule();
     if (rule.refusal && rule.refusal->status == kUnavailable && IsAboutUser(route.page)) {
       const auto user = DecodeUserPath(*segments);
@@ -342,13 +358,13 @@ HttpResponse Routes::Forward(std::vector<std::string> addresses, const HttpReque
 
 // Whoever passes requests on says so: else a request could go round.
 std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
-  if (request.hop.empty() || cluster_.token.empty() || request.token == cluster_.token) return std::nullopt;
+  if (request.hop.empty() || cluster_.token.empty() || EqualSecrets(request.token, cluster_.token)) return std::nullopt;
   return Problem(
       403, "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
       request.target);
 }
 
-HttpResponse Routes::Handle(const HttpRequest& request) const {
+HttpResponse Routes::Handle(const HttpRequest& request, const Gate& gate) const {
   if (auto refusal = RefuseHop(request)) return std::move(*refusal);
   const std::string_view path = PathOf(request.target);
   const auto user_page = [&](std::span<const std::string_view> segments, auto answer) {
@@ -418,6 +434,11 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
   for (const Route& route : kPages) {
     const auto segments = Match(route.pattern, path);
     if (!segments) continue;
+    const PageAccess access = AccessOf(route, *segments);
+    if (auto refusal = gate.Refuse(access, request)) {
+      refusal->route = route.pattern;
+      return std::move(*refusal);
+    }
     const bool allowed = Allows(route.method, request.method);
     HttpResponse response = allowed ? answer(route.page, *segments) : NotAllowed(route, request);
     if (!cluster_.instance.empty()) response.headers.emplace_back("Seen-Answered-By", cluster_.instance);
@@ -426,6 +447,7 @@ HttpResponse Routes::Handle(const HttpRequest& request) const {
       auto peers = user ? PeersFor(request, user->user_id) : std::vector<std::string>();
       if (!peers.empty()) response = Forward(std::move(peers), request);
     }
+    gate.Audit(access, request, response);
     response.route = route.pattern;
     return response;
   }

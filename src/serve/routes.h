@@ -11,6 +11,7 @@
 
 #include "flow/change_port.h"
 #include "serve/fill_port.h"
+#include "serve/gate.h"
 #include "serve/http_message.h"
 #include "serve/peer_port.h"
 #include "serve/query_port.h"
@@ -43,8 +44,9 @@ class Routes {
   void SetFills(FillPort* fills) { fills_.store(fills); }
 
   /// What the server asks before it reads a body: a request that is refused anyway costs none.
-  BodyRule RuleFor(const HttpRequest& head) const;
-  HttpResponse Handle(const HttpRequest& request) const;
+  /// `gate`: of the listener that the request came in by; the default has all pages and lets everybody in.
+  BodyRule RuleFor(const HttpRequest& head, const Gate& gate = Gate()) const;
+  HttpResponse Handle(const HttpRequest& request, const Gate& gate = Gate()) const;
 
  private:
   std::vector<std::string> PeersFor(const HttpRequest& request, std::string_view user_id) const;

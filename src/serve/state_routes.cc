@@ -12,11 +12,11 @@
 namespace seen {
 namespace {
 
-HttpResponse Answer(unsigned status, const nlohmann::ordered_json& json) {
+HttpResponse Answer(unsigned status, const nlohmann::ordered_json& body) {
   HttpResponse response;
   response.status = status;
   response.content_type = "application/json";
-  response.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  response.body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   return response;
 }
 

@@ -170,6 +170,23 @@ MetricFamily Forwarded(const DaemonStatus& status) {
 
 }  // namespace
 
+MetricFamily CertificateNotAfter(const DaemonStatus& status) {
+  MetricFamily family{"seen_certificate_not_after_seconds",
+                      "When the certificate of access.certificate runs out, as a Unix time.",
+                      MetricType::Gauge,
+                      {}};
+  const TimeMs not_after = status.access.certificate_not_after;
+  if (not_after.value > 0) family.metric.push_back(Sample(MetricType::Gauge, static_cast<double>(not_after.value) / 1000));
+  return family;
+}
+
+MetricFamily AccessReloadsFailed(const DaemonStatus& status) {
+  return {"seen_access_reloads_failed_total",
+          "Times that a file of access changed and could not be read; the old one goes on.",
+          MetricType::Counter,
+          {Sample(MetricType::Counter, static_cast<double>(status.access.reloads_failed))}};
+}
+
 std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   using P = const PartitionStatus&;
   using S = const StateStreamFigures&;
@@ -203,6 +220,8 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
              [](const UnreadPartitions& unread) { return unread.unowned.size(); }),
       HeldSince(status),
       Forwarded(status),
+      CertificateNotAfter(status),
+      AccessReloadsFailed(status),
       RestoredShare(status),
       OfStreams(status, "seen_state_stream_runs_total", "Runs that the state topic has whole.",
                 MetricType::Counter, [](S s) { return static_cast<double>(s.runs); }),
@@ -287,7 +306,7 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
   uint64_t unfilled = 0;
   for (const FillStatus& fill : status.fills.fills) {
     for (const FillPartitionStatus& partition : fill.partitions)
-      unfilled += partition.state == "done" ? 0 : 1;
+      unfilled += partition.state == "done" ? 0u : 1u;
   }
   families.push_back(Whole("seen_fill_partitions_left",
                            "Partitions that fills still have to read again, a filter each.",

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
+#include "tools/ask/http_client.h"
 
 namespace CLI {
 class App;
@@ -29,12 +30,14 @@ Result<ClientSettings> ReadClientSettings(std::string_view option, const std::ve
                                           ClientSettings settings = {});
 
 struct AskOptions {
-  std::string http = "http://127.0.0.1:8080";
+  DaemonAddress http;
   std::string filter = "default";
 };
 
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options);
 void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
+/// --http, --token-file and --ca. `meaning`: of --http.
+void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning = "the daemon's address");
 void AddAskOptions(CLI::App& app, AskOptions& options);
 
 /// Prints "seenctl: <message>" to standard error; what main() returns for it.

@@ -18,7 +18,7 @@ namespace seen {
 namespace {
 
 struct ChangeOptions {
-  std::string http = AskOptions{}.http;
+  DaemonAddress http;
   std::string user;
   std::vector<std::string> items;
   bool json = false;
@@ -52,7 +52,7 @@ int RunChange(const ChangeOptions& options, bool erase) {
 }
 
 void AddChangeOptions(CLI::App& app, ChangeOptions& options) {
-  app.add_option("--http", options.http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(app, options.http);
   app.add_option("user", options.user, "user id")->required();
   app.add_flag("--json", options.json, "answer as JSON");
 }

@@ -103,8 +103,8 @@ DaemonSummary Summarise(const Json& json) {
 
 }  // namespace
 
-Result<DaemonClient> DaemonClient::Make(std::string_view base) {
-  auto http = HttpClient::Make(base);
+Result<DaemonClient> DaemonClient::Make(const DaemonAddress& address) {
+  auto http = HttpClient::Make(address);
   if (!http) return Fail(http.error());
   return DaemonClient(std::move(*http));
 }

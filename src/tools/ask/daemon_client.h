@@ -42,7 +42,7 @@ struct DaemonSummary {
 /// daemon's own words.
 class DaemonClient {
  public:
-  static Result<DaemonClient> Make(std::string_view base);
+  static Result<DaemonClient> Make(const DaemonAddress& address);
 
   /// Snapshot bytes; an unknown user's are a valid empty filter. `format`: of another kind than the
   /// configuration's.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tools/ask/calendar.h"
+#include "base/host_port.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -53,7 +54,7 @@ class FillDaemons {
     if (!status) return Fail(status.error());
     partitions_ = status->partitions_total;
     std::map<std::string, DaemonClient> found;
-    found.emplace(options_.daemon.http, std::move(*named));
+    found.emplace(options_.daemon.http.base, std::move(*named));
     for (const Json& route : routes->value("routes", Json::array())) {
       if (route.value("here", false)) continue;
       const Json address = route.value("address", Json(nullptr));
@@ -62,10 +63,11 @@ class FillDaemons {
                     fmt::format("daemon {} has no address in /v1/routes. Remedy: set cluster.address there",
                                 route.value("instance", "")));
       }
-      const std::string base = "http://" + address.get<std::string>();
-      auto other = DaemonClient::Make(base);
+      DaemonAddress there = options_.daemon.http;
+      there.base = OtherBase(address.get<std::string>(), routes->value("routes", Json::array()));
+      auto other = DaemonClient::Make(there);
       if (!other) return Fail(other.error());
-      found.emplace(base, std::move(*other));
+      found.emplace(there.base, std::move(*other));
     }
     daemons_ = std::move(found);
     return {};
@@ -74,7 +76,24 @@ class FillDaemons {
   int32_t partitions() const { return partitions_; }
   std::map<std::string, DaemonClient>& all() { return daemons_; }
 
+
  private:
+  /// Where another daemon is asked. Routes name http.listen: where the named daemon was asked by another port,
+  /// that of admin.listen, the others are asked by that port, too.
+  std::string OtherBase(const std::string& address, const Json& routes) const {
+    const std::string& named = options_.daemon.http.base;
+    const size_t place = named.find("://") + 3;
+    std::string asked = named.substr(place);
+    if (asked.ends_with('/')) asked.pop_back();
+    std::string port = SplitHostPort(address).port;
+    for (const Json& route : routes) {
+      const Json own = route.value("address", Json(nullptr));
+      if (!route.value("here", false) || !own.is_string()) continue;
+      if (SplitHostPort(own.get<std::string>()).port != SplitHostPort(asked).port) port = SplitHostPort(asked).port;
+    }
+    return fmt::format("{}{}:{}", named.substr(0, place), address.substr(0, address.rfind(':')), port);
+  }
+
   const FillOptions& options_;
   int32_t partitions_ = 0;
   std::map<std::string, DaemonClient> daemons_;  // by address
@@ -262,8 +281,7 @@ Subcommand AddFill(CLI::App& root) {
   auto options = std::make_shared<FillOptions>();
   CLI::App* app = root.add_subcommand(
       "fill", "have the daemons read their partitions again for a new filter or a longer window");
-  app->add_option("--http", options->daemon.http, "one of the daemons; it names the others")
-      ->capture_default_str();
+  AddDaemonOptions(*app, options->daemon.http, "one of the daemons; it names the others");
   app->add_option("--filter", options->daemon.filter, "the filter that is filled")->required();
   app->add_option("--id", options->id, "goes on with the fill of this name; default: a new one");
   app->add_option("--timeout", options->timeout_s, "seconds to wait at most")

@@ -15,7 +15,7 @@ namespace seen {
 namespace {
 
 struct GroupCommandOptions {
-  std::string http = AskOptions().http;
+  DaemonAddress http;
   std::string item;
   std::string after;
   bool json = false;
@@ -39,7 +39,7 @@ int RunGroup(const GroupCommandOptions& options) {
 Subcommand AddGroup(CLI::App& root) {
   auto options = std::make_shared<GroupCommandOptions>();
   CLI::App* app = root.add_subcommand("group", "which items are copies or near-copies of one");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_option("item", options->item, "item id")->required();
   app->add_option("--after", options->after, "the next page: members after this one");
   app->add_flag("--json", options->json, "answer as JSON");

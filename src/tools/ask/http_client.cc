@@ -4,12 +4,19 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "serve/tls.h"
+#include "tools/whole_file.h"
 
 namespace seen {
 namespace {
@@ -29,9 +36,11 @@ struct HttpClient::Connection {
   std::string port;
   std::chrono::milliseconds timeout;
   std::string option;
+  std::shared_ptr<TlsContext> tls_context;  // nullptr: plain
   std::vector<std::pair<std::string, std::string>> headers;
   asio::io_context io{1};
   beast::tcp_stream stream{io};
+  std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;  // of the connection that is open
   beast::flat_buffer buffer;
   bool open = false;
 
@@ -54,27 +63,58 @@ struct HttpClient::Connection {
     buffer.clear();
     error_code ignored;
     stream.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if (tls_context) outcome = ShakeHands();
+    if (outcome) Close();
     return outcome;
+  }
+
+  error_code ShakeHands() {
+    tls.emplace(stream, tls_context->context);
+    error_code not_numeric;
+    asio::ip::make_address(host, not_numeric);
+    if (not_numeric) SSL_set_tlsext_host_name(tls->native_handle(), host.c_str());  // RFC 6066: names alone
+    tls->set_verify_callback(asio::ssl::host_name_verification(host));
+    error_code outcome;
+    stream.expires_after(timeout);
+    tls->async_handshake(asio::ssl::stream_base::client, [&](const error_code& e) { outcome = e; });
+    return Run(outcome);
   }
 
   void Close() {
     error_code ignored;
+    tls.reset();
     stream.socket().close(ignored);
     open = false;
+  }
+
+  std::string Remedy(const error_code& outcome) const {
+    if (outcome.category() == asio::error::get_ssl_category() || outcome == asio::ssl::error::stream_truncated) {
+      return fmt::format("does the server speak TLS with a certificate for {} that --ca signs ({})?", host, option);
+    }
+    return fmt::format("is {} running there ({})?", option == "--http" ? "seend" : "the server", option);
   }
 
   error_code Exchange(http::request<http::string_body>& request, http::response<http::string_body>& response,
                       bool& anything_read) {
     error_code outcome;
     stream.expires_after(timeout);
-    http::async_write(stream, request, [&](const error_code& e, size_t) { outcome = e; });
+    const auto written = [&](const error_code& e, size_t) { outcome = e; };
+    if (tls) {
+      http::async_write(*tls, request, written);
+    } else {
+      http::async_write(stream, request, written);
+    }
     Run(outcome);
     if (outcome) return outcome;
     http::response_parser<http::string_body> parser;
     parser.body_limit(kBodyBytesMax);
     parser.header_limit(64 * 1024);
     stream.expires_after(timeout);
-    http::async_read(stream, buffer, parser, [&](const error_code& e, size_t) { outcome = e; });
+    if (tls) {
+      http::async_read(*tls, buffer, parser, written);
+    } else {
+      http::async_read(stream, buffer, parser, written);
+    }
     Run(outcome);
     anything_read = parser.got_some();
     if (!outcome) response = parser.release();
@@ -106,8 +146,8 @@ struct HttpClient::Connection {
     }
     if (outcome) {
       return Fail(Code::kUnavailable,
-                  fmt::format("http://{}:{}{}: {}; is {} running there ({})?", host, port, target,
-                              outcome.message(), option == "--http" ? "seend" : "the server", option));
+                  fmt::format("{}://{}:{}{}: {}; {}", tls_context ? "https" : "http", host, port, target,
+                              outcome.message(), Remedy(outcome)));
     }
     if (response.need_eof()) Close();
     const auto header = [&](auto name) {
@@ -143,21 +183,23 @@ HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
-Result<HttpClient> HttpClient::Make(std::string_view base, std::chrono::milliseconds timeout,
+Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::milliseconds timeout,
                                     std::string_view option) {
-  constexpr std::string_view kScheme = "http://";
+  const std::string_view base = address.base;
   const auto fail = [&] {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {}: expected http://HOST:PORT", option, base));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: {}: expected http://HOST:PORT or https://HOST:PORT", option, base));
   };
-  if (!base.starts_with(kScheme)) return fail();
-  std::string_view place = base.substr(kScheme.size());
+  const bool is_tls = base.starts_with("https://");
+  if (!is_tls && !base.starts_with("http://")) return fail();
+  std::string_view place = base.substr(base.find("://") + 3);
   if (place.ends_with('/')) place.remove_suffix(1);
   const size_t bracket = place.rfind(']');
   const size_t colon = place.rfind(':');
   const bool with_port =
       colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
   std::string_view host = place.substr(0, with_port ? colon : place.size());
-  const std::string_view port = with_port ? place.substr(colon + 1) : "80";
+  const std::string_view port = with_port ? place.substr(colon + 1) : is_tls ? "443" : "80";
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   unsigned number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -170,6 +212,22 @@ Result<HttpClient> HttpClient::Make(std::string_view base, std::chrono::millisec
   connection->port = port;
   connection->timeout = timeout;
   connection->option = option;
+  if (is_tls) {
+    auto tls = MakeClientTls(address.ca);
+    if (!tls) return Fail(Code::kInvalidArgument, "--ca: " + tls.error().message);
+    connection->tls_context = std::move(*tls);
+  }
+  if (!address.token_file.empty()) {
+    auto token = ReadWhole(address.token_file);
+    if (!token) return Fail(Code::kInvalidArgument, "--token-file: " + token.error().message);
+    while (token->ends_with('\n') || token->ends_with('\r')) token->pop_back();
+    if (token->empty() || token->find_first_of("\r\n ") != std::string::npos) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--token-file: {}: expected one token alone, the third word of its line in access.tokens",
+                              address.token_file));
+    }
+    connection->headers.emplace_back("Authorization", "Bearer " + *token);
+  }
   return HttpClient(std::move(connection));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A small keep-alive HTTP/1.1 client for the daemon's pages. No TLS.
+// A small keep-alive HTTP/1.1 client for the daemon's pages, with TLS or without.
 
 #include <chrono>
 #include <cstdint>
@@ -22,15 +22,28 @@ struct HttpAnswer {
 /// Percent-encodes what may not stand in a path segment (RFC 3986, unreserved characters stay).
 std::string PercentEncode(std::string_view text);
 
+/// A daemon, and what it asks of those that ask it.
+struct DaemonAddress {
+  std::string base = "http://127.0.0.1:8080";
+  std::string token_file;  // holds a token; empty: none is sent
+  std::string ca;          // PEM file of CAs that its certificate must be signed by; empty: the machine's
+};
+
 /// Waits for its answers. One thread; make one per thread. The connection is opened at the first request and
 /// again where the daemon has closed it.
 class HttpClient {
  public:
-  /// `base`: http://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument otherwise. `option`: where
-  /// the address was given, for error messages.
-  static Result<HttpClient> Make(std::string_view base,
+  /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument
+  /// otherwise, and where a file can't be read. `option`: where the address was given, for error messages.
+  static Result<HttpClient> Make(const DaemonAddress& address,
                                  std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
                                  std::string_view option = "--http");
+  /// The same without a token.
+  static Result<HttpClient> Make(std::string_view base,
+                                 std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
+                                 std::string_view option = "--http") {
+    return Make(DaemonAddress{std::string(base), "", ""}, timeout, option);
+  }
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;

@@ -16,7 +16,7 @@ namespace seen {
 namespace {
 
 struct LostOptions {
-  std::string http = AskOptions{}.http;
+  DaemonAddress http;
   bool acknowledge = false;
   bool json = false;
 };
@@ -65,7 +65,7 @@ int RunLost(const LostOptions& options) {
 Subcommand AddLost(CLI::App& root) {
   auto options = std::make_shared<LostOptions>();
   CLI::App* app = root.add_subcommand("lost", "messages that were deleted before they were read");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_flag("--acknowledge", options->acknowledge,
                 "they are known: take them out of the status and the alert");
   app->add_flag("--json", options->json, "answer as JSON");

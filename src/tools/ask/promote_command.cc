@@ -51,8 +51,7 @@ Subcommand AddPromote(CLI::App& root) {
   auto options = std::make_shared<PromoteOptions>();
   CLI::App* app = root.add_subcommand(
       "promote", "make a replica's group the one that publishes; its former owner becomes a replica");
-  app->add_option("--http", options->daemon.http, "the address of a daemon of the group that is to own")
-      ->capture_default_str();
+  AddDaemonOptions(*app, options->daemon.http, "the address of a daemon of the group that is to own");
   app->add_option("--timeout", options->timeout_s, "seconds to wait at most until the daemon owns")
       ->check(CLI::Range(1, 3'600))
       ->capture_default_str();

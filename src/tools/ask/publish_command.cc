@@ -51,7 +51,7 @@ Subcommand AddPublish(CLI::App& root) {
   auto options = std::make_shared<PublishOptions>();
   CLI::App* app =
       root.add_subcommand("publish", "re-render all users' snapshots, and wait until they are acknowledged");
-  app->add_option("--http", options->daemon.http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->daemon.http);
   app->add_flag("--all", options->all, "of all users and filters, which is what it does anyway");
   app->add_flag("--no-wait", options->no_wait, "return at once");
   app->add_option("--timeout", options->timeout_s, "seconds to wait at most")

@@ -23,7 +23,7 @@ namespace {
 
 struct SimilarOptions {
   ItemsTopicOptions items;
-  std::string http = AskOptions().http;
+  DaemonAddress http;
   std::vector<std::string> pair;  // ids, or @FILE
   std::string title, text, lang, file, item_id;
   size_t limit = 10;
@@ -181,7 +181,7 @@ Subcommand AddSimilar(CLI::App& root) {
   app->add_option("--lang", options->lang, "and of this language, such as zh");
   app->add_option("--item", options->item_id, "an id that isn't to be answered: the item's own");
   app->add_option("--limit", options->limit, "how many are answered at most")->capture_default_str();
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_flag("--json", options->json, "answer as JSON");
   app->add_flag("--quiet", options->quiet, "no progress");
   return {app, [options] { return RunSimilar(*options); }};

@@ -19,7 +19,7 @@ namespace seen {
 namespace {
 
 struct StatusOptions {
-  std::string http = AskOptions{}.http;
+  DaemonAddress http;
   double watch_s = 0;
   bool json = false;
 };
@@ -49,7 +49,7 @@ int RunStatus(const StatusOptions& options) {
     if (options.json && status) {
       fmt::print("{}\n", status->dump());
     } else {
-      Show(screen, options.http, in_place);
+      Show(screen, options.http.base, in_place);
     }
     if (!watches) return screen.is_well ? kExitOk : kExitFailed;
     const Instant until = SystemClock().Now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -66,7 +66,7 @@ int RunStatus(const StatusOptions& options) {
 Subcommand AddStatus(CLI::App& root) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* app = root.add_subcommand("status", "a daemon on one screen: is it well, and if not, why");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_option("--watch", options->watch_s,
                   "draw it again every so many seconds, until Ctrl-C; by default 2")
       ->expected(0, 1)

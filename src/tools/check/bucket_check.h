@@ -20,7 +20,7 @@ namespace seen {
 struct BucketCheckOptions {
   const VerifyPlan& plan;
   const UserSample& sample;
-  std::string http;
+  DaemonAddress http;
   unsigned connections = 4;
   uint32_t negatives_per_user = 64;
   bool published = false;

@@ -223,7 +223,7 @@ class Demo {
 };
 
 void PrintAddresses(const DemoOptions& options) {
-  const std::string& http = options.daemon.http;
+  const std::string& http = options.daemon.http.base;
   const std::string& brokers = options.kafka.brokers;
   fmt::print("\nWhat there is to look at while seend runs (make demo KEEP=1 leaves it running):\n");
   fmt::print("  {}/v1/status\n  {}/metrics\n", http, http);

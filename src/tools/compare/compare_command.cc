@@ -143,7 +143,7 @@ int RunCompareCommand(CompareOptions options) {
   progress.Finish();
   CheckLeftOver(*run, requests->lines(), report);
   report.old_filter = *old_filter;
-  report.new_filter = fmt::format("seen at {}, filter {}", options.daemon.http, options.daemon.filter);
+  report.new_filter = fmt::format("seen at {}, filter {}", options.daemon.http.base, options.daemon.filter);
   for (const std::string& warning : report.warnings) fmt::print(stderr, "seenctl: warning: {}\n", warning);
   fmt::print("{}",
              options.json

@@ -19,7 +19,7 @@
 namespace seen {
 
 struct ComparePlan {
-  std::string http;            // the daemon's address
+  DaemonAddress http;
   std::string default_filter;  // of requests that name none
   /// Makes one connection to the old filter.
   std::function<Result<std::unique_ptr<OldFilter>>()> make_old_filter;

@@ -48,7 +48,7 @@ void DeadLetters::Add(const Record& record) {
   DeadLetterGroup& group = groups_[std::move(name)];
   if (group.records == 0) group.first_at = group.last_at = record.timestamp;
   ++group.records;
-  group.truncated += IsTruncated(record) ? 1 : 0;
+  group.truncated += IsTruncated(record) ? 1u : 0u;
   group.first_at = std::min(group.first_at, record.timestamp);
   group.last_at = std::max(group.last_at, record.timestamp);
   if (group.examples.size() >= examples_max_) return;

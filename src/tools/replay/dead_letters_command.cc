@@ -63,7 +63,8 @@ int List(const DeadLettersOptions& options, const TopicRange& range) {
                                    .from_time = range.since,
                                    .to_time = {},
                                    .only_partition = {},
-                                   .from_offsets = {}},
+                                   .from_offsets = {},
+                                   .to_offsets = {}},
                                   std::chrono::seconds(15));
   if (!reader) return ExitWith(reader.error());
   Progress progress("read", (*reader)->records_remaining(), "records",

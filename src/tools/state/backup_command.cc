@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kPreviousEndsWithin{30};  // a killed one's copy is given up after 5 s
 
 struct BackupOptions {
-  std::string http = AskOptions().http;
+  DaemonAddress http;
   std::string to;
   uint32_t keep = 0;  // 0: all
   int64_t timeout_s = 3'600;
@@ -188,7 +188,7 @@ int RunBackup(const BackupOptions& options) {
 Subcommand AddBackup(CLI::App& root) {
   auto options = std::make_shared<BackupOptions>();
   CLI::App* app = root.add_subcommand("backup", "back up a running daemon's state, on its machine");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_option("--to", options->to, "the directory of its backups; made where missing")->required();
   app->add_flag("--list", options->list, "list the backups that are there, and make none");
   app->add_option("--keep", options->keep, "afterwards keep only the newest so many")

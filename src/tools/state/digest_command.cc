@@ -24,7 +24,7 @@ namespace seen {
 namespace {
 
 struct DigestOptions {
-  std::string http = AskOptions().http;
+  DaemonAddress http;
   std::string directory;
   std::string backups;
   std::optional<uint32_t> backup;
@@ -185,7 +185,7 @@ int RunDigest(const DigestOptions& options) {
 Subcommand AddDigest(CLI::App& root) {
   auto options = std::make_shared<DigestOptions>();
   CLI::App* app = root.add_subcommand("digest", "what a state amounts to: equal sets have equal digests");
-  app->add_option("--http", options->http, "the daemon's address")->capture_default_str();
+  AddDaemonOptions(*app, options->http);
   app->add_option("--dir", options->directory, "a stopped daemon's store.directory, instead of a daemon");
   app->add_option("--from", options->backups, "a directory of backups, instead of a daemon");
   app->add_option("--backup", options->backup, "with --from: the backup's number; default: the newest");

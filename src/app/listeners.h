@@ -1,0 +1,44 @@
+#pragma once
+// The daemon's two listeners over one set of routes: http.listen for look-ups, admin.listen for all pages.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "serve/credentials.h"
+#include "serve/gate.h"
+#include "serve/http_server.h"
+#include "serve/metrics.h"
+#include "serve/routes.h"
+
+namespace seen {
+
+/// Start, SetLimits and Stop: one thread.
+class Listeners {
+ public:
+  /// `credentials`, `routes` and `metrics` outlive it. Errors as HttpServer::Start.
+  static Result<std::unique_ptr<Listeners>> Start(const Config& config, size_t bodies_bytes,
+                                                  const Credentials& credentials, const Routes& routes,
+                                                  Metrics& metrics);
+
+  /// Of http.listen.
+  uint16_t port() const { return http_->port(); }
+  /// Of the configuration's `http.client_…`.
+  void SetLimits(const HttpConfig& http);
+  /// Requests under way may finish. A second call does nothing.
+  void Stop();
+
+ private:
+  Listeners() = default;
+  Gate queries_gate_;
+  Gate admin_gate_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<HttpServer> admin_;  // with admin.listen
+};
+
+/// Access files of the configuration.
+CredentialFiles CredentialFilesOf(const AccessConfig& access);
+
+}  // namespace seen

@@ -1,0 +1,81 @@
+#pragma once
+// The files that access to the daemon depends on: certificate, key, CA and tokens. Each is read again when it
+// changes, so that what runs out is replaced without a restart.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/repeating_thread.h"
+#include "base/result.h"
+
+namespace seen {
+
+struct TlsContext;
+class TokenTable;
+
+struct CredentialFiles {
+  std::string certificate;  // PEM, a chain; empty: no TLS
+  std::string key;          // PEM, without a passphrase
+  std::string ca;           // PEM, whom other daemons' certificates must be signed by; empty: the machine's
+  std::string tokens;       // TokenTable has the format; empty: nobody is asked for one
+};
+
+struct AccessFigures {
+  TimeMs certificate_not_after{0};  // 0: there is none
+  uint64_t reloads = 0;
+  uint64_t reloads_failed = 0;
+  std::string problem;  // of the last reload; empty: it went well
+};
+
+/// What a listener and a forwarder ask at each connection and request. Any thread.
+class Credentials {
+ public:
+  /// Reads all files. kInvalidArgument names key of the configuration, file and remedy.
+  static Result<std::unique_ptr<Credentials>> Load(const CredentialFiles& files);
+  ~Credentials();
+  Credentials(const Credentials&) = delete;
+  Credentials& operator=(const Credentials&) = delete;
+
+  /// Looks at the files once a second, on a thread of its own.
+  void Watch();
+  /// Reads them again. Where one of them is wrong all stay as they are: the error says which.
+  Status Reload();
+
+  bool has_tls() const { return !files_.certificate.empty(); }
+  /// nullptr: plain HTTP is spoken.
+  std::shared_ptr<TlsContext> server_tls() const;
+  std::shared_ptr<TlsContext> client_tls() const;
+  /// nullptr: nobody is asked for a token.
+  std::shared_ptr<const TokenTable> tokens() const;
+
+  AccessFigures figures() const;
+
+ private:
+  struct Loaded {
+    std::shared_ptr<TlsContext> server_tls;
+    std::shared_ptr<TlsContext> client_tls;
+    std::shared_ptr<const TokenTable> tokens;
+  };
+  /// What tells that a file has changed.
+  using Stamp = std::vector<int64_t>;
+
+  explicit Credentials(CredentialFiles files) : files_(std::move(files)) {}
+  Result<Loaded> Read() const;
+  Stamp StampOf() const;
+  void LookAtFiles();
+
+  const CredentialFiles files_;
+  mutable Mutex mutex_;
+  Loaded loaded_ GUARDED_BY(mutex_);
+  AccessFigures figures_ GUARDED_BY(mutex_);
+  Mutex reload_mutex_;  // one at a time
+  Stamp stamp_ GUARDED_BY(reload_mutex_);
+  RepeatingThread watcher_;
+};
+
+}  // namespace seen

@@ -1,0 +1,47 @@
+#pragma once
+// A listener's gate: which pages it has, who may ask for them, and the audit log of what was changed.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "serve/http_message.h"
+#include "serve/tokens.h"
+
+namespace seen {
+
+/// What a page asks of whoever wants it.
+struct PageAccess {
+  Role role = Role::kRead;
+  bool is_query = false;       // http.listen serves it even where the other pages have a listener of their own
+  bool is_change = false;      // goes into the audit log
+  std::string_view route;      // its pattern
+  std::string_view subject{};  // percent-encoded segment that it is about; empty: none
+  bool subject_is_user = false;
+};
+
+/// Any thread.
+class Gate {
+ public:
+  struct Options {
+    bool queries_only = false;
+    std::function<std::shared_ptr<const TokenTable>()> tokens;  // empty, or nullptr: nobody is asked
+    std::string cluster_token;        // daemons that pass requests on have it; empty: they are asked as others
+    std::string elsewhere;            // with queries_only: the key of the listener that has the other pages
+    bool audit_hashes_users = true;
+  };
+  Gate() = default;
+  explicit Gate(Options options) : options_(std::move(options)) {}
+
+  /// nullopt: the page may be asked for. Else 404 (not on this listener), 401 or 403.
+  std::optional<HttpResponse> Refuse(const PageAccess& page, const HttpRequest& request) const;
+  /// Writes an audit line once the answer to a change is known: at once, or when `response.later` gives it.
+  void Audit(const PageAccess& page, const HttpRequest& request, HttpResponse& response) const;
+
+ private:
+  TokenTable::Holder HolderOf(const HttpRequest& request) const;
+  Options options_;
+};
+
+}  // namespace seen

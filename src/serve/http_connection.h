@@ -1,0 +1,71 @@
+#pragma once
+// A socket with TLS or without. Of this room only: it brings in Boost.Asio and OpenSSL.
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "serve/tls.h"
+
+namespace seen {
+
+/// On the socket's strand. One read and one write at a time.
+class HttpConnection {
+ public:
+  using Socket = boost::asio::ip::tcp::socket;
+  using Error = boost::system::error_code;
+
+  /// `tls`: nullptr: plain.
+  HttpConnection(Socket socket, std::shared_ptr<TlsContext> tls) : socket_(std::move(socket)), context_(std::move(tls)) {
+    if (context_) tls_.emplace(socket_, context_->context);
+  }
+
+  Socket& socket() { return socket_; }
+  bool is_tls() const { return tls_.has_value(); }
+  /// From here on plain, after a handshake that failed.
+  void DropTls() { tls_.reset(); }
+
+  template <class Handler>
+  void Handshake(Handler handler) {
+    tls_->async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
+  }
+  template <class Buffers, class Handler>
+  void ReadSome(const Buffers& buffers, Handler handler) {
+    if (tls_) return tls_->async_read_some(buffers, std::move(handler));
+    socket_.async_read_some(buffers, std::move(handler));
+  }
+  template <class Buffers, class Handler>
+  void Write(const Buffers& buffers, Handler handler) {
+    if (tls_) return boost::asio::async_write(*tls_, buffers, std::move(handler));
+    boost::asio::async_write(socket_, buffers, std::move(handler));
+  }
+  /// Says that no more comes. `handler` may be called before this returns.
+  template <class Handler>
+  void EndOutput(Handler handler) {
+    if (!tls_) {
+      Error error;
+      socket_.shutdown(Socket::shutdown_send, error);
+      return handler(error);
+    }
+    // It ends with an error where the other side still sends: what it sends is not looked at anyway.
+    tls_->async_shutdown([this, handler = std::move(handler)](const Error&) mutable {
+      Error error;
+      socket_.shutdown(Socket::shutdown_send, error);
+      handler(error);
+    });
+  }
+  void Close() {
+    Error ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  Socket socket_;
+  std::shared_ptr<TlsContext> context_;
+  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+};
+
+}  // namespace seen

@@ -1,0 +1,28 @@
+#pragma once
+// TLS contexts made of PEM files. Of rooms that speak over sockets only: it brings in Boost.Asio and OpenSSL.
+
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace seen {
+
+/// Immutable once made. Any thread.
+struct TlsContext {
+  boost::asio::ssl::context context;
+  TimeMs not_after{0};  // of the certificate that is shown; 0: none is
+};
+
+/// For connections that come in: TLS 1.2 and 1.3, no renegotiation. `certificate`: a chain, the server's own
+/// first. kInvalidArgument names the file, what is wrong with it and the remedy; also where key and
+/// certificate don't belong together.
+Result<std::shared_ptr<TlsContext>> MakeServerTls(const std::string& certificate, const std::string& key);
+
+/// For connections that go out: the other side must have a certificate for the name or address that it was
+/// asked by, signed by one of `ca`; empty: by one that this machine trusts.
+Result<std::shared_ptr<TlsContext>> MakeClientTls(const std::string& ca);
+
+}  // namespace seen
