@@ -15,6 +15,7 @@
 #include "app/listeners.h"
 #include "app/memory_budget.h"
 #include "app/rekeying.h"
+#include "app/reload.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/state_copies.h"
@@ -121,12 +122,14 @@ class Daemon {
   void ShutDown();
   void Failed(const Error& error);
   bool HasPeers() const;
+  void HangUp();
 
   const RunCommand& options_;
   Config config_;
   SystemClock clock_;
   std::atomic<int> exit_status_{0};
-  StopSignal stop_{kStopPatience, exit_status_};
+  std::atomic<Reload*> shown_reload_{nullptr};  // for the signals' thread
+  StopSignal stop_{kStopPatience, exit_status_, [this] { HangUp(); }};
   ServiceManager service_manager_;
   const MemoryBudget budget_;
   StoreResources resources_;
@@ -177,6 +180,7 @@ class Daemon {
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Forwarder> forwarder_;  // with config_.cluster.peers
   std::unique_ptr<Listeners> listeners_;
+  std::unique_ptr<Reload> reload_;  // with listeners_
   std::unique_ptr<Rekeying> rekeying_;
   Config owners_config_;  // of items_ and rekeying_
   std::vector<std::unique_ptr<Rekeying>> past_rekeyings_;
@@ -242,7 +246,16 @@ Status Daemon::StartHttp() {
   auto listeners = Listeners::Start(config_, budget_.bodies_bytes, *credentials_, routes_, metrics_);
   if (!listeners) return Fail(listeners.error());
   listeners_ = std::move(*listeners);
+  reload_ = std::make_unique<Reload>(options_.source, config_, *credentials_, *listeners_);
+  routes_.SetReload(reload_.get());
+  shown_reload_.store(reload_.get());
   return {};
+}
+
+void Daemon::HangUp() {
+  Reload* const reload = shown_reload_.load();
+  if (reload == nullptr) return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
+  (void)reload->Run();  // logged there
 }
 
 Status Daemon::Connect() {
@@ -590,6 +603,7 @@ void Daemon::Housekeep() {
 
 void Daemon::ShutDown() {
   service_manager_.Stopping();
+  shown_reload_.store(nullptr);
   // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
   // checkpoint and commit.
   if (log_ends_) log_ends_->Stop();

@@ -1,12 +1,14 @@
 #include "app/stop_signal.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/log.h"
 
 namespace seen {
 
-StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status) {
+StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status,
+                       std::function<void()> on_hangup) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
@@ -14,7 +16,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   // A peer that goes away is an error of its write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
-  waiter_ = std::thread([this, patience, &exit_status] {
+  waiter_ = std::thread([this, patience, &exit_status, on_hangup = std::move(on_hangup)] {
     int signals_seen = 0;
     std::chrono::steady_clock::time_point leave_at = std::chrono::steady_clock::time_point::max();
     while (!done_.load()) {
@@ -28,8 +30,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
       const int number = sigtimedwait(&signals_, nullptr, &slice);
       if (number <= 0) continue;
       if (number == SIGHUP) {
-        log::Warning("SIGHUP ignored: there is nothing to load again",
-                     {{"remedy", "restart the daemon to change its configuration; stop it with SIGTERM"}});
+        on_hangup();
         continue;
       }
       if (++signals_seen > 1) std::_Exit(128 + number);

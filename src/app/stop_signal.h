@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "base/mutex.h"
@@ -10,12 +11,14 @@
 namespace seen {
 
 /// SIGTERM and SIGINT as a condition. The first asks for a stop, the second ends the process at once. SIGHUP
-/// is logged, and changes nothing. Make it before any other thread: they inherit the blocked signals.
+/// is handed on. Make it before any other thread: they inherit the blocked signals.
 class StopSignal {
  public:
   /// Once a stop is requested the process ends within `patience`, with `exit_status` as it then is, whatever
   /// still waits (librdkafka can wait for its brokers): what isn't in a checkpoint is read again.
-  StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status);
+  /// `on_hangup`: called for each SIGHUP, on this class's thread.
+  StopSignal(std::chrono::milliseconds patience, const std::atomic<int>& exit_status,
+             std::function<void()> on_hangup);
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;

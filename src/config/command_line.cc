@@ -105,22 +105,29 @@ Command Execute(Flags flags, const ProgramVersions& versions) {
     return Mistake("seend: CONFIG and --config are the same; give one\n");
   }
   const std::string path = flags.config_argument.empty() ? flags.config_option : flags.config_argument;
-  std::string text;
-  if (!path.empty()) {
-    auto read = ReadConfigFile(path);
-    if (!read) return Mistake(fmt::format("seend: {}\n", read.error()));
-    text = std::move(*read);
-  }
-  auto config = LoadConfig(text, flags.overrides, {.embedded_kafka = flags.embedded_kafka});
-  if (!config) return Mistake(ErrorLines(path.empty() ? "seend" : path, config.error()));
+  ConfigSource source{path, std::move(flags.overrides), flags.embedded_kafka};
+  auto config = ReadConfig(source);
+  if (!config) return Mistake(config.error());
   if (flags.print_config) return PrintCommand{0, config->effective_json, {}};
   if (flags.check_config)
     return PrintCommand{0, fmt::format("{}: ok\n", path.empty() ? "configuration" : path), {}};
-  return RunCommand{std::move(*config), flags.embedded_kafka, flags.rebuild, flags.publish_incomplete,
+  return RunCommand{std::move(*config), std::move(source), flags.embedded_kafka, flags.rebuild, flags.publish_incomplete,
                     flags.share_topics};
 }
 
 }  // namespace
+
+tl::expected<Config, std::string> ReadConfig(const ConfigSource& source) {
+  std::string text;
+  if (!source.path.empty()) {
+    auto read = ReadConfigFile(source.path);
+    if (!read) return tl::unexpected(fmt::format("seend: {}\n", read.error()));
+    text = std::move(*read);
+  }
+  auto config = LoadConfig(text, source.overrides, {.embedded_kafka = source.embedded_kafka});
+  if (!config) return tl::unexpected(ErrorLines(source.path.empty() ? "seend" : source.path, config.error()));
+  return std::move(*config);
+}
 
 Command ParseCommandLine(int argc, const char* const* argv, const ProgramVersions& versions) {
   CLI::App app(kDescription, "seend");

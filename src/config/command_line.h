@@ -2,7 +2,9 @@
 // seend's command line, and the configuration it leads to.
 
 #include <string>
+#include <tl/expected.hpp>
 #include <variant>
+#include <vector>
 
 #include "config/config.h"
 
@@ -15,9 +17,20 @@ struct ProgramVersions {
   std::string rocksdb;
 };
 
+/// Where a configuration comes from, so that it can be read again.
+struct ConfigSource {
+  std::string path;                    // empty: there is no file
+  std::vector<std::string> overrides;  // of --set
+  bool embedded_kafka = false;
+};
+
+/// The error: a line for each mistake, `config.json: filters[0].window_dys: unknown key; …`.
+tl::expected<Config, std::string> ReadConfig(const ConfigSource& source);
+
 /// Run the daemon.
 struct RunCommand {
   Config config;
+  ConfigSource source;
   bool embedded_kafka = false;      // start a broker of our own and use it instead of kafka.brokers
   bool rebuild = false;             // read partitions without local state from the earliest
   bool publish_incomplete = false;  // publish incomplete state as it is

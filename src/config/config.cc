@@ -57,8 +57,8 @@ FilterConfig ToFilter(const ConfigJson& json) {
   Check(format.has_value(), "a snapshot format of the table has its value");
   filter.snapshot = SnapshotConfig{
       snapshot.at("topic").get<std::string>(),
-      {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
-      std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>())};
+      SnapshotPolicy({*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
+                     std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>()))};
   return filter;
 }
 

@@ -16,7 +16,7 @@
 #include "decode/event_format.h"
 #include "decode/item_format.h"
 #include "filter/snapshot_format.h"
-#include "flow/filter_choices.h"
+#include "flow/filter_policy.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -42,8 +42,7 @@ struct InputConfig {
 
 struct SnapshotConfig {
   std::string topic;
-  SnapshotShape shape;
-  std::chrono::milliseconds debounce{0};
+  SnapshotPolicy policy;  // a reload may change it
 };
 
 /// A kind of events beyond the built-in ones, as one filter remembers it.

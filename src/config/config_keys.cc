@@ -342,12 +342,14 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "1500",
      .minimum = 1,
      .maximum = 100'000,
+     .is_live = true,
      .meaning = "Open connections of one client, an IPv4 address or the /64 of an IPv6 one; more get 503."},
     {.path = "http.client_requests_per_s_max",
      .type = kInteger,
      .default_json = "100000",
      .minimum = 1,
      .maximum = 1'000'000'000,
+     .is_live = true,
      .meaning = "Requests a second of one client; more get 429. A client may also have three quarters of the "
                 "memory of bodies."},
 
@@ -428,11 +430,13 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("info")",
      .choices = kLogLevels,
+     .is_live = true,
      .meaning = "The least that is written."},
     {.path = "log.format",
      .type = kChoice,
      .default_json = R"("text")",
      .choices = kLogFormats,
+     .is_live = true,
      .meaning = "Text for people or one JSON object a line."},
 };
 

@@ -44,6 +44,7 @@ struct ConfigKey {
   std::span<const std::string_view> choices{};  // kChoice
   const TextRule* rule = nullptr;               // kText
   bool is_secret = false;                       // kText: never shown
+  bool is_live = false;                         // a reload applies it, without a restart
   const ValueShape* shape = nullptr;            // kShape
   std::string_view meaning{};
 };

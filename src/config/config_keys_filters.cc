@@ -118,6 +118,7 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("split_block_bloom")",
      .choices = kSnapshotFormatNames,
+     .is_live = true,
      .meaning =
          "Kind of filter; byte by byte in schemas/snapshot.md, compared in docs/FILTERS.md. \"auto\": for "
          "each user the one of the fewest bytes. A change re-renders all users' filters, a day's sweep "
@@ -126,6 +127,7 @@ constexpr ConfigKey kKeys[] = {
      .type = kChoice,
      .default_json = R"("fewest")",
      .choices = kSizes,
+     .is_live = true,
      .meaning =
          "\"power_of_two\": \"split_block_bloom\" with a power of two of blocks, for libraries that take no "
          "other (Arrow C++, Velox, ClickHouse); up to twice the bytes."},
@@ -134,6 +136,7 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "0.01",
      .minimum_excluded = true,
      .maximum = 0.5,
+     .is_live = true,
      .meaning = "Share of unseen items that a published filter may call seen. Lower is larger: 0.01 takes "
                 "about 10.6 "
                 "bits an item. Look-ups over HTTP are exact."},
@@ -142,6 +145,7 @@ constexpr ConfigKey kKeys[] = {
      .unit = "milliseconds",
      .default_json = "1000",
      .maximum = 3'600'000,
+     .is_live = true,
      .meaning = "A user's filter is published at once, then at most once in this time."},
 };
 

@@ -92,12 +92,13 @@ ConfigJson SecretSchema() {
           {"oneOf", std::move(ways)}};
 }
 
-constexpr std::string_view kTableHead = "| key | default | must be | meaning |\n| --- | --- | --- | --- |\n";
+constexpr std::string_view kTableHead = "| key | default | must be | takes effect | meaning |\n| --- | --- | --- | --- | --- |\n";
 
 void AppendRow(const ConfigKey& key, std::string& out) {
   std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);
   if (key.type == ConfigType::kSection) fallback = "as below";
-  out += fmt::format("| `{}` | {} | {} | {} |\n", key.path, fallback, DescribeRange(key), key.meaning);
+  out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, fallback, DescribeRange(key),
+                     key.is_live ? "reload" : "restart", key.meaning);
 }
 
 void AppendRows(const ConfigNode& section, std::string& out) {

@@ -88,7 +88,7 @@ PartitionOptions FlowOptionsOf(const Config& config, int32_t partition, int32_t 
       policy.kinds.push_back({kind.name, NumberOf(config, numbers.kinds, kind.name), kind.window_days});
     }
     policy.past_kinds = numbers.past_kinds[i];
-    if (filter.snapshot) policy.snapshot = {filter.snapshot->shape, filter.snapshot->debounce};
+    if (filter.snapshot) policy.snapshot = filter.snapshot->policy;
     options.filters.push_back(std::move(policy));
   }
   return options;

@@ -6,6 +6,34 @@
 
 namespace seen {
 
+SnapshotPolicy::SnapshotPolicy(SnapshotShape shape, std::chrono::milliseconds debounce)
+    : state_(std::make_shared<State>()) {
+  const MutexLock lock(state_->mutex);
+  state_->shape = shape;
+  state_->debounce = debounce;
+}
+
+SnapshotShape SnapshotPolicy::shape() const {
+  const MutexLock lock(state_->mutex);
+  return state_->shape;
+}
+
+std::chrono::milliseconds SnapshotPolicy::debounce() const {
+  const MutexLock lock(state_->mutex);
+  return state_->debounce;
+}
+
+uint32_t SnapshotPolicy::version() const { return state_->version.load(std::memory_order_acquire); }
+
+void SnapshotPolicy::Change(const SnapshotShape& shape, std::chrono::milliseconds debounce) {
+  {
+    const MutexLock lock(state_->mutex);
+    state_->shape = shape;
+    state_->debounce = debounce;
+  }
+  state_->version.fetch_add(1, std::memory_order_release);
+}
+
 AnswerLimits FilterPolicy::AnswerAt(TimeMs now) const {
   AnswerLimits answer;
   answer.horizon = AnswerHorizon(now);
@@ -71,7 +99,7 @@ uint64_t FilterPolicy::RenderingHash() const {
   }
   if (similar != Similar::kOff) text += " similar";  // demoted or dropped: the snapshots are the same
   if (snapshot) {
-    const SnapshotShape& shape = snapshot->shape;
+    const SnapshotShape shape = snapshot->shape();
     text += ' ' + std::to_string(static_cast<int>(shape.format)) + ' ' +
             std::to_string(shape.false_positive_rate);
     if (shape.power_of_two) text += " 2^";

@@ -1,14 +1,17 @@
 #pragma once
 // A configured filter as the flow needs it.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_choices.h"
 #include "flow/store_port.h"
@@ -25,9 +28,27 @@ using FilterMask = uint16_t;
 inline constexpr FilterMask kEveryFilter = 0xffff;
 inline constexpr size_t kFiltersMax = 16;
 
-struct SnapshotPolicy {
-  SnapshotShape shape;
-  std::chrono::milliseconds debounce{1000};
+/// How a filter's snapshots are made, and how often at most. Copies are one: what Change sets, all of them
+/// have, so that a reload reaches all who publish. Thread-safe.
+class SnapshotPolicy {
+ public:
+  explicit SnapshotPolicy(SnapshotShape shape = {},
+                          std::chrono::milliseconds debounce = std::chrono::milliseconds(1000));
+
+  SnapshotShape shape() const;
+  std::chrono::milliseconds debounce() const;
+  /// Goes up with each Change, once it is in effect.
+  uint32_t version() const;
+  void Change(const SnapshotShape& shape, std::chrono::milliseconds debounce);
+
+ private:
+  struct State {
+    Mutex mutex;
+    SnapshotShape shape GUARDED_BY(mutex);
+    std::chrono::milliseconds debounce GUARDED_BY(mutex){0};
+    std::atomic<uint32_t> version{0};
+  };
+  std::shared_ptr<State> state_;
 };
 
 /// A kind of the configuration's own, with a window of its own.

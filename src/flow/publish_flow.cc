@@ -143,9 +143,9 @@ void PublishFlow::Sent(uint32_t number, size_t bytes, Instant now) {
   tally.bytes += bytes;
   if (entry.timed) return;
   const bool is_retired = RetiredAt(entry.outlet) != nullptr;
-  const SnapshotPolicy policy =
-      is_retired ? SnapshotPolicy{} : *filters_[static_cast<size_t>(entry.outlet)].snapshot;
-  SetTimer(number, now + policy.debounce);
+  const auto debounce =
+      is_retired ? kRetiredDebounce : filters_[static_cast<size_t>(entry.outlet)].snapshot->debounce();
+  SetTimer(number, now + debounce);
 }
 
 bool PublishFlow::IsSent(const Rendering& made) {

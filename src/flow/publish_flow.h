@@ -141,6 +141,7 @@ class PublishFlow {
 
  private:
   static constexpr size_t kGroup = 32;       // rendered together
+  static constexpr std::chrono::milliseconds kRetiredDebounce{1000};
   static constexpr size_t kRetryDelays = 8;  // from half a second to a minute
   // Of a user who comes from a mark, no event's time is known: no latency is told of it.
   static constexpr TimeMs kNoRecord{std::numeric_limits<int64_t>::max()};
@@ -197,7 +198,7 @@ class PublishFlow {
   mutable Mutex mutex_;
   PublishTable table_ GUARDED_BY(mutex_);
   std::deque<uint32_t> ready_ GUARDED_BY(mutex_);
-  // One a filter: its debounce is constant, so they are in order.
+  // One a filter: its debounce seldom changes, so they are in order, or wait for an earlier, longer one.
   std::vector<std::deque<Timer>> timers_ GUARDED_BY(mutex_);
   // After a failed delivery; by the delay, so that each is in order: kRetryAfter, doubled as often as the
   // index says.

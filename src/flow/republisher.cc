@@ -16,6 +16,7 @@ uint32_t SecondOf(TimeMs wall) {
   return static_cast<uint32_t>(
       std::clamp<int64_t>(wall.value / 1000, 0, std::numeric_limits<uint32_t>::max()));
 }
+uint32_t VersionOf(const FilterPolicy& filter) { return filter.snapshot ? filter.snapshot->version() : 0; }
 }  // namespace
 
 Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
@@ -29,7 +30,20 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
       is_new_(is_new),
       swept_through_(std::numeric_limits<int32_t>::min()),
       rendered_day_(is_new) {
-  for (const FilterPolicy& filter : filters_) renderings_.push_back(filter.RenderingHash());
+  const MutexLock lock(mutex_);
+  for (const FilterPolicy& filter : filters_) renderings_.push_back({filter.RenderingHash(), VersionOf(filter)});
+}
+
+// A reload may have changed how snapshots are made. Those that were made before lie in the store, or in tails
+// that the next checkpoint takes there.
+void Republisher::LookAtPolicies(Instant now) {
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    const uint32_t version = VersionOf(filters_[i]);
+    if (version == renderings_[i].version) continue;
+    const uint64_t hash = filters_[i].RenderingHash();
+    if (hash != renderings_[i].hash) rendering_changed_at_ = now;
+    renderings_[i] = {hash, version};
+  }
 }
 
 Status Republisher::Open(TimeMs wall) {
@@ -48,7 +62,7 @@ Status Republisher::Open(TimeMs wall) {
   } else if (is_new_) {
     progress_.done = DayOf(wall);
     for (size_t i = 0; i < filters_.size(); ++i) {
-      progress_.filters.push_back({filters_[i].id, renderings_[i], false});
+      progress_.filters.push_back({filters_[i].id, renderings_[i].hash, false});
     }
     progress_changed_ = true;
     Changed();
@@ -151,6 +165,7 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
 
 void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since) {
   const MutexLock lock(mutex_);
+  LookAtPolicies(now);
   if (progress_.running) return;
   const Day today = DayOf(wall);
   const bool requested = all_requested_.load();
@@ -158,23 +173,23 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
   bool due = requested || was_ahead || progress_.done != today;
   for (size_t i = 0; i < filters_.size(); ++i) {
     const auto* progress = ProgressOf(filters_[i].id);
-    due |= filters_[i].snapshot && (progress == nullptr || progress->rendering != renderings_[i]);
+    due |= filters_[i].snapshot && (progress == nullptr || progress->rendering != renderings_[i].hash);
   }
   // Who is in a tail alone isn't found in the store: what was known before midnight must be there first.
   const TimeMs tails_began{wall.value -
                            std::chrono::duration_cast<std::chrono::milliseconds>(now - tails_since).count()};
   if (!due || (!requested && DayOf(tails_began) < today)) return;
   // So must the users who were rendered for another day. The next checkpoint has them.
-  if (tails_since <= rendered_day_.LastOfAnother(today)) return Changed();
+  if (tails_since <= std::max(rendered_day_.LastOfAnother(today), rendering_changed_at_)) return Changed();
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
   for (size_t i = 0; i < filters_.size(); ++i) {
     auto* progress = ProgressOf(filters_[i].id);
     if (progress == nullptr)
       progress = &progress_.filters.emplace_back(SweepProgress::Filter{filters_[i].id, 0, true});
-    progress->whole = requested || was_ahead || !day_by_day || progress->rendering != renderings_[i];
+    progress->whole = requested || was_ahead || !day_by_day || progress->rendering != renderings_[i].hash;
     // From now on users are rendered so; should it change before the end, the next sweep sees it.
-    progress->rendering = renderings_[i];
+    progress->rendering = renderings_[i].hash;
   }
   progress_.running = today;
   rendered_day_.BackTo(today);

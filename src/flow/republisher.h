@@ -84,6 +84,7 @@ class Republisher final : public CheckpointPart {
   Result<uint32_t> NextEnding(const std::optional<Ending>& after, uint32_t until) const;
   Status StepSweep(Instant now, TimeMs wall);
   void StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since);
+  void LookAtPolicies(Instant now) REQUIRES(mutex_);
   void EndSweep() REQUIRES(mutex_);
   void SetSweptThrough(Day done);
   void FollowBack(uint32_t now_s) REQUIRES(mutex_);
@@ -92,7 +93,6 @@ class Republisher final : public CheckpointPart {
   void Changed() { has_changes_.store(true, std::memory_order_release); }
 
   const std::vector<FilterPolicy> filters_;
-  std::vector<uint64_t> renderings_;  // of filters_: Step comes by too often to hash them each time
   const bool publishes_;
   const PartitionStore& store_;
   PublishFlow& publish_;
@@ -106,6 +106,12 @@ class Republisher final : public CheckpointPart {
   std::atomic<uint64_t> endings_due_{0};  // seen so far
 
   mutable Mutex mutex_;                     // never held while the store is read
+  struct Rendering {
+    uint64_t hash = 0;     // FilterPolicy::RenderingHash
+    uint32_t version = 0;  // of the policy that it is of: Step comes by too often to hash it each time
+  };
+  std::vector<Rendering> renderings_ GUARDED_BY(mutex_);  // of filters_
+  Instant rendering_changed_at_ GUARDED_BY(mutex_){};
   bool opened_ GUARDED_BY(mutex_) = false;  // by the publisher's thread or the first checkpoint
   SweepProgress progress_ GUARDED_BY(mutex_);
   bool progress_changed_ GUARDED_BY(mutex_) = false;

@@ -204,7 +204,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
       } else {
         const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
         group[i].origin =
-            Merge(filter, filter.snapshot->shape, read.meta, reader, published[i].snapshot, group[i].bytes);
+            Merge(filter, filter.snapshot->shape(), read.meta, reader, published[i].snapshot, group[i].bytes);
         if (group[i].user_id.empty()) group[i].user_id = published[i].user_id;
         if (group[i].origin != PublishFlow::Origin::kState) continue;
       }
@@ -220,7 +220,7 @@ Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
       continue;
     }
     const FilterPolicy& filter = state_.options().filters[group[i].filter_index];
-    if (Status done = Render(filter, filter.snapshot->shape, read.meta, reader, group[i].bytes); !done) {
+    if (Status done = Render(filter, filter.snapshot->shape(), read.meta, reader, group[i].bytes); !done) {
       return done;
     }
   }

@@ -193,7 +193,7 @@ Result<WhyAnswer> Queries::Why(std::string_view filter, std::string_view user_id
     std::string known_id;
     std::string bytes;
     const Status rendered =
-        flow.reader.RenderUser(place->filter_index, place->user, policy.snapshot->shape, known_id, bytes);
+        flow.reader.RenderUser(place->filter_index, place->user, policy.snapshot->shape(), known_id, bytes);
     if (!rendered) return Fail(rendered.error());
     const auto snapshot = SnapshotView::Parse(bytes);
     if (!snapshot) return Fail(Code::kCorrupt, snapshot.error().message);

@@ -67,6 +67,7 @@ enum class Page {
   kFill,
   kFills,
   kStopFill,
+  kReload,
 };
 
 enum class Method { kGet, kPost, kDelete };  // kGet: HEAD as well
@@ -79,7 +80,7 @@ struct Route {
   bool is_query = false;  // http.listen has it, whatever admin.listen is
 };
 
-constexpr std::array<Route, 24> kPages = {{
+constexpr std::array<Route, 25> kPages = {{
     {Page::kRoot, "/", Method::kGet, Role::kNone, true},
     {Page::kHealth, "/healthz", Method::kGet, Role::kNone, true},
     {Page::kReady, "/readyz", Method::kGet, Role::kNone, true},
@@ -104,6 +105,7 @@ constexpr std::array<Route, 24> kPages = {{
     {Page::kFill, "/v1/filters/{filter}/fill", Method::kPost, Role::kAdmin},
     {Page::kFills, "/v1/fills", Method::kGet, Role::kRead},
     {Page::kStopFill, "/v1/fills/{filter}", Method::kDelete, Role::kAdmin},
+    {Page::kReload, "/v1/reload", Method::kPost, Role::kAdmin},
 }};
 
 constexpr std::string_view kRootText =
@@ -130,6 +132,7 @@ constexpr std::string_view kRootText =
     "POST   /v1/filters/{filter}/fill                   reads the log again for this filter\n"
     "GET    /v1/fills                                   how far fills are\n"
     "DELETE /v1/fills/{filter}                          stops one\n"
+    "POST   /v1/reload                                 reads the configuration again\n"
     "GET    /healthz                                    200 while the process lives\n"
     "GET    /readyz                                     200 or 503 with the reason\n"
     "GET    /metrics                                    Prometheus\n";
@@ -205,6 +208,14 @@ HttpResponse PublishAll(QueryPort& queries, const HttpRequest& request) {
   HttpResponse response = Answer(kJson, "{\"partitions\":" + std::to_string(*partitions) + "}\n");
   response.status = 202;
   return response;
+}
+
+HttpResponse ReloadConfiguration(ReloadPort* reload, const HttpRequest& request) {
+  if (reload == nullptr) return Problem(503, "starting: there is nothing to reload yet", request.target);
+  const auto report = reload->Run();
+  if (!report) return Problem(report.error(), request.target);
+  const nlohmann::ordered_json json = {{"applied", report->applied}, {"waits_for_restart", report->waits_for_restart}};
+  return Answer(kJson, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 HttpResponse Ready(const Readiness& readiness, const HttpRequest& request) {
@@ -423,6 +434,8 @@ HttpResponse Routes::Handle(const HttpRequest& request, const Gate& gate) const 
         return StartFill(fills_.load(), segments[0], request);
       case Page::kFills:
         return AnswerFills(fills_.load(), request);
+      case Page::kReload:
+        return ReloadConfiguration(reload_.load(), request);
       case Page::kStopFill:
         return StopFill(fills_.load(), segments[0], request);
       case Page::kRoutes:

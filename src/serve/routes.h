@@ -16,6 +16,7 @@
 #include "serve/peer_port.h"
 #include "serve/query_port.h"
 #include "serve/readiness.h"
+#include "serve/reload_port.h"
 #include "serve/state_copies_port.h"
 
 namespace seen {
@@ -43,6 +44,9 @@ class Routes {
 
   void SetFills(FillPort* fills) { fills_.store(fills); }
 
+  /// Must outlive this.
+  void SetReload(ReloadPort* reload) { reload_.store(reload); }
+
   /// What the server asks before it reads a body: a request that is refused anyway costs none.
   /// `gate`: of the listener that the request came in by; the default has all pages and lets everybody in.
   BodyRule RuleFor(const HttpRequest& head, const Gate& gate = Gate()) const;
@@ -59,6 +63,7 @@ class Routes {
   Cluster cluster_;
   std::atomic<StateCopiesPort*> copies_{nullptr};
   std::atomic<FillPort*> fills_{nullptr};
+  std::atomic<ReloadPort*> reload_{nullptr};
 };
 
 }  // namespace seen

@@ -30,6 +30,7 @@ Subcommand AddSimilar(CLI::App& root);
 Subcommand AddIdf(CLI::App& root);
 Subcommand AddSnapshot(CLI::App& root);
 Subcommand AddPublish(CLI::App& root);
+Subcommand AddReload(CLI::App& root);
 Subcommand AddPromote(CLI::App& root);
 Subcommand AddRemove(CLI::App& root);
 Subcommand AddErase(CLI::App& root);

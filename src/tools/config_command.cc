@@ -33,6 +33,8 @@ void Explain(const ConfigKey& key) {
   if (key.type != ConfigType::kSection) fmt::print("  value     {}\n", DescribeRange(key));
   if (key.type != ConfigType::kSection)
     fmt::print("  default   {}\n", key.default_json.empty() ? "none: it must be given" : key.default_json);
+  if (key.type != ConfigType::kSection)
+    fmt::print("  changes   {}\n", key.is_live ? "at a reload: seenctl reload, or SIGHUP" : "at a restart");
   fmt::print("  meaning   {}\n", key.meaning);
 }
 

@@ -258,6 +258,11 @@ Result<int> DaemonClient::PublishAll() {
   return json->value("partitions", 0);
 }
 
+Result<Json> DaemonClient::Reload() {
+  constexpr std::string_view kTarget = "/v1/reload";
+  return ParseBody(kTarget, Expect200(kTarget, http_.PostJson(kTarget, "")));
+}
+
 seen::Status DaemonClient::AcknowledgeLost() {
   constexpr std::string_view kTarget = "/v1/lost-ranges/acknowledge";
   const auto answer = Expect200(kTarget, http_.PostJson(kTarget, ""));

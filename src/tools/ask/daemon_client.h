@@ -88,6 +88,8 @@ class DaemonClient {
   Result<std::string> MetricsPage();
   /// How many partitions will re-render all their snapshots.
   Result<int> PublishAll();
+  /// The daemon's JSON about what it applied, as it is. kInvalidArgument: its configuration has mistakes.
+  Result<nlohmann::json> Reload();
   /// Of this daemon's partitions.
   seen::Status AcknowledgeLost();
   /// The daemon's JSON about who answers for which partition, as it is.

@@ -104,7 +104,7 @@ TEST(Set, ReachesTheDefaultsThatTheTextLeavesOut) {
     const std::vector<std::string> overrides = {std::string(path) + ".debounce_ms=5"};
     const auto config = LoadConfig(kMinimal, overrides);
     ASSERT_TRUE(config) << ErrorsOf(kMinimal, overrides);
-    EXPECT_EQ(config->filters[0].snapshot->debounce, std::chrono::milliseconds(5));
+    EXPECT_EQ(config->filters[0].snapshot->policy.debounce(), std::chrono::milliseconds(5));
     EXPECT_EQ(config->filters[0].window_days, 30);
   }
   const std::vector<std::string> whole = {R"(filters=[{"name":"a","snapshot":null},{"name":"b"}])"};

@@ -82,11 +82,11 @@ TEST(Config, NeedsNothingButTheBrokers) {
   EXPECT_EQ(config->filters[0].items_per_day_max, 50'000u);
   ASSERT_TRUE(config->filters[0].snapshot);
   EXPECT_EQ(config->filters[0].snapshot->topic, "seen-filters");
-  EXPECT_EQ(config->filters[0].snapshot->shape,
+  EXPECT_EQ(config->filters[0].snapshot->policy.shape(),
             (SnapshotShape{SnapshotFormat::kSplitBlockBloom, 0.01, /*power_of_two=*/false}));
   ASSERT_TRUE(config->watermarks);
   EXPECT_EQ(config->watermarks->topic, "seen-watermarks");
-  EXPECT_EQ(config->filters[0].snapshot->debounce, std::chrono::milliseconds(1000));
+  EXPECT_EQ(config->filters[0].snapshot->policy.debounce(), std::chrono::milliseconds(1000));
   EXPECT_EQ(config->store.directory, "/var/lib/seend");
   EXPECT_EQ(config->store.memory_bytes, uint64_t{1} << 30);
   EXPECT_EQ(config->store.checkpoint_interval, std::chrono::seconds(10));
@@ -129,8 +129,8 @@ TEST(Config, TakesEveryKeyIntoItsField) {
   EXPECT_EQ(config->filters[0].items_per_day_max, 9u);
   ASSERT_TRUE(config->filters[0].snapshot);
   EXPECT_EQ(config->filters[0].snapshot->topic, "s");
-  EXPECT_EQ(config->filters[0].snapshot->shape.false_positive_rate, 0.25);
-  EXPECT_EQ(config->filters[0].snapshot->debounce, std::chrono::milliseconds(12));
+  EXPECT_EQ(config->filters[0].snapshot->policy.shape().false_positive_rate, 0.25);
+  EXPECT_EQ(config->filters[0].snapshot->policy.debounce(), std::chrono::milliseconds(12));
   EXPECT_EQ(config->filters[1].name, "video");
   EXPECT_FALSE(config->filters[1].snapshot);
   EXPECT_EQ(config->store.directory, "state");

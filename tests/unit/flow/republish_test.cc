@@ -183,7 +183,7 @@ TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   uint64_t before = topic.sent_total;
   Publish();
   EXPECT_EQ(topic.sent_total, before);
-  options.filters[0].snapshot->shape.false_positive_rate = 0.001;
+  options.filters[0].snapshot = SnapshotPolicy({SnapshotFormat::kSplitBlockBloom, 0.001});
   Open();
   Publish();
   EXPECT_EQ(topic.sent_total, before + 5);

@@ -103,7 +103,7 @@ TEST(LastPublished, OfAKindThatTakesNoMoreItemsStaysUntilTheStateHasAsMany) {
 
 TEST(LastPublished, OfAnotherKindThanIsConfiguredNowIsNotMerged) {
   auto world = Lost(Of(SnapshotFormat::kSplitBlockBloom));
-  world->options().filters[0].snapshot->shape = Of(SnapshotFormat::kBloom);
+  world->options().filters[0].snapshot = SnapshotPolicy(Of(SnapshotFormat::kBloom));
   world->Restart();
   world->Expose("u", "new");
   world->Settle();
