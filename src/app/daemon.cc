@@ -16,6 +16,7 @@
 #include "app/memory_budget.h"
 #include "app/rekeying.h"
 #include "app/reload.h"
+#include "app/resource_status.h"
 #include "app/service_manager.h"
 #include "app/space_wait.h"
 #include "app/state_copies.h"
@@ -69,7 +70,7 @@ class Daemon {
         budget_(config_.store.memory_bytes, config_.items.has_value(), config_.state.has_value()),
         resources_(budget_.block_cache_bytes),
         status_(config_, clock_),
-        metrics_(MetricsOptions{FilterNames()}),
+        metrics_(MetricsOptions{FilterNames(), FalsePositiveRates()}),
         queries_(config_, clock_,
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
@@ -84,6 +85,8 @@ class Daemon {
                    if (credentials_) status.access = credentials_->figures();
                    if (forwarder_) status.forwarded = forwarder_->figures();
                    if (const Fills* const fills = shown_fills_.load()) status.fills = fills->Figures();
+                   status.memory = MemoryShares(budget_, resources_, status.partitions);
+                   status.disk = DiskSpaceOf(config_.store.directory);
                    return status;
                  }),
         changes_(config_.input.event_bytes_max, clock_),
@@ -103,6 +106,14 @@ class Daemon {
       names.emplace(static_cast<FilterIndex>(names.size()), filter.name);
     }
     return names;
+  }
+  std::map<FilterIndex, double> FalsePositiveRates() const {
+    std::map<FilterIndex, double> rates;
+    for (size_t i = 0; i < config_.filters.size(); ++i) {
+      const auto& snapshot = config_.filters[i].snapshot;
+      if (snapshot) rates.emplace(static_cast<FilterIndex>(i), snapshot->shape.false_positive_rate);
+    }
+    return rates;
   }
   Status StartLocally();
   Status StartHttp();

@@ -25,7 +25,8 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
                                                                          return filter.snapshot.has_value();
                                                                        }))),
       scan_let_go_(scan_wanted_),
-      tallies_(outlets()) {}
+      tallies_(outlets()),
+      samples_(filters_.size()) {}
 
 FilterId PublishFlow::IdOf(Outlet outlet) const {
   const RetiredTopic* const retired = RetiredAt(outlet);
@@ -188,10 +189,14 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
     outgoing_.clear();
     for (size_t i = 0; i < group && stepped.status; ++i) {
       const Rendering& made = renderings_[i];
+      probed_[i] = {};
       if (!IsSent(made)) continue;
       outgoing_.push_back(
           {Output::kSnapshots, made.filter_index, made.user_id, made.bytes, ticket_tag | numbers_[i]});
-      if (made.retired == nullptr) continue;
+      if (made.retired == nullptr) {
+        probed_[i] = samples_[made.filter_index].Add(made.bytes);
+        continue;
+      }
       outgoing_.back().output = Output::kRetired;
       outgoing_.back().retired_topic = made.retired->topic;
     }
@@ -205,6 +210,8 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       Tally& tally = TallyOf(table_[numbers_[i]].outlet);
       if (renderings_[i].origin == Origin::kUnion) ++tally.merged;
       if (renderings_[i].origin == Origin::kPublished) ++tally.withheld;
+      tally.probed.probes += probed_[i].probes;
+      tally.probed.false_positives += probed_[i].false_positives;
       if (!IsSent(renderings_[i])) NothingToSend(numbers_[i]);
     }
     // From the last on, so that what is put back stands as it did.
@@ -347,6 +354,7 @@ void PublishFlow::Report() {
     const FilterIndex filter(i);
     if (tally.sent > 0) reporter_.SnapshotsSent(filter, tally.sent, tally.bytes);
     if (tally.failed > 0) reporter_.SnapshotsFailed(filter, tally.failed);
+    if (tally.probed.probes > 0) reporter_.SnapshotsProbed(filter, tally.probed);
     if (tally.merged + tally.withheld > 0) reporter_.SnapshotsMerged(filter, tally.merged, tally.withheld);
     reporter_.SnapshotsAcknowledged(filter, tally.visible_to_published, tally.record_to_published);
   }

@@ -28,6 +28,7 @@
 #include "flow/publish_ref_set.h"
 #include "flow/publish_table.h"
 #include "flow/reporter.h"
+#include "flow/snapshot_sample.h"
 
 namespace seen {
 
@@ -151,6 +152,7 @@ class PublishFlow {
   };
   struct Tally {
     uint64_t sent = 0, bytes = 0, failed = 0, merged = 0, withheld = 0;
+    ProbeCounts probed;
     LatencyCounts visible_to_published, record_to_published;
   };
   struct Batch {
@@ -226,6 +228,8 @@ class PublishFlow {
   std::array<Rendering, kGroup> renderings_;
   std::array<uint32_t, kGroup> numbers_;
   std::vector<OutgoingSnapshot> outgoing_;
+  std::vector<SnapshotSample> samples_;  // by filter
+  std::array<ProbeCounts, kGroup> probed_;
 };
 
 }  // namespace seen

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "flow/hold_reason.h"
 #include "flow/log_port.h"
+#include "flow/snapshot_sample.h"
 #include "flow/status.h"
 #include "model/event.h"
 
@@ -98,6 +99,8 @@ class Reporter : public RekeyReporter {
   virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                      const LatencyCounts& record_to_published) = 0;
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
+  /// Some of those that were sent were asked about items of chance. Summed likewise.
+  virtual void SnapshotsProbed(FilterIndex /*filter*/, const ProbeCounts&) {}
   /// Tombstones of erased users to topics that no filter has any more. Summed likewise.
   virtual void RetiredTombstones(uint64_t /*sent*/, uint64_t /*failed*/) {}
   /// Such a topic doesn't exist: a tombstone for it was dropped.

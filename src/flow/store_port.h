@@ -175,6 +175,8 @@ struct StoreFigures {
   uint64_t compaction_pending_bytes = 0;
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;
+  uint64_t delta_cache_bytes = 0;       // memory of users read lately
+  uint64_t compaction_bytes_total = 0;  // written by compactions, since it was opened
   uint64_t journal_bytes = 0;
   uint32_t journal_days = 0;
 };

@@ -21,4 +21,6 @@ StoreResources::StoreResources(uint64_t block_cache_bytes, int background_thread
   block_cache_ = rocksdb::NewLRUCache(cache);
 }
 
+uint64_t StoreResources::BlockCacheBytes() const { return block_cache_->GetUsage(); }
+
 }  // namespace seen

@@ -21,6 +21,8 @@ class StoreResources {
 
   static constexpr uint64_t kCompactionBytes = 32 * 1024 * 1024;
   const std::shared_ptr<rocksdb::Cache>& block_cache() const { return block_cache_; }
+  /// Memory of its blocks now. Any thread.
+  uint64_t BlockCacheBytes() const;
   int background_threads() const { return background_threads_; }
 
  private:

@@ -15,6 +15,19 @@
 
 namespace seen {
 
+/// A part of store.memory_mib.
+struct MemoryShare {
+  std::string name;
+  uint64_t budget_bytes = 0;
+  std::optional<uint64_t> used_bytes;  // nullopt: not measured
+};
+
+/// Of the file system that store.directory is on.
+struct DiskSpace {
+  uint64_t bytes = 0;
+  uint64_t free_bytes = 0;  // to this process
+};
+
 struct DaemonStatus {
   std::string version;
   std::string librdkafka_version;
@@ -46,6 +59,8 @@ struct DaemonStatus {
   bool passes_on = false;                       // another daemon answers what is passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
   FillFigures fills;
+  std::vector<MemoryShare> memory;
+  std::optional<DiskSpace> disk;  // nullopt: not known
 };
 
 }  // namespace seen

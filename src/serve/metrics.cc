@@ -1,6 +1,7 @@
 #include "serve/metrics.h"
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -63,6 +64,8 @@ struct Metrics::Counted {
     Counter* failed;
     Counter* merged;
     Counter* withheld;
+    Counter* probes;
+    Counter* false_positives;
     Histogram* visible_to_published;
     Histogram* event_to_published;
   };
@@ -82,6 +85,14 @@ struct Metrics::Counted {
     const auto found = filters.find(filter);
     Check(found != filters.end(), "a filter is named when the metrics are made");
     return found->second;
+  }
+  Histogram& RecordToVisible(int32_t partition) {
+    const MutexLock lock(record_to_visible_mutex);
+    Histogram*& histogram = record_to_visible[partition];
+    if (histogram == nullptr) {
+      histogram = &record_to_visible_family.Add({{"partition", Text(partition)}}, LatencyBounds());
+    }
+    return *histogram;
   }
   void CountRejected(const std::array<uint64_t, kRejectReasons>& counts) {
     for (size_t i = 0; i < kRejectReasons; ++i) {
@@ -133,9 +144,10 @@ struct Metrics::Counted {
                "Messages of the source that retention deleted before they were re-keyed, since the start.");
   Counter& user_key_collisions =
       OneCounter("seen_user_key_collisions_total", "Two user ids found to share a key.");
-  Histogram& record_to_visible =
-      Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.")
-          .Add({}, LatencyBounds());
+  Family<Histogram>& record_to_visible_family =
+      Histograms("seen_event_to_visible_seconds", "From an event's Kafka timestamp until look-ups see it.");
+  Mutex record_to_visible_mutex;
+  std::map<int32_t, Histogram*> record_to_visible GUARDED_BY(record_to_visible_mutex);  // by partition
   Histogram& exposed_to_visible =
       Histograms("seen_exposed_to_visible_seconds", "From an event's exposed_at until look-ups see it.")
           .Add({}, LatencyBounds());
@@ -176,6 +188,15 @@ struct Metrics::Counted {
                "Snapshots of incomplete filters that weren't sent: the last published one holds more.");
   Family<Counter>& snapshots_failed =
       Counters("seen_snapshots_failed_total", "Snapshots that were not delivered; they are sent again.");
+  Family<Counter>& probes = Counters(
+      "seen_snapshot_probes_total", "Items of chance that some of the published snapshots were asked about.");
+  Family<Counter>& false_positives =
+      Counters("seen_snapshot_false_positives_total", "Of these, those that the snapshot takes for seen.");
+  Family<prometheus::Gauge>& requested_rates =
+      prometheus::BuildGauge()
+          .Name("seen_snapshot_false_positive_ratio_requested")
+          .Help("The share of false positives that the configuration asks for.")
+          .Register(registry);
   Family<Counter>& publish_errors =
       Counters("seen_publisher_errors_total", "Reads of the state that failed while publishing.");
   std::array<Counter*, kPublishSteps> publish_errors_of{};
@@ -246,6 +267,9 @@ Metrics::Counted::Counted(const MetricsOptions& options) {
         &publish_errors.Add({{"step", std::string(PublishStepName(static_cast<PublishStep>(i)))}});
   }
   for (const auto& [id, name] : options.filters) filters.emplace(id, MakeFilter(name));
+  for (const auto& [id, rate] : options.false_positive_rates) {
+    requested_rates.Add({{"filter", Of(id).name}}).Set(rate);
+  }
 }
 
 Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name) {
@@ -256,6 +280,8 @@ Metrics::Counted::PerFilter Metrics::Counted::MakeFilter(const std::string& name
           &snapshots_failed.Add(labels),
           &snapshots_merged.Add(labels),
           &snapshots_withheld.Add(labels),
+          &probes.Add(labels),
+          &false_positives.Add(labels),
           &visible_to_published.Add(labels, LatencyBounds()),
           &event_to_published.Add(labels, LatencyBounds())};
 }
@@ -267,6 +293,7 @@ std::string Metrics::Page(const DaemonStatus& status) {
   for (const PartitionStatus& partition : status.partitions) {
     counted_->lost.Add({{"partition", Text(partition.partition)}});
     counted_->timestamps_ahead.Add({{"partition", Text(partition.partition)}});
+    if (partition.next_offset >= 0) counted_->RecordToVisible(partition.partition);
   }
   if (status.rekeying) {
     for (const RekeyingPartitionStatus& partition : status.rekeying->partitions) {
@@ -329,7 +356,7 @@ void Metrics::BatchApplied(const BatchReport& report) {
   }
   c.CountRejected(report.rejected);
   c.CountSkipped(report.skipped);
-  Observe(c.record_to_visible, report.record_to_visible);
+  Observe(c.RecordToVisible(report.partition), report.record_to_visible);
   Observe(c.exposed_to_visible, report.exposed_to_visible);
 }
 
@@ -441,6 +468,12 @@ void Metrics::SnapshotsFailed(FilterIndex filter, uint64_t snapshots) {
                {{"filter", of.name},
                 {"snapshots", snapshots},
                 {"lines_held_back", counted_->snapshot_budget.TakeHeldBack()}});
+}
+
+void Metrics::SnapshotsProbed(FilterIndex filter, const ProbeCounts& counts) {
+  const Counted::PerFilter& of = counted_->Of(filter);
+  of.probes->Increment(static_cast<double>(counts.probes));
+  of.false_positives->Increment(static_cast<double>(counts.false_positives));
 }
 
 void Metrics::SnapshotsMerged(FilterIndex filter, uint64_t merged, uint64_t withheld) {

@@ -15,6 +15,8 @@ namespace seen {
 
 struct MetricsOptions {
   std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
+  // As the configuration asks for; of the filters that are published.
+  std::map<FilterIndex, double> false_positive_rates = {};
 };
 
 /// Thread-safe. Labels are bounded: partitions, filters, routes, constants; never a user or item id.
@@ -43,6 +45,7 @@ class Metrics final : public Reporter {
   void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                              const LatencyCounts& record_to_published) override;
   void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) override;
+  void SnapshotsProbed(FilterIndex filter, const ProbeCounts& counts) override;
   void SnapshotsMerged(FilterIndex filter, uint64_t merged, uint64_t withheld) override;
   void RetiredTombstones(uint64_t sent, uint64_t failed) override;
   void RetiredTopicMissing(std::string_view topic) override;

@@ -168,6 +168,19 @@ MetricFamily Forwarded(const DaemonStatus& status) {
   return family;
 }
 
+MetricFamily OfShares(const DaemonStatus& status, std::string name, std::string help,
+                      const std::function<std::optional<double>(const MemoryShare&)>& value) {
+  MetricFamily family{std::move(name), std::move(help), MetricType::Gauge, {}};
+  for (const MemoryShare& share : status.memory) {
+    const std::optional<double> sample = value(share);
+    if (!sample) continue;
+    ClientMetric metric = Sample(MetricType::Gauge, *sample);
+    metric.label.push_back({"share", share.name});
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 }  // namespace
 
 MetricFamily CertificateNotAfter(const DaemonStatus& status) {
@@ -241,6 +254,14 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
       OfStreams(status, "seen_state_stream_position",
                 "Input offset below which the state topic has everything.", MetricType::Gauge,
                 [](S s) { return static_cast<double>(s.sent_to); }),
+      OfShares(status, "seen_memory_budget_bytes", "How store.memory_mib is shared out.",
+               [&](const MemoryShare& share) { return number(share.budget_bytes); }),
+      OfShares(
+          status, "seen_memory_used_bytes", "What is used of a share, where that is measured.",
+          [&](const MemoryShare& share) { return share.used_bytes ? number(*share.used_bytes) : Value(); }),
+      gauge("seen_partition_owned",
+            "1 while the group assigns the partition to this daemon, and that group owns the outputs.",
+            [&](P p) { return number(p.assigned && !status.is_replica ? 1 : 0); }),
       gauge("seen_partition_answers", "1 while look-ups of the partition's users are answered.",
             [&](P p) { return number(p.answers ? 1 : 0); }),
       gauge("seen_partition_age_seconds",
@@ -292,6 +313,8 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
             [&](P p) { return number(p.store.level0_files); }),
       gauge("seen_store_compaction_pending_bytes", "What compaction still has to rewrite (an estimate).",
             [&](P p) { return number(p.store.compaction_pending_bytes); }),
+      counter("seen_store_compaction_bytes_total", "Bytes that compactions wrote.",
+              [&](P p) { return number(p.store.compaction_bytes_total); }),
       counter("seen_store_block_cache_hits_total", "Blocks found in the store's cache.",
               [&](P p) { return number(p.store.block_cache_hits); }),
       counter("seen_store_block_cache_misses_total", "Blocks read from disk.",
@@ -301,6 +324,12 @@ std::vector<MetricFamily> StatusMetrics(const DaemonStatus& status) {
     families.push_back(Whole("seen_input_retention_seconds",
                              "How long the input topic keeps records; absent where unlimited or not known.",
                              static_cast<double>(*status.input_retention_ms) / 1000.0));
+  }
+  if (status.disk) {
+    families.push_back(Whole("seen_store_disk_bytes", "Size of the file system that the store is on.",
+                             static_cast<double>(status.disk->bytes)));
+    families.push_back(Whole("seen_store_disk_free_bytes", "What the daemon may still write there.",
+                             static_cast<double>(status.disk->free_bytes)));
   }
   families.push_back(RekeyingLag(status));
   uint64_t unfilled = 0;

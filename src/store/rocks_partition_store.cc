@@ -147,6 +147,8 @@ StoreFigures RocksPartitionStore::Figures() const {
       PropertyOf(*db, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
   figures.block_cache_hits = statistics.getTickerCount(rocksdb::BLOCK_CACHE_HIT);
   figures.block_cache_misses = statistics.getTickerCount(rocksdb::BLOCK_CACHE_MISS);
+  figures.delta_cache_bytes = cache_->bytes();
+  figures.compaction_bytes_total = statistics.getTickerCount(rocksdb::COMPACT_WRITE_BYTES);
   for (const auto& family : database_->families().All()) {
     figures.journal_bytes += family->Bytes();
     ++figures.journal_days;

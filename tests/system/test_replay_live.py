@@ -24,7 +24,7 @@ def history(path, oracle, users, events):
 
 
 def latencies(seend):
-    return sum(seend.metrics()[f"{name}_count"] for name in
+    return sum(seend.metric_sum(f"{name}_count") for name in
                ("seen_event_to_visible_seconds", "seen_exposed_to_visible_seconds"))
 
 

@@ -148,6 +148,8 @@ inline DaemonStatus BusyStatus() {
   status.partitions_total = 2;
   status.input_retention_ms = 604'800'000;
   status.window_days_max = 30;
+  status.memory = {{"tails", 3000, 2000}, {"fetch_queues", 1500, std::nullopt}};
+  status.disk = DiskSpace{1'000'000, 250'000};
   status.started_at = {1'763'000'000'000};
   status.ready = true;
   PartitionStatus ready;
@@ -169,7 +171,7 @@ inline DaemonStatus BusyStatus() {
   ready.filters = {{"home", TimeMs{1'763'600'000'000}}, {"video", std::nullopt}};
   ready.last_checkpoint_at = TimeMs{1'763'699'999'000};
   ready.last_checkpoint = {90, 7, 2048, 3, 1, std::chrono::milliseconds(12)};
-  ready.store = {1'000'000, 4, 5000, 900, 100};
+  ready.store = {1'000'000, 4, 5000, 900, 100, 7000, 8000};
   ready.republish = {true, true, true, 20'413, 12, 7};
   ready.unexposed = UnexposedStatus{21, 22, 23, 24};
   ready.heaviest_users = {{"home", "user-\xe6\x97", 4'000}, {"video", "u2", 17}};

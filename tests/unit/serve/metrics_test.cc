@@ -19,7 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-MetricsOptions Options() { return {.filters = {{FilterIndex{1}, "home"}, {FilterIndex{2}, "video"}}}; }
+MetricsOptions Options() {
+  return {.filters = {{FilterIndex{1}, "home"}, {FilterIndex{2}, "video"}},
+          .false_positive_rates = {{FilterIndex{1}, 0.01}}};
+}
 
 /// The value of a sample by its whole name with labels in the order written; NaN if there is none.
 double Value(const std::string& page, const std::string& sample) {
@@ -59,6 +62,7 @@ void ReportAll(Metrics& metrics) {
   latency.Add(900, 5);
   metrics.SnapshotsAcknowledged(1, latency, latency);
   metrics.SnapshotsFailed(2, 4);
+  metrics.SnapshotsProbed(1, {640, 7});
   metrics.SnapshotsMerged(2, 6, 1);
   metrics.UserKeyCollision(0);
   metrics.PublishFailed(0, PublishStep::kRender, {Code::kUnavailable, "a disk that is slow"});
@@ -111,12 +115,12 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_retired_tombstones_total{result=\"topic_missing\"}", 1},
       {"seen_lost_messages_total{partition=\"3\"}", 15},
       {"seen_lost_messages_total{partition=\"0\"}", 0},
-      {"seen_event_to_visible_seconds_bucket{le=\"0.003\"}", 0},
-      {"seen_event_to_visible_seconds_bucket{le=\"0.005\"}", 10},
-      {"seen_event_to_visible_seconds_bucket{le=\"300\"}", 10},
-      {"seen_event_to_visible_seconds_bucket{le=\"+Inf\"}", 11},
-      {"seen_event_to_visible_seconds_count", 11},
-      {"seen_event_to_visible_seconds_sum", 1000.04},
+      {"seen_event_to_visible_seconds_bucket{partition=\"0\",le=\"0.003\"}", 0},
+      {"seen_event_to_visible_seconds_bucket{partition=\"0\",le=\"0.005\"}", 10},
+      {"seen_event_to_visible_seconds_bucket{partition=\"0\",le=\"300\"}", 10},
+      {"seen_event_to_visible_seconds_bucket{partition=\"0\",le=\"+Inf\"}", 11},
+      {"seen_event_to_visible_seconds_count{partition=\"0\"}", 11},
+      {"seen_event_to_visible_seconds_sum{partition=\"0\"}", 1000.04},
       {"seen_exposed_to_visible_seconds_count", 12},
       {"seen_exposed_to_visible_seconds_sum", 0},
       {"seen_checkpoints_total{result=\"ok\"}", 1},
@@ -131,6 +135,10 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_snapshots_total{filter=\"video\"}", 0},
       {"seen_snapshot_bytes_total{filter=\"home\"}", 5000},
       {"seen_snapshots_failed_total{filter=\"video\"}", 4},
+      {"seen_snapshot_probes_total{filter=\"home\"}", 640},
+      {"seen_snapshot_false_positives_total{filter=\"home\"}", 7},
+      {"seen_snapshot_false_positives_total{filter=\"video\"}", 0},
+      {"seen_snapshot_false_positive_ratio_requested{filter=\"home\"}", 0.01},
       {"seen_snapshots_merged_total{filter=\"video\"}", 6},
       {"seen_snapshots_withheld_total{filter=\"video\"}", 1},
       {"seen_event_to_published_seconds_count{filter=\"home\"}", 5},
@@ -155,6 +163,13 @@ TEST(Metrics, ShowTheStatusAsGauges) {
       {"seen_partitions_unowned{topic=\"exposures\"}", 2},
       {"seen_partitions_unowned{topic=\"raw\"}", 1},
       {"seen_partitions_unowned{topic=\"items-in-order\"}", 0},
+      {"seen_partition_owned{partition=\"0\"}", 0},
+      {"seen_memory_budget_bytes{share=\"tails\"}", 3000},
+      {"seen_memory_budget_bytes{share=\"fetch_queues\"}", 1500},
+      {"seen_memory_used_bytes{share=\"tails\"}", 2000},
+      {"seen_store_disk_bytes", 1e6},
+      {"seen_store_disk_free_bytes", 250'000},
+      {"seen_store_compaction_bytes_total{partition=\"0\"}", 8000},
       {"seen_partition_answers{partition=\"0\"}", 1},
       {"seen_partition_answers{partition=\"1\"}", 0},
       {"seen_partition_age_seconds{partition=\"0\"}", 1.5},
@@ -194,12 +209,20 @@ TEST(Metrics, ShowTheStatusAsGauges) {
   EXPECT_GT(Value(page, "process_start_time_seconds"), 1.7e9);
   EXPECT_GT(Value(page, "process_open_fds"), 2);
 
+  DaemonStatus owner = BusyStatus();
+  owner.is_replica = false;
+  EXPECT_EQ(Value(metrics.Page(owner), "seen_partition_owned{partition=\"0\"}"), 1);
+  EXPECT_TRUE(std::isnan(Value(page, "seen_memory_used_bytes{share=\"fetch_queues\"}")))
+      << "it isn't measured";
+
   DaemonStatus without = BusyStatus();
+  without.disk.reset();
   without.partitions.clear();
   without.state_topic->streams[4].epoch = -1;
   page = metrics.Page(without);
   EXPECT_EQ(page.find("seen_store_bytes"), std::string::npos)
       << "a partition that is gone takes its gauges with it";
+  EXPECT_EQ(page.find("seen_store_disk"), std::string::npos) << "it isn't known";
   EXPECT_EQ(page.find("seen_state_stream_epoch"), std::string::npos) << "its opening isn't acknowledged yet";
 }
 
@@ -242,7 +265,7 @@ TEST(Metrics, AreCountedFromManyThreads) {
   for (auto& thread : threads) thread.join();
   const std::string page = metrics.Page(BusyStatus());
   EXPECT_EQ(Value(page, "seen_events_total"), 12 * 200);
-  EXPECT_EQ(Value(page, "seen_event_to_visible_seconds_count"), 11 * 200);
+  EXPECT_EQ(Value(page, "seen_event_to_visible_seconds_count{partition=\"0\"}"), 11 * 200);
   EXPECT_EQ(Value(page, "seen_flow_holds_total{reason=\"level0_files\"}"), 200);
 }
 
