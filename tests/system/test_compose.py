@@ -14,7 +14,7 @@ from http_json import Http, user_path
 from prometheus_server import DEPLOYED, Prometheus
 
 COMPOSE = SOURCE / "docker-compose.yml"
-DASHBOARD = SOURCE / "deploy/grafana/dashboards/seend.json"
+DASHBOARDS = SOURCE / "deploy/grafana/dashboards"
 OWNERS = ["owner-1", "owner-2", "owner-3"]
 REPLICAS = ["replica-1", "replica-2"]
 MEMBERS = OWNERS + REPLICAS
@@ -139,6 +139,12 @@ def test_ports_are_published_on_loopback_alone(compose):
             assert str(port).startswith("127.0.0.1:"), f"{name}: {port}"
 
 
+def check_runbook_is_served(compose, url):
+    """Grafana serves /public from a folder of its image; docs/ is mounted there."""
+    (docs,) = [target for source, target in mounts_of(compose["services"]["grafana"]) if source == "./docs"]
+    assert url.replace("/public", "/usr/share/grafana/public", 1) == f"{docs}/RUNBOOK.md"
+
+
 def test_what_names_another_service_names_one_that_exists(compose):
     services = set(compose["services"])
     for name in ("prometheus", "cluster-prometheus"):
@@ -157,11 +163,13 @@ def test_what_names_another_service_names_one_that_exists(compose):
         {"http://prometheus:9090", "http://cluster-prometheus:9090"}
     assert services >= {source["url"].split("//")[1].split(":")[0] for source in datasources["datasources"]}
     assert [source["isDefault"] for source in datasources["datasources"] if "isDefault" in source] == [True]
-    dashboard = json.loads(DASHBOARD.read_text())
-    assert set(re.findall(r'"type": "prometheus",\s*"uid": "([^"]*)"', DASHBOARD.read_text())) == {"${datasource}"}
-    (variable,) = [v for v in dashboard["templating"]["list"] if v["name"] == "datasource"]
-    assert variable["query"] == "prometheus"
-    assert variable["current"]["value"] in {source["uid"] for source in datasources["datasources"]}
+    for path in DASHBOARDS.glob("*.json"):
+        variables = {variable["name"]: variable for variable in json.loads(path.read_text())["templating"]["list"]}
+        assert variables["datasource"]["query"] == "prometheus"
+        assert variables["datasource"]["current"]["value"] in {source["uid"] for source in datasources["datasources"]}
+        check_runbook_is_served(compose, variables["runbook"]["query"])
+    home = compose["services"]["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert (DASHBOARDS / home.rpartition("/")[2]).exists()
     provider = yaml.safe_load((SOURCE / "deploy/grafana/provisioning/dashboards/seend.yml").read_text())
     targets = [target for _, target in mounts_of(compose["services"]["grafana"])]
     assert any(provider["providers"][0]["options"]["path"].startswith(t) for t in targets), targets
@@ -310,38 +318,44 @@ def check_answers(cluster):
 
 
 def check_dashboard(prometheus):
-    """The row of several daemons shows what it says; nothing is restored now, and no alert fires."""
-    panels = json.loads(DASHBOARD.read_text())["panels"]
-    row = next(i for i, p in enumerate(panels) if p["type"] == "row" and p["title"] == "Several daemons")
-    panels = {p["title"]: p for p in panels[row + 1:]}
-    wait_until(lambda: not prometheus.empty_panels(panels.values(), {"seen_state_restore_share"}),
-               "each panel shows something", timeout_s=60, every_s=0.5)
+    """"Is it working" shows who owns what; and no alert fires."""
+    panels = {panel["title"]: panel for panel in
+              json.loads((DASHBOARDS / "is-it-working.json").read_text())["panels"] if "targets" in panel}
+    wait_until(lambda: not prometheus.empty_panels(panels.values()), "each panel shows something", timeout_s=60, every_s=0.5)
+    table, passed_on = "Owner, epoch and role of each partition", "Requests passed on"
 
     def shown(title, refid="A"):
         (expression,) = [t["expr"] for t in panels[title]["targets"] if t["refId"] == refid]
-        return {tuple(s["metric"].get(label) for label in ("instance", "role", "partition", "result", "topic")
+        return {tuple(s["metric"].get(label) for label in ("instance", "partition", "result", "topic")
                       if label in s["metric"]): float(s["value"][1])
                 for s in prometheus.query(expression.replace("$instance", ".*").replace("$__rate_interval", "8s"))}
+
     def figures():
         return {
-            "roles by partition": sorted(shown("Partitions").values()),
-            "states": len(shown("Partitions", "B")),
-            "epochs, at owners alone": len(shown("Partitions", "C")),
-            "ages": len(shown("Partitions", "D")),
+            "instances up, missing": [list(shown("Instances up", refid).values()) for refid in "AB"],
+            "partitions owned, of the topic, without owner":
+                [list(shown("Partitions owned", refid).values()) for refid in "ABC"],
+            "roles by partition": sorted(shown(table).values()),
+            "answers": len(shown(table, "B")),
+            "ready": sum(shown(table, "C").values()),
+            "epochs, at owners alone": len(shown(table, "D")),
+            "ages": len(shown(table, "E")),
             "roles by daemon": sorted(shown("Role").values()),
-            "ready": sorted((role, count) for (_, role), count in shown("Partitions ready").items()),
-            "unowned and refused": set(shown("Unowned and refused partitions").values()),
-            "passed on": set(shown("Requests passed on")),
+            "unowned and refused": {*shown("Unowned and refused partitions").values(),
+                                    *shown("Unowned and refused partitions", "B").values()},
+            "passed on": {result for _, result in shown(passed_on)},
         }
     expected = {
-        "roles by partition": [0] * 12 + [1] * 12,
-        "states": 24,
+        "instances up, missing": [[5], [0]],
+        "partitions owned, of the topic, without owner": [[12], [12], [0]],
+        "roles by partition": [1] * 12 + [2] * 12,
+        "answers": 24,
+        "ready": 24,
         "epochs, at owners alone": 12,
         "ages": 24,
         "roles by daemon": [0, 0, 0, 1, 1],
-        "ready": [("owner", 4)] * 3 + [("replica", 6)] * 2,
         "unowned and refused": {0},
-        "passed on": {("answered",), ("failed",), ("refused",)},
+        "passed on": {"answered", "failed", "refused"},
     }
 
     def as_expected():
@@ -356,8 +370,8 @@ def check_dashboard(prometheus):
 
 def check_change_of_owner(cluster, prometheus):
     """Without owners the alert's expression is true, until the replicas are promoted."""
-    alerts = yaml.safe_load((DEPLOYED / "alerts.yml").read_text())["groups"][0]["rules"]
-    (expression,) = [alert["expr"] for alert in alerts if alert["alert"] == "SeendNoOwner"]
+    groups = yaml.safe_load((DEPLOYED / "alerts.yml").read_text())["groups"]
+    (expression,) = [rule["expr"] for group in groups for rule in group["rules"] if rule.get("alert") == "SeendNoOwner"]
     assert prometheus.query(expression) == []
     cluster.stop(OWNERS)
     wait_until(lambda: prometheus.query(expression), "nobody owns", every_s=0.3)
