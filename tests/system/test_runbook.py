@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+import yaml
 
 from places import SEENCTL, SOURCE
 
@@ -15,12 +16,9 @@ PAGES = ["RUNBOOK.md", "OPERATIONS.md"]
 
 def alerts():
     """{name: runbook_url}"""
-    text = (SOURCE / "deploy" / "prometheus" / "alerts.yml").read_text()
-    found = {}
-    for block in re.split(r"(?m)^ +- alert: ", text)[1:]:
-        url = re.search(r'runbook_url: "([^"]+)"', block)
-        found[block.split("\n", 1)[0].strip()] = url and url[1]
-    return found
+    document = yaml.safe_load((SOURCE / "deploy" / "prometheus" / "alerts.yml").read_text())
+    rules = [rule for group in document["groups"] for rule in group["rules"] if "alert" in rule]
+    return {rule["alert"]: rule["annotations"].get("runbook_url") for rule in rules}
 
 
 def entries():
