@@ -1,5 +1,6 @@
 # docker build -t seen .
-# docker run -v ./seend.json:/etc/seend/seend.json:ro -v seend:/var/lib/seend -p 127.0.0.1:8080:8080 seen
+# docker run -e KAFKA_BROKERS=kafka:9092 -v seend:/var/lib/seend -p 127.0.0.1:8080:8080 -p 127.0.0.1:8081:8081 seen
+# With your own configuration: -v ./seend.json:/etc/seend/seend.json:ro
 # Debian 12 builds as well: --build-arg DEBIAN=bookworm-slim
 ARG DEBIAN=trixie-slim
 
@@ -25,10 +26,10 @@ RUN apt-get update -qq && \
     useradd --system --user-group --uid 10001 --home-dir /var/lib/seend --shell /usr/sbin/nologin seend && \
     install -d -o seend -g seend /var/lib/seend
 COPY --from=build /src/build/release/seend /src/build/release/seenctl /usr/local/bin/
-COPY config/seend.json /etc/seend/seend.json
+COPY config/container.json /etc/seend/seend.json
 USER seend
 VOLUME /var/lib/seend
-EXPOSE 8080
+EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["curl", "-fsS", "-o", "/dev/null", "http://127.0.0.1:8080/healthz"]
 ENTRYPOINT ["seend"]

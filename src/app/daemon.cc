@@ -70,7 +70,7 @@ class Daemon {
         budget_(config_.store.memory_bytes, config_.items.has_value(), config_.state.has_value()),
         resources_(budget_.block_cache_bytes),
         status_(config_, clock_),
-        metrics_(MetricsOptions{FilterNames(), FalsePositiveRates()}),
+        metrics_(MetricsOptions{FilterNames(), Snapshots()}),
         queries_(config_, clock_,
                  [this] {
                    const GroupReader* const groups = shown_groups_.load();
@@ -107,13 +107,13 @@ class Daemon {
     }
     return names;
   }
-  std::map<FilterIndex, double> FalsePositiveRates() const {
-    std::map<FilterIndex, double> rates;
+  std::map<FilterIndex, SnapshotPolicy> Snapshots() const {
+    std::map<FilterIndex, SnapshotPolicy> policies;
     for (size_t i = 0; i < config_.filters.size(); ++i) {
       const auto& snapshot = config_.filters[i].snapshot;
-      if (snapshot) rates.emplace(static_cast<FilterIndex>(i), snapshot->shape.false_positive_rate);
+      if (snapshot) policies.emplace(static_cast<FilterIndex>(i), snapshot->policy);
     }
-    return rates;
+    return policies;
   }
   Status StartLocally();
   Status StartHttp();

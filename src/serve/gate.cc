@@ -11,6 +11,9 @@
 namespace seen {
 namespace {
 
+// Mistakes and refusals, which cost a client nothing to repeat.
+LogBudget refusals(20);
+
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kAnonymous = "anonymous";
 
@@ -26,7 +29,9 @@ std::string SubjectOf(const PageAccess& page, bool hash_users) {
 }
 
 void WriteAudit(std::string_view who, std::string_view from, const PageAccess& page, std::string_view method,
-                std::string_view subject, unsigned status, uint64_t held_back) {
+                std::string_view subject, unsigned status) {
+  const bool is_done = status < 400;
+  if (!is_done && !refusals.Allow()) return;
   log::Audit(status == 401 || status == 403 ? "access refused" : "change asked for",
              {{"who", who},
               {"from", from},
@@ -34,7 +39,7 @@ void WriteAudit(std::string_view who, std::string_view from, const PageAccess& p
               {"page", page.route},
               {page.subject_is_user ? "user" : "subject", subject},
               {"status", status},
-              {"lines_held_back", held_back}});
+              {"lines_held_back", is_done ? uint64_t{0} : refusals.TakeHeldBack()}});
 }
 
 }  // namespace
@@ -69,11 +74,8 @@ std::optional<HttpResponse> Gate::Refuse(const PageAccess& page, const HttpReque
                          request.target)
                : Problem(401, "send a token of access.tokens: Authorization: Bearer TOKEN", request.target);
   if (!is_known) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"seend\"");
-  static LogBudget budget(20);
-  if (budget.Allow()) {
-    WriteAudit(holder.name, request.remote, page, request.method, SubjectOf(page, options_.audit_hashes_users),
-               response.status, budget.TakeHeldBack());
-  }
+  WriteAudit(holder.name, request.remote, page, request.method, SubjectOf(page, options_.audit_hashes_users),
+             response.status);
   return response;
 }
 
@@ -81,14 +83,14 @@ void Gate::Audit(const PageAccess& page, const HttpRequest& request, HttpRespons
   if (!page.is_change) return;
   const std::string who = HolderOf(request).name;
   const std::string subject = SubjectOf(page, options_.audit_hashes_users);
-  if (!response.later) return WriteAudit(who, request.remote, page, request.method, subject, response.status, 0);
+  if (!response.later) return WriteAudit(who, request.remote, page, request.method, subject, response.status);
   // The request's views are gone by the time that the answer comes.
   PageAccess kept = page;
   kept.subject = {};
   response.later = [later = std::move(response.later), who, subject, kept, from = std::string(request.remote),
                     method = std::string(request.method)](std::function<void(HttpResponse)> give) {
     later([=, give = std::move(give)](HttpResponse answer) {
-      WriteAudit(who, from, kept, method, subject, answer.status, 0);
+      WriteAudit(who, from, kept, method, subject, answer.status);
       give(std::move(answer));
     });
   };

@@ -197,6 +197,7 @@ struct Metrics::Counted {
           .Name("seen_snapshot_false_positive_ratio_requested")
           .Help("The share of false positives that the configuration asks for.")
           .Register(registry);
+  std::vector<std::pair<SnapshotPolicy, prometheus::Gauge*>> requested;  // a reload may change the rate
   Family<Counter>& publish_errors =
       Counters("seen_publisher_errors_total", "Reads of the state that failed while publishing.");
   std::array<Counter*, kPublishSteps> publish_errors_of{};
@@ -267,8 +268,8 @@ Metrics::Counted::Counted(const MetricsOptions& options) {
         &publish_errors.Add({{"step", std::string(PublishStepName(static_cast<PublishStep>(i)))}});
   }
   for (const auto& [id, name] : options.filters) filters.emplace(id, MakeFilter(name));
-  for (const auto& [id, rate] : options.false_positive_rates) {
-    requested_rates.Add({{"filter", Of(id).name}}).Set(rate);
+  for (const auto& [id, policy] : options.snapshots) {
+    requested.emplace_back(policy, &requested_rates.Add({{"filter", Of(id).name}}));
   }
 }
 
@@ -290,6 +291,7 @@ Metrics::Metrics(const MetricsOptions& options) : counted_(std::make_unique<Coun
 Metrics::~Metrics() = default;
 
 std::string Metrics::Page(const DaemonStatus& status) {
+  for (const auto& [policy, rate] : counted_->requested) rate->Set(policy.shape().false_positive_rate);
   for (const PartitionStatus& partition : status.partitions) {
     counted_->lost.Add({{"partition", Text(partition.partition)}});
     counted_->timestamps_ahead.Add({{"partition", Text(partition.partition)}});

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "flow/filter_policy.h"
 #include "flow/reporter.h"
 #include "serve/daemon_status.h"
 
@@ -16,7 +17,7 @@ namespace seen {
 struct MetricsOptions {
   std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
   // As the configuration asks for; of the filters that are published.
-  std::map<FilterIndex, double> false_positive_rates = {};
+  std::map<FilterIndex, SnapshotPolicy> snapshots = {};  // of the filters that publish
 };
 
 /// Thread-safe. Labels are bounded: partitions, filters, routes, constants; never a user or item id.

@@ -23,8 +23,8 @@ GRAFANA = SOURCE / "deploy" / "grafana"
 TITLES = {"is-it-working": "seend: Is it working", "latency": "seend: Latency",
           "store-and-memory": "seend: Store and memory", "meaning": "seend: Meaning"}
 DASHBOARDS = {name: json.loads((GRAFANA / "dashboards" / f"{name}.json").read_text()) for name in TITLES}
-# These have series only while something is unread, or is restored.
-QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share"}
+# These have series only while something is unread or is restored, or with TLS.
+QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share", "seen_certificate_not_after_seconds"}
 PAGES = SOURCE / "build" / "test-logs" / "dashboards"
 GROUP = ["owner-1", "owner-2", "owner-3"]
 

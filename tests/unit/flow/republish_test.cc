@@ -174,6 +174,28 @@ TEST_F(RepublishTest, AUserWhoVanishedWhileTheDaemonWasAwayGetsATombstone) {
   EXPECT_TRUE(Published("b", "here"));
 }
 
+TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
+  Open();
+  for (int i = 0; i < 5; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));
+  Publish();
+  Checkpoint();
+  Publish();
+  // Of this one the tail alone knows: the sweep must not miss it.
+  Send(Event("exposed", "a", kNow, "u5"));
+  Publish();
+  const uint64_t before = topic.sent_total;
+  options.filters[0].snapshot->Change({SnapshotFormat::kSplitBlockBloom, 0.001}, std::chrono::milliseconds(10));
+  Publish();
+  Checkpoint();
+  Publish();
+  Checkpoint();
+  Publish();
+  EXPECT_EQ(topic.sent_total, before + 6);
+  Open();  // by the configuration as it is now
+  Publish();
+  EXPECT_EQ(topic.sent_total, before + 6);
+}
+
 TEST_F(RepublishTest, AChangedRateOrARequestPublishesEverybody) {
   Open();
   for (int i = 0; i < 5; ++i) Send(Event("exposed", "a", kNow, "u" + std::to_string(i)));

@@ -142,6 +142,7 @@ inline DaemonStatus BusyStatus() {
   status.is_replica = true;
   status.owner_group = "seend-a";
   status.topic = "exposures";
+  status.access.certificate_not_after = TimeMs{1'900'000'000'000};
   status.forwarded = ForwardFigures{5, 2, 1};
   status.state_topic = StateTopicStatus{
       "seen-state", "why", {{4, {7, -1, 90, 3, 1, 1234, 2, 5, 6}}}, {{5, {0.25, 99, 3}}, {6, {0, 0, 1}}}};

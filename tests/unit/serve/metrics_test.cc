@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 MetricsOptions Options() {
   return {.filters = {{FilterIndex{1}, "home"}, {FilterIndex{2}, "video"}},
-          .false_positive_rates = {{FilterIndex{1}, 0.01}}};
+          .snapshots = {{FilterIndex{1}, SnapshotPolicy({SnapshotFormat::kSplitBlockBloom, 0.01})}}};
 }
 
 /// The value of a sample by its whole name with labels in the order written; NaN if there is none.
