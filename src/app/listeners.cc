@@ -61,8 +61,8 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   server = start(admin, listeners->admin_gate_);
   if (!server) return Fail(server.error());
   listeners->admin_ = std::move(*server);
-  log::Info("admin pages have a port of their own", {{"listen", *config.admin.listen},
-                                                      {"port", static_cast<int>(listeners->admin_->port())}});
+  log::Info("admin pages have a port of their own",
+            {{"listen", *config.admin.listen}, {"port", static_cast<int>(listeners->admin_->port())}});
   return listeners;
 }
 

@@ -24,8 +24,9 @@ Result<ReloadReport> Reload::Run() {
     log::Error("configuration not reloaded: nothing has changed", {{"reason", report.error().message}});
     return report;
   }
-  log::Info("configuration reloaded", {{"applied", fmt::format("{}", fmt::join(report->applied, ","))},
-                                       {"waits_for_restart", fmt::format("{}", fmt::join(report->waits_for_restart, ","))}});
+  log::Info("configuration reloaded",
+            {{"applied", fmt::format("{}", fmt::join(report->applied, ","))},
+             {"waits_for_restart", fmt::format("{}", fmt::join(report->waits_for_restart, ","))}});
   return report;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the configuration again and applies what can change while the daemon runs: ConfigKey::is_live, and the
-// files of access.
+// Reads the configuration again and applies what can change while the daemon runs: ConfigKey::is_live, and
+// the files of access.
 
 #include <nlohmann/json.hpp>
 #include <string>

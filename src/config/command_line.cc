@@ -111,8 +111,8 @@ Command Execute(Flags flags, const ProgramVersions& versions) {
   if (flags.print_config) return PrintCommand{0, config->effective_json, {}};
   if (flags.check_config)
     return PrintCommand{0, fmt::format("{}: ok\n", path.empty() ? "configuration" : path), {}};
-  return RunCommand{std::move(*config), std::move(source), flags.embedded_kafka, flags.rebuild, flags.publish_incomplete,
-                    flags.share_topics};
+  return RunCommand{std::move(*config), std::move(source),        flags.embedded_kafka,
+                    flags.rebuild,      flags.publish_incomplete, flags.share_topics};
 }
 
 }  // namespace

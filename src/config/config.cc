@@ -57,8 +57,9 @@ FilterConfig ToFilter(const ConfigJson& json) {
   Check(format.has_value(), "a snapshot format of the table has its value");
   filter.snapshot = SnapshotConfig{
       snapshot.at("topic").get<std::string>(),
-      SnapshotPolicy({*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
-                     std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>()))};
+      SnapshotPolicy(
+          {*format, snapshot.at("false_positive_rate").get<double>(), snapshot.at("size") == "power_of_two"},
+          std::chrono::milliseconds(snapshot.at("debounce_ms").get<int64_t>()))};
   return filter;
 }
 
@@ -216,26 +217,30 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
                       "missing; certificate and key go together, each a PEM file"});
   }
   if (!has_certificate && !TextAt(json, "/access/ca").empty()) {
-    errors.push_back({"access.ca", "is for daemons that speak TLS; give access.certificate and access.key, too"});
+    errors.push_back(
+        {"access.ca", "is for daemons that speak TLS; give access.certificate and access.key, too"});
   }
   for (const std::string key : {"http", "admin"}) {
     const std::string listen = TextAt(json, ("/" + key + "/listen").c_str());
     const ConfigJson::json_pointer insecure("/" + key + "/insecure");
     if (listen.empty() || IsLoopback(listen) || (has_certificate && has_tokens)) continue;
     if (json.contains(insecure) && json.at(insecure) == true) continue;
-    errors.push_back({key + ".listen",
-                      fmt::format("{}: other machines reach this address, and {}. Give access.certificate, access.key and "
-                                  "access.tokens, listen on 127.0.0.1, or, where the network itself keeps strangers "
-                                  "out, set \"{}\": {{\"insecure\": true}}",
-                                  ShowValue(listen),
-                                  has_certificate ? "nobody is asked for a token"
-                                  : has_tokens    ? "tokens would travel unencrypted"
-                                                  : "anybody may ask and change all",
-                                  key)});
+    errors.push_back(
+        {key + ".listen",
+         fmt::format("{}: other machines reach this address, and {}. Give access.certificate, access.key and "
+                     "access.tokens, listen on 127.0.0.1, or, where the network itself keeps strangers "
+                     "out, set \"{}\": {{\"insecure\": true}}",
+                     ShowValue(listen),
+                     has_certificate ? "nobody is asked for a token"
+                     : has_tokens    ? "tokens would travel unencrypted"
+                                     : "anybody may ask and change all",
+                     key)});
   }
-  if (!TextAt(json, "/admin/listen").empty() && TextAt(json, "/admin/listen") == TextAt(json, "/http/listen") &&
+  if (!TextAt(json, "/admin/listen").empty() &&
+      TextAt(json, "/admin/listen") == TextAt(json, "/http/listen") &&
       !TextAt(json, "/http/listen").ends_with(":0")) {
-    errors.push_back({"admin.listen", "is http.listen as well; choose another port, or null for one port of all pages"});
+    errors.push_back(
+        {"admin.listen", "is http.listen as well; choose another port, or null for one port of all pages"});
   }
 }
 

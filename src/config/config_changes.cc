@@ -9,8 +9,8 @@ class Comparison {
  public:
   std::vector<ConfigChange> changes;
 
-  void Section(const ConfigNode& node, const ConfigJson& running, const ConfigJson& read, const std::string& path,
-               const ConfigJson::json_pointer& at) {
+  void Section(const ConfigNode& node, const ConfigJson& running, const ConfigJson& read,
+               const std::string& path, const ConfigJson::json_pointer& at) {
     for (const ConfigNode& child : node.children) {
       const auto before = running.find(child.name);
       const auto now = read.find(child.name);

@@ -310,8 +310,9 @@ constexpr ConfigKey kKeys[] = {
     {.path = "http.listen",
      .default_json = R"("127.0.0.1:8080")",
      .rule = &kListenAddress,
-     .meaning = "Where look-ups are answered; all pages, where admin.listen is null. Beyond loopback it takes "
-                "TLS and tokens (access), or insecure."},
+     .meaning =
+         "Where look-ups are answered; all pages, where admin.listen is null. Beyond loopback it takes "
+         "TLS and tokens (access), or insecure."},
     {.path = "http.insecure",
      .type = kBoolean,
      .default_json = "false",
@@ -353,13 +354,17 @@ constexpr ConfigKey kKeys[] = {
      .meaning = "Requests a second of one client; more get 429. A client may also have three quarters of the "
                 "memory of bodies."},
 
-    {.path = "admin", .type = kSection, .default_json = "{}", .meaning = "Status, metrics and changes: docs/HTTP.md."},
+    {.path = "admin",
+     .type = kSection,
+     .default_json = "{}",
+     .meaning = "Status, metrics and changes: docs/HTTP.md."},
     {.path = "admin.listen",
      .default_json = "null",
      .nullable = true,
      .rule = &kListenAddress,
-     .meaning = "Where all pages are answered, e.g. \"127.0.0.1:8081\"; http.listen then answers look-ups alone. "
-                "null: http.listen answers all pages."},
+     .meaning =
+         "Where all pages are answered, e.g. \"127.0.0.1:8081\"; http.listen then answers look-ups alone. "
+         "null: http.listen answers all pages."},
     {.path = "admin.insecure",
      .type = kBoolean,
      .default_json = "false",
@@ -368,7 +373,8 @@ constexpr ConfigKey kKeys[] = {
     {.path = "access",
      .type = kSection,
      .default_json = "{}",
-     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. A file that changes is read again within a second."},
+     .meaning = "TLS and tokens of both listeners: docs/HTTP.md. A file that changes is read again within a "
+                "second."},
     {.path = "access.certificate",
      .default_json = "null",
      .nullable = true,
@@ -389,8 +395,9 @@ constexpr ConfigKey kKeys[] = {
      .default_json = "null",
      .nullable = true,
      .rule = &kPath,
-     .meaning = "File of tokens, a line each: ROLE NAME TOKEN, with a role of read, write or admin. null: nobody is "
-                "asked for one."},
+     .meaning =
+         "File of tokens, a line each: ROLE NAME TOKEN, with a role of read, write or admin. null: nobody is "
+         "asked for one."},
     {.path = "access.audit_users",
      .type = kChoice,
      .default_json = R"("hashed")",

@@ -92,7 +92,8 @@ ConfigJson SecretSchema() {
           {"oneOf", std::move(ways)}};
 }
 
-constexpr std::string_view kTableHead = "| key | default | must be | takes effect | meaning |\n| --- | --- | --- | --- | --- |\n";
+constexpr std::string_view kTableHead =
+    "| key | default | must be | takes effect | meaning |\n| --- | --- | --- | --- | --- |\n";
 
 void AppendRow(const ConfigKey& key, std::string& out) {
   std::string fallback = key.default_json.empty() ? "none" : fmt::format("`{}`", key.default_json);

@@ -141,7 +141,7 @@ class PublishFlow {
   static constexpr int64_t kNoOffset = -1;
 
  private:
-  static constexpr size_t kGroup = 32;       // rendered together
+  static constexpr size_t kGroup = 32;  // rendered together
   static constexpr std::chrono::milliseconds kRetiredDebounce{1000};
   static constexpr size_t kRetryDelays = 8;  // from half a second to a minute
   // Of a user who comes from a mark, no event's time is known: no latency is told of it.

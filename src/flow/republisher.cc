@@ -31,7 +31,8 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
       swept_through_(std::numeric_limits<int32_t>::min()),
       rendered_day_(is_new) {
   const MutexLock lock(mutex_);
-  for (const FilterPolicy& filter : filters_) renderings_.push_back({filter.RenderingHash(), VersionOf(filter)});
+  for (const FilterPolicy& filter : filters_)
+    renderings_.push_back({filter.RenderingHash(), VersionOf(filter)});
 }
 
 // A reload may have changed how snapshots are made. Those that were made before lie in the store, or in tails

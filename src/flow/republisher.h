@@ -105,7 +105,7 @@ class Republisher final : public CheckpointPart {
   std::atomic<uint64_t> users_made_due_{0};
   std::atomic<uint64_t> endings_due_{0};  // seen so far
 
-  mutable Mutex mutex_;                     // never held while the store is read
+  mutable Mutex mutex_;  // never held while the store is read
   struct Rendering {
     uint64_t hash = 0;     // FilterPolicy::RenderingHash
     uint32_t version = 0;  // of the policy that it is of: Step comes by too often to hash it each time

@@ -73,7 +73,8 @@ bool GroupProducer::TrySend(std::string_view item_id, const ItemGroup* group) {
       impl.client.get(), RD_KAFKA_V_RKT(impl.topic.get()), RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(item_id.data(), item_id.size()),
       RD_KAFKA_V_VALUE(value, impl.value.size()),
-      RD_KAFKA_V_HEADER(kDecidedByHeader, decided_by.data(), static_cast<ssize_t>(decided_by.size())), RD_KAFKA_V_END);
+      RD_KAFKA_V_HEADER(kDecidedByHeader, decided_by.data(), static_cast<ssize_t>(decided_by.size())),
+      RD_KAFKA_V_END);
   const bool taken = error == RD_KAFKA_RESP_ERR_NO_ERROR;
   if (!taken && error != RD_KAFKA_RESP_ERR__QUEUE_FULL && impl.failure.empty())
     impl.failure = rd_kafka_err2str(error);

@@ -75,7 +75,8 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
   const auto place = Find(filter, user_id);
   if (!place) return Fail(place.error());
   const auto& snapshot = config_.filters[place->filter_index].snapshot;
-  SnapshotShape shape = snapshot ? snapshot->policy.shape() : SnapshotShape();  // not published, it is still served
+  SnapshotShape shape =
+      snapshot ? snapshot->policy.shape() : SnapshotShape();  // not published, it is still served
   if (question.format) shape.format = *question.format;
   if (question.false_positive_rate) shape.false_positive_rate = *question.false_positive_rate;
   if (Status possible = CheckShape(shape); !possible) {

@@ -109,8 +109,9 @@ Credentials::Stamp Credentials::StampOf() const {
   for (const std::string* path : {&files_.certificate, &files_.key, &files_.ca, &files_.tokens}) {
     struct stat now {};
     if (path->empty() || stat(path->c_str(), &now) != 0) now = {};
-    stamp.insert(stamp.end(), {static_cast<int64_t>(now.st_ino), static_cast<int64_t>(now.st_size),
-                               now.st_mtim.tv_sec, now.st_mtim.tv_nsec, now.st_ctim.tv_sec, now.st_ctim.tv_nsec});
+    stamp.insert(stamp.end(),
+                 {static_cast<int64_t>(now.st_ino), static_cast<int64_t>(now.st_size), now.st_mtim.tv_sec,
+                  now.st_mtim.tv_nsec, now.st_ctim.tv_sec, now.st_ctim.tv_nsec});
   }
   return stamp;
 }

@@ -65,7 +65,8 @@ HttpResponse Unanswered(std::string_view detail, std::string_view target) {
 struct Forwarder::Impl {
   using Give = std::function<void(HttpResponse)>;
   struct Connection {
-    Connection(asio::io_context& io, std::shared_ptr<TlsContext> with) : stream(io), context(std::move(with)) {
+    Connection(asio::io_context& io, std::shared_ptr<TlsContext> with)
+        : stream(io), context(std::move(with)) {
       if (context) tls.emplace(stream, context->context);
     }
     beast::tcp_stream stream;

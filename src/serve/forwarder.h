@@ -19,11 +19,11 @@ class Forwarder final : public ForwardPort {
  public:
   struct Options {
     std::function<bool(std::string_view address)> allows;
-    std::string instance;         // of this daemon, for the others' logs
-    std::string token;            // they ask for it
+    std::string instance;                              // of this daemon, for the others' logs
+    std::string token;                                 // they ask for it
     std::function<std::shared_ptr<TlsContext>()> tls;  // asked for each connection; empty, or nullptr: plain
-    size_t under_way_max = 64;    // of each daemon; 503 beyond
-    size_t bytes_max = 16 << 20;  // of requests under way; 503 beyond
+    size_t under_way_max = 64;                         // of each daemon; 503 beyond
+    size_t bytes_max = 16 << 20;                       // of requests under way; 503 beyond
     size_t answer_bytes_max = 8 << 20;
   };
   explicit Forwarder(Options options);

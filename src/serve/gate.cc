@@ -24,7 +24,8 @@ std::string SubjectOf(const PageAccess& page, bool hash_users) {
   if (!decoded) return std::string(page.subject.substr(0, 128));
   if (!page.subject_is_user || !hash_users) return *decoded;
   std::string hex;
-  for (const char byte : ToBytes(UserKeyOf(*decoded))) hex += fmt::format("{:02x}", static_cast<uint8_t>(byte));
+  for (const char byte : ToBytes(UserKeyOf(*decoded)))
+    hex += fmt::format("{:02x}", static_cast<uint8_t>(byte));
   return hex;
 }
 
@@ -61,7 +62,8 @@ TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
 
 std::optional<HttpResponse> Gate::Refuse(const PageAccess& page, const HttpRequest& request) const {
   if (options_.queries_only && !page.is_query) {
-    return Problem(404, fmt::format("{} isn't on this port: {} has it", page.route, options_.elsewhere), request.target);
+    return Problem(404, fmt::format("{} isn't on this port: {} has it", page.route, options_.elsewhere),
+                   request.target);
   }
   if (page.role == Role::kNone) return std::nullopt;
   const TokenTable::Holder holder = HolderOf(request);

@@ -14,9 +14,9 @@ namespace seen {
 /// What a page asks of whoever wants it.
 struct PageAccess {
   Role role = Role::kRead;
-  bool is_query = false;       // http.listen serves it even where the other pages have a listener of their own
-  bool is_change = false;      // goes into the audit log
-  std::string_view route;      // its pattern
+  bool is_query = false;   // http.listen serves it even where the other pages have a listener of their own
+  bool is_change = false;  // goes into the audit log
+  std::string_view route;  // its pattern
   std::string_view subject{};  // percent-encoded segment that it is about; empty: none
   bool subject_is_user = false;
 };
@@ -27,8 +27,8 @@ class Gate {
   struct Options {
     bool queries_only = false;
     std::function<std::shared_ptr<const TokenTable>()> tokens;  // empty, or nullptr: nobody is asked
-    std::string cluster_token;        // daemons that pass requests on have it; empty: they are asked as others
-    std::string elsewhere;            // with queries_only: the key of the listener that has the other pages
+    std::string cluster_token;  // daemons that pass requests on have it; empty: they are asked as others
+    std::string elsewhere;      // with queries_only: the key of the listener that has the other pages
     bool audit_hashes_users = true;
   };
   Gate() = default;

@@ -1,5 +1,6 @@
 #pragma once
-// What one client may take of a server. A client is an address: the whole of an IPv4 one, the /64 of an IPv6 one.
+// What one client may take of a server. A client is an address: the whole of an IPv4 one, the /64 of an IPv6
+// one.
 
 #include <atomic>
 #include <boost/asio/ip/address.hpp>

@@ -19,7 +19,8 @@ class HttpConnection {
   using Error = boost::system::error_code;
 
   /// `tls`: nullptr: plain.
-  HttpConnection(Socket socket, std::shared_ptr<TlsContext> tls) : socket_(std::move(socket)), context_(std::move(tls)) {
+  HttpConnection(Socket socket, std::shared_ptr<TlsContext> tls)
+      : socket_(std::move(socket)), context_(std::move(tls)) {
     if (context_) tls_.emplace(socket_, context_->context);
   }
 

@@ -17,9 +17,9 @@ struct HttpRequest {
   std::string_view target;     // as sent, percent-encoded: "/v1/filters/default/users/u%201"
   std::string_view body = {};  // whole; transfer coding removed
   std::string_view content_type = {};
-  std::string_view hop = {};          // Seen-Hop: the daemon that passed it on; empty: a client asks
-  std::string_view token = {};        // Seen-Token: what that daemon knows
-  std::string_view deadline_ms = {};  // Seen-Deadline-Ms: how long whoever asks waits
+  std::string_view hop = {};            // Seen-Hop: the daemon that passed it on; empty: a client asks
+  std::string_view token = {};          // Seen-Token: what that daemon knows
+  std::string_view deadline_ms = {};    // Seen-Deadline-Ms: how long whoever asks waits
   std::string_view authorization = {};  // Authorization, as sent
   std::string_view remote = {};         // the client's ADDRESS:PORT
 };

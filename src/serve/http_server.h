@@ -30,8 +30,8 @@ struct HttpOptions {
   size_t connections_max = 1024;                      // 503 beyond
   size_t client_connections_max = 1024;               // of one client (http_clients.h); 503 beyond
   size_t client_bodies_bytes_max = SIZE_MAX;          // of one client, of bodies_bytes_max; 503 beyond
-  uint32_t client_requests_per_s_max = 1'000'000'000; // of one client; 429 beyond
-  size_t pipeline_max = 64;                           // answers gathered before they are written
+  uint32_t client_requests_per_s_max = 1'000'000'000;  // of one client; 429 beyond
+  size_t pipeline_max = 64;                            // answers gathered before they are written
 };
 
 class HttpServer {
@@ -52,7 +52,8 @@ class HttpServer {
   /// listened on (not an address, taken, not allowed): the message names `options.key` and the remedy.
   /// `rules`: none: all bodies up to `body_bytes_max` are taken. `tls`: none: all connections are plain.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
-                                                   Observer observer = {}, BodyRules rules = {}, TlsOfNow tls = {});
+                                                   Observer observer = {}, BodyRules rules = {},
+                                                   TlsOfNow tls = {});
   ~HttpServer();  // Stop()
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

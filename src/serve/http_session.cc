@@ -61,8 +61,9 @@ std::string RemoteText(const asio::ip::tcp::endpoint& remote) {
 
 }  // namespace
 
-HttpSession::HttpSession(Socket socket, const asio::ip::tcp::endpoint& remote, std::shared_ptr<TlsContext> tls,
-                         std::shared_ptr<HttpClientShare> client, HttpShared& shared)
+HttpSession::HttpSession(Socket socket, const asio::ip::tcp::endpoint& remote,
+                         std::shared_ptr<TlsContext> tls, std::shared_ptr<HttpClientShare> client,
+                         HttpShared& shared)
     : connection_(std::move(socket), std::move(tls)),
       address_(remote.address()),
       remote_(RemoteText(remote)),
@@ -230,8 +231,9 @@ void HttpSession::CheckHeader() {
     return Reject(417, "the only expectation that this server knows is 100-continue");
   }
   const bool client_waits = expects && input_.size() == 0;
-  const bool may_ask = client_ == nullptr ||
-                       client_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
+  const bool may_ask =
+      client_ == nullptr ||
+      client_->MayAsk(request_started_, shared_.limits.requests_per_s_max.load(std::memory_order_relaxed));
   if (parser_->is_done()) {
     if (!may_ask) body_rule_.refusal = TooManyRequests();
     return;
@@ -274,8 +276,9 @@ HttpResponse HttpSession::TooManyRequests() const {
                   {"requests_per_s_max", shared_.limits.requests_per_s_max.load()},
                   {"lines_held_back", shared_.log_budget.TakeHeldBack()}});
   }
-  HttpResponse response = Problem(429, "this client asks more often than http.client_requests_per_s_max allows; ask later",
-                                  View(parser_->get().target()));
+  HttpResponse response =
+      Problem(429, "this client asks more often than http.client_requests_per_s_max allows; ask later",
+              View(parser_->get().target()));
   response.headers.emplace_back("Retry-After", "1");
   response.route = kRouteNone;
   return response;
@@ -310,9 +313,9 @@ std::string HttpSession::TooLong() const {
     return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
-         " bytes, the most that fits into the memory of bodies: " + std::to_string(body_share_.budget().total()) +
-         " bytes, of which this one takes " + std::to_string(bytes_a_byte) +
-         " for each of its own. Send less, or raise store.memory_mib";
+         " bytes, the most that fits into the memory of bodies: " +
+         std::to_string(body_share_.budget().total()) + " bytes, of which this one takes " +
+         std::to_string(bytes_a_byte) + " for each of its own. Send less, or raise store.memory_mib";
 }
 
 HttpRequest HttpSession::RequestOf(std::string_view body) const {
@@ -476,13 +479,14 @@ void HttpSession::Linger() {
 
 void HttpSession::Drain() {
   // Of the socket itself: nobody looks at it, so nobody deciphers it.
-  connection_.socket().async_read_some(
-      input_.prepare(kReadBodyBytes), [self = shared_from_this()](Error error, size_t bytes) {
-        if (self->phase_ == Phase::kClosed) return;
-        self->lingered_bytes_ += bytes;
-        if (error || self->lingered_bytes_ > kLingeredBytesMax) return self->Close();
-        self->Drain();
-      });
+  connection_.socket().async_read_some(input_.prepare(kReadBodyBytes),
+                                       [self = shared_from_this()](Error error, size_t bytes) {
+                                         if (self->phase_ == Phase::kClosed) return;
+                                         self->lingered_bytes_ += bytes;
+                                         if (error || self->lingered_bytes_ > kLingeredBytesMax)
+                                           return self->Close();
+                                         self->Drain();
+                                       });
 }
 
 void HttpSession::Close() {

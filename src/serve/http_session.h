@@ -124,10 +124,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
   BudgetShare body_share_{client_ ? client_->bodies : shared_.bodies};  // of the request under way
-  BodyRule body_rule_;                      // likewise
-  bool more_input_ = false;                 // stopped at pipeline_max: input_ may hold a whole request
-  bool closing_ = false;                    // after output_ is written
-  bool timed_out_ = false;                  // the read was cancelled by the deadline
+  BodyRule body_rule_;                                                  // likewise
+  bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
+  bool closing_ = false;     // after output_ is written
+  bool timed_out_ = false;   // the read was cancelled by the deadline
 
   bool awaiting_ = false;  // the request under way is answered later: nothing behind it is looked at
   std::optional<HttpResponse> awaited_;  // has come

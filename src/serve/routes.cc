@@ -214,7 +214,8 @@ HttpResponse ReloadConfiguration(ReloadPort* reload, const HttpRequest& request)
   if (reload == nullptr) return Problem(503, "starting: there is nothing to reload yet", request.target);
   const auto report = reload->Run();
   if (!report) return Problem(report.error(), request.target);
-  const nlohmann::ordered_json json = {{"applied", report->applied}, {"waits_for_restart", report->waits_for_restart}};
+  const nlohmann::ordered_json json = {{"applied", report->applied},
+                                       {"waits_for_restart", report->waits_for_restart}};
   return Answer(kJson, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
@@ -369,7 +370,8 @@ HttpResponse Routes::Forward(std::vector<std::string> addresses, const HttpReque
 
 // Whoever passes requests on says so: else a request could go round.
 std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
-  if (request.hop.empty() || cluster_.token.empty() || EqualSecrets(request.token, cluster_.token)) return std::nullopt;
+  if (request.hop.empty() || cluster_.token.empty() || EqualSecrets(request.token, cluster_.token))
+    return std::nullopt;
   return Problem(
       403, "Seen-Token: it isn't the token of this daemon, cluster.token. Give all daemons the same one",
       request.target);

@@ -189,7 +189,8 @@ MetricFamily CertificateNotAfter(const DaemonStatus& status) {
                       MetricType::Gauge,
                       {}};
   const TimeMs not_after = status.access.certificate_not_after;
-  if (not_after.value > 0) family.metric.push_back(Sample(MetricType::Gauge, static_cast<double>(not_after.value) / 1000));
+  if (not_after.value > 0)
+    family.metric.push_back(Sample(MetricType::Gauge, static_cast<double>(not_after.value) / 1000));
   return family;
 }
 

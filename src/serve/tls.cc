@@ -28,15 +28,18 @@ Result<std::shared_ptr<TlsContext>> MakeServerTls(const std::string& certificate
   auto tls = std::make_shared<TlsContext>(TlsContext{ssl::context(ssl::context::tls_server)});
   SSL_CTX* const native = tls->context.native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-  SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_options(native,
+                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);  // an idle connection keeps little
   error_code error;
   tls->context.use_certificate_chain_file(certificate, error);
-  if (error) return Bad("certificate", certificate, error, "give a PEM file, the server's own certificate first");
+  if (error)
+    return Bad("certificate", certificate, error, "give a PEM file, the server's own certificate first");
   // Else OpenSSL would ask a terminal for it.
   tls->context.set_password_callback([](size_t, ssl::context::password_purpose) { return std::string(); });
   tls->context.use_private_key_file(key, ssl::context::pem, error);
-  if (error) return Bad("key", key, error, "give a PEM file without a passphrase that belongs to the certificate");
+  if (error)
+    return Bad("key", key, error, "give a PEM file without a passphrase that belongs to the certificate");
   tls->not_after = NotAfter(native);
   return tls;
 }

@@ -60,8 +60,8 @@ Result<TokenTable> TokenTable::Parse(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto bad = [number](std::string_view what) {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("line {}: {}; a line is ROLE NAME TOKEN, e.g. \"read recall-stage TOKEN\"", number,
-                              what));
+                  fmt::format("line {}: {}; a line is ROLE NAME TOKEN, e.g. \"read recall-stage TOKEN\"",
+                              number, what));
     };
     const std::string_view role_word = TakeWord(line);
     if (role_word.empty() || role_word.starts_with('#')) continue;
@@ -85,7 +85,8 @@ Result<TokenTable> TokenTable::Parse(std::string_view text) {
     table.entries_.push_back({digest, {role, std::string(name)}});
   }
   if (table.entries_.empty()) {
-    return Fail(Code::kInvalidArgument, "there is no token; a line is ROLE NAME TOKEN, e.g. \"read recall-stage TOKEN\"");
+    return Fail(Code::kInvalidArgument,
+                "there is no token; a line is ROLE NAME TOKEN, e.g. \"read recall-stage TOKEN\"");
   }
   return table;
 }

@@ -73,7 +73,8 @@ void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning
   app.add_option("--http", address.base, meaning)->envname("SEEN_HTTP")->capture_default_str();
   app.add_option("--token-file", address.token_file, "a file with a token, where the daemon asks for one")
       ->envname("SEEN_TOKEN_FILE");
-  app.add_option("--ca", address.ca, "PEM file of CAs, of which one signed the daemon's certificate; else the machine's")
+  app.add_option("--ca", address.ca,
+                 "PEM file of CAs, of which one signed the daemon's certificate; else the machine's")
       ->envname("SEEN_CA");
 }
 

@@ -194,7 +194,7 @@ def test_a_certificate_is_replaced_without_a_restart(locked, authority, tmp_path
     connection.request("GET", "/v1/status", headers={"Authorization": f"Bearer {TOKENS['read']}"})
     assert connection.getresponse().status == 200, "a connection that was open goes on"
     connection.close()
-    not_after = re.search(r"seen_certificate_not_after_seconds (\S+)", client.ask("GET", "/metrics").text)
+    not_after = re.search(r"^seen_certificate_not_after_seconds (\S+)", client.ask("GET", "/metrics").text, re.M)
     assert 29 * 86_400 < float(not_after[1]) - time.time() < 31 * 86_400
 
 
@@ -248,14 +248,14 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
     assert run("unseen", "u1", "i1", "i2", *there)[0].split() == ["i2"]
     said = run("status", "--http", f"https://{locked.admin}", "--token-file", token, status=1)[1]
     assert "--ca" in said and "certificate" in said
-    said = run("status", "--http", f"https://{locked.admin}", "--ca", authority.certificate, status=1)[1]
+    said = run("status", "--http", f"https://{locked.admin}", "--ca", authority.certificate, status=2)[1]
     assert "Bearer TOKEN" in said
     said = run("status", *there[:4], "--token-file", tmp_path / "none", status=2)[1]
     assert "--token-file" in said
     said = run("status", "--http", f"http://{locked.admin}", "--token-file", token, status=2)[1]
     assert "TLS" in said
     token.write_text(TOKENS["read"])
-    said = run("erase", "u1", "--yes", *there, status=1)[1]
+    said = run("erase", "u1", "--yes", *there, status=2)[1]
     assert "needs write" in said and TOKENS["read"] not in said
     environment = {**os.environ, "SEEN_HTTP": there[1], "SEEN_CA": str(there[3]), "SEEN_TOKEN_FILE": str(token)}
     done = subprocess.run([str(SEENCTL), "unseen", "u1", "i1"], env=environment, capture_output=True, text=True, timeout=60)

@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "tools/ask/calendar.h"
 #include "base/host_port.h"
+#include "tools/ask/calendar.h"
 #include "tools/ask/daemon_client.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
@@ -76,10 +76,9 @@ class FillDaemons {
   int32_t partitions() const { return partitions_; }
   std::map<std::string, DaemonClient>& all() { return daemons_; }
 
-
  private:
-  /// Where another daemon is asked. Routes name http.listen: where the named daemon was asked by another port,
-  /// that of admin.listen, the others are asked by that port, too.
+  /// Where another daemon is asked. Routes name http.listen: where the named daemon was asked by another
+  /// port, that of admin.listen, the others are asked by that port, too.
   std::string OtherBase(const std::string& address, const Json& routes) const {
     const std::string& named = options_.daemon.http.base;
     const size_t place = named.find("://") + 3;
@@ -89,7 +88,8 @@ class FillDaemons {
     for (const Json& route : routes) {
       const Json own = route.value("address", Json(nullptr));
       if (!route.value("here", false) || !own.is_string()) continue;
-      if (SplitHostPort(own.get<std::string>()).port != SplitHostPort(asked).port) port = SplitHostPort(asked).port;
+      if (SplitHostPort(own.get<std::string>()).port != SplitHostPort(asked).port)
+        port = SplitHostPort(asked).port;
     }
     return fmt::format("{}{}:{}", named.substr(0, place), address.substr(0, address.rfind(':')), port);
   }

@@ -88,8 +88,10 @@ struct HttpClient::Connection {
   }
 
   std::string Remedy(const error_code& outcome) const {
-    if (outcome.category() == asio::error::get_ssl_category() || outcome == asio::ssl::error::stream_truncated) {
-      return fmt::format("does the server speak TLS with a certificate for {} that --ca signs ({})?", host, option);
+    if (outcome.category() == asio::error::get_ssl_category() ||
+        outcome == asio::ssl::error::stream_truncated) {
+      return fmt::format("does the server speak TLS with a certificate for {} that --ca signs ({})?", host,
+                         option);
     }
     return fmt::format("is {} running there ({})?", option == "--http" ? "seend" : "the server", option);
   }
@@ -145,9 +147,8 @@ struct HttpClient::Connection {
       if (fresh || anything_read) break;
     }
     if (outcome) {
-      return Fail(Code::kUnavailable,
-                  fmt::format("{}://{}:{}{}: {}; {}", tls_context ? "https" : "http", host, port, target,
-                              outcome.message(), Remedy(outcome)));
+      return Fail(Code::kUnavailable, fmt::format("{}://{}:{}{}: {}; {}", tls_context ? "https" : "http",
+                                                  host, port, target, outcome.message(), Remedy(outcome)));
     }
     if (response.need_eof()) Close();
     const auto header = [&](auto name) {
@@ -222,9 +223,11 @@ Result<HttpClient> HttpClient::Make(const DaemonAddress& address, std::chrono::m
     if (!token) return Fail(Code::kInvalidArgument, "--token-file: " + token.error().message);
     while (token->ends_with('\n') || token->ends_with('\r')) token->pop_back();
     if (token->empty() || token->find_first_of("\r\n ") != std::string::npos) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("--token-file: {}: expected one token alone, the third word of its line in access.tokens",
-                              address.token_file));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format(
+              "--token-file: {}: expected one token alone, the third word of its line in access.tokens",
+              address.token_file));
     }
     connection->headers.emplace_back("Authorization", "Bearer " + *token);
   }

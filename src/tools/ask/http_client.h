@@ -33,8 +33,9 @@ struct DaemonAddress {
 /// again where the daemon has closed it.
 class HttpClient {
  public:
-  /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], nothing behind it but one '/'. kInvalidArgument
-  /// otherwise, and where a file can't be read. `option`: where the address was given, for error messages.
+  /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], nothing behind it but one '/'.
+  /// kInvalidArgument otherwise, and where a file can't be read. `option`: where the address was given, for
+  /// error messages.
   static Result<HttpClient> Make(const DaemonAddress& address,
                                  std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
                                  std::string_view option = "--http");

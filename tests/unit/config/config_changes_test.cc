@@ -5,7 +5,8 @@
 namespace seen {
 namespace {
 
-ConfigJson Effective(std::vector<std::string> overrides, std::string_view text = R"({"kafka":{"brokers":"a:1"},
+ConfigJson Effective(std::vector<std::string> overrides,
+                     std::string_view text = R"({"kafka":{"brokers":"a:1"},
     "filters":[{"name":"home","snapshot":{"topic":"h"}},{"name":"video","snapshot":{"topic":"v"}}]})") {
   const auto config = LoadConfig(text, overrides);
   EXPECT_TRUE(config) << (config ? "" : config.error().front().message);
@@ -36,7 +37,8 @@ TEST(ConfigChanges, SayWhichOnesAReloadApplies) {
 
 TEST(ConfigChanges, TakeListsOfAnotherLengthAndOtherNamesAsAWhole) {
   const ConfigJson two = Effective({});
-  const ConfigJson one = Effective({}, R"({"kafka":{"brokers":"a:1"},"filters":[{"name":"home","snapshot":{"topic":"h"}}]})");
+  const ConfigJson one =
+      Effective({}, R"({"kafka":{"brokers":"a:1"},"filters":[{"name":"home","snapshot":{"topic":"h"}}]})");
   EXPECT_EQ(Changes(two, one), Pairs({{"filters", false}}));
   EXPECT_EQ(Changes(two, Effective({"filters[0].name=news", "filters[0].snapshot.debounce_ms=5"})),
             Pairs({{"filters[0]", false}}));

@@ -184,7 +184,8 @@ TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
   Send(Event("exposed", "a", kNow, "u5"));
   Publish();
   const uint64_t before = topic.sent_total;
-  options.filters[0].snapshot->Change({SnapshotFormat::kSplitBlockBloom, 0.001}, std::chrono::milliseconds(10));
+  options.filters[0].snapshot->Change({SnapshotFormat::kSplitBlockBloom, 0.001},
+                                      std::chrono::milliseconds(10));
   Publish();
   Checkpoint();
   Publish();
