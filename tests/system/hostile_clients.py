@@ -1,6 +1,7 @@
 """A thousand connections that mean harm, from one thread: slow headers, slow bodies, huge lengths, handshakes again and
 again. They live on loopback, and end with the process or when told."""
 
+import random
 import selectors
 import socket
 import ssl
@@ -78,7 +79,7 @@ class Crowd:
         def add(kind):
             one = self._open(kind)
             selector.register(one["socket"], selectors.EVENT_READ, one)
-            due.append((time.monotonic(), one))
+            due.append((time.monotonic() + random.random() * DRIP_S, one))  # not all at the same moment
 
         def close(one):
             if one["socket"].fileno() < 0:
@@ -87,6 +88,7 @@ class Crowd:
             one["socket"].close()
             self.ended += 1
             add(one["kind"])
+        begun = time.monotonic()
         for number in range(self.count):
             add(KINDS[number % len(KINDS)])
         while not self.stopping.is_set():
@@ -106,8 +108,6 @@ class Crowd:
                 except (OSError, ssl.SSLError):
                     close(one)
             now = time.monotonic()
-            if due and due[0][0] > now:
-                continue
             todo = [one for at, one in due if at <= now]
             due[:] = [(at, one) for at, one in due if at > now]
             for one in todo:
@@ -124,7 +124,8 @@ class Crowd:
                     close(one)
                     continue
                 due.append((now + DRIP_S, one))
-            self.full.set()
+            if now - begun > DRIP_S:
+                self.full.set()
         for key in list(selector.get_map().values()):
             key.fileobj.close()
         selector.close()
