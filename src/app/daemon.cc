@@ -60,7 +60,9 @@ constexpr milliseconds kLastRekeyedAwaited{1000};
 constexpr milliseconds kLastGroupsAwaited{1500};
 
 /// What the start tries again; a stop that comes meanwhile is no failure.
-bool IsWaitedFor(Code code) { return code == Code::kUnavailable || code == Code::kNoSpace; }
+bool IsWaitedFor(Code code) {
+  return code == Code::kUnavailable || code == Code::kDenied || code == Code::kNoSpace;
+}
 
 class Daemon {
  public:

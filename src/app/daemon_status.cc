@@ -7,6 +7,7 @@
 #include "app/version.h"
 #include "flow/partition_flow.h"
 #include "kafka/client_settings.h"
+#include "kafka/missing_acls.h"
 #include "rocks/version.h"
 #include "rows/descriptor.h"
 #include "serve/readiness.h"
@@ -149,6 +150,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     status.not_ready_reason = problem_;
     status.input_retention_ms = retention_ms_;
   }
+  status.missing_acls = MissingAcls();
   const Consumer* const consumer = exposures ? &exposures->consumer() : nullptr;
   if (consumer) status.brokers_reachable = consumer->brokers_reachable();
   if (consumer) status.log_checks = consumer->logs_checked_total();

@@ -140,7 +140,7 @@ bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   const auto end = reader.End(partition);
   const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
   if (!known) {
-    const bool refused = known.error().code == Code::kRefused;
+    const bool refused = known.error().code == Code::kRefused || known.error().code == Code::kDenied;
     if (refused && unread_budget_.Allow())
       log::Error("state isn't sent to the state topic", {{"reason", known.error().message}});
     const MutexLock lock(shown_mutex_);
@@ -182,7 +182,7 @@ void StateStreams::Trim() {
     if (trim_budget_.Allow()) {
       log::Warning("superfluous records of the state topic can't be deleted",
                    {{"reason", deleted.error().message},
-                    {"remedy", "allow this daemon DELETE on the topic, or trim it by hand"}});
+                    {"remedy", "let this daemon delete records of the topic, or trim it by hand"}});
     }
     return;
   }
@@ -256,7 +256,8 @@ Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& i
                  {{"partition", identity.partition}, {"reason", error.message}});
       return {};
     }
-    if (!has_state || error.code != Code::kUnavailable || stop_.load()) return Fail(error);
+    const bool is_waited_for = error.code == Code::kUnavailable || error.code == Code::kDenied;
+    if (!has_state || !is_waited_for || stop_.load()) return Fail(error);
     log::Warning("the state topic isn't asked for later state: it can't be read",
                  {{"partition", identity.partition}, {"reason", error.message}});
     return {};

@@ -12,6 +12,8 @@ std::string_view CodeName(Code code) {
       return "malformed";
     case Code::kUnavailable:
       return "unavailable";
+    case Code::kDenied:
+      return "denied";
     case Code::kNoSpace:
       return "no space";
     case Code::kCorrupt:

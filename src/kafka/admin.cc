@@ -48,8 +48,13 @@ Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono:
     const char* const detail = rd_kafka_topic_result_error_string(topics[0]);
     text = detail != nullptr ? detail : rd_kafka_err2str(error);
   }
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    kafka::NoteAllowed({.operation = AclOperation::kCreate, .topic = spec.name});
+    return true;
+  }
   if (error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return false;
+  const kafka::Access access{.operation = AclOperation::kCreate, .topic = spec.name};
+  if (kafka::IsDenied(error)) return kafka::FailWith(error, what, access);
   const auto code = error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? Code::kRefused : kafka::CodeOf(error);
   return Fail(code, what + ": " + text);
 }
@@ -61,38 +66,72 @@ using DeleteRecordsHandle =
 
 struct Admin::Impl {
   kafka::ClientHandle client;
+  std::string brokers;
+  ClientSettings settings;
+
+  Status MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const;
 };
+
+// Brokers leave a group that this client may not describe out of their list. So a member that never joins
+// looks for its coordinator, and hears of it.
+Status Admin::Impl::MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const {
+  constexpr int kSliceMs = 100;
+  auto conf = kafka::MakeConf(brokers, {}, settings, {{"group.id", group}, {"enable.auto.commit", "false"}});
+  if (!conf) return Fail(std::move(conf.error()));
+  const auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
+  if (!made) return Fail(made.error());
+  rd_kafka_poll_set_consumer(made->get());
+  const kafka::PartitionList asked(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(asked.get(), group.c_str(), 0);  // of any topic
+  const kafka::Access access{.operation = AclOperation::kDescribe, .group = group};
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  while (std::chrono::steady_clock::now() < until) {
+    const kafka::MessageHandle message(rd_kafka_consumer_poll(made->get(), kSliceMs));
+    auto error = message ? message->err : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = rd_kafka_committed(made->get(), asked.get(), kSliceMs);
+    if (error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+      return kafka::FailWith(error, "members of group \"" + group + "\"", access);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(error) != Code::kUnavailable) return {};
+  }
+  return Fail(Code::kUnavailable, "members of group \"" + group + "\": no answer");
+}
 
 Admin::Admin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Admin::~Admin() = default;
 
 Result<std::unique_ptr<Admin>> Admin::Open(const std::string& brokers, const ClientSettings& client) {
   // A consumer, never subscribed: unlike a producer's, its questions don't create topics.
-  auto conf = kafka::MakeConf(brokers, {}, client, {{"allow.auto.create.topics", "false"}});
+  // A broker that closes connections at once wants another security.protocol.
+  auto conf = kafka::MakeConf(brokers, {{"log.connection.close", "true"}}, client,
+                              {{"allow.auto.create.topics", "false"}});
   if (!conf) return Fail(std::move(conf.error()));
   auto made = kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(*conf));
   if (!made) return Fail(std::move(made.error()));
   auto impl = std::make_unique<Impl>();
   impl->client = std::move(*made);
+  impl->brokers = brokers;
+  impl->settings = client;
   return std::unique_ptr<Admin>(new Admin(std::move(impl)));
 }
 
-Result<int32_t> Admin::PartitionCount(const std::string& topic, std::chrono::milliseconds timeout) const {
-  auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout);
+Result<int32_t> Admin::PartitionCount(const std::string& topic, std::chrono::milliseconds timeout,
+                                      AclOperation used_for) const {
+  rd_kafka_poll(impl_->client.get(), 0);  // nobody else does: what is wrong with tokens is logged
+  auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout, used_for);
   if (!metadata) return Fail(std::move(metadata.error()));
   return (*metadata)->topics[0].partition_cnt;
 }
 
 Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const {
   TopicState state;
-  auto count = PartitionCount(spec.name, timeout);
+  auto count = PartitionCount(spec.name, timeout, spec.used_for);
   if (!count && count.error().code == Code::kNotFound) {
     auto created = CreateTopic(impl_->client.get(), spec, timeout);
     if (!created) return Fail(std::move(created.error()));
     state.created = *created;
     state.partitions = spec.partitions;
     if (state.created) return state;
-    count = PartitionCount(spec.name, timeout);
+    count = PartitionCount(spec.name, timeout, spec.used_for);
   }
   if (!count) return Fail(std::move(count.error()));
   state.partitions = *count;
@@ -101,7 +140,7 @@ Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::millis
                     " partitions, not " + std::to_string(spec.partitions);
   }
   for (const auto& [name, wanted] : spec.config) {
-    const auto found = TopicConfig(spec.name, name, timeout);
+    const auto found = TopicConfig(spec.name, name, timeout, spec.used_for);
     if (!found || !*found || **found == wanted) continue;
     state.warning += (state.warning.empty() ? "topic \"" + spec.name + "\" has " : "; ") + name + "=" +
                      **found + ", not " + wanted;
@@ -110,13 +149,15 @@ Result<TopicState> Admin::EnsureTopic(const TopicSpec& spec, std::chrono::millis
 }
 
 Result<std::optional<std::string>> Admin::TopicConfig(const std::string& topic, const std::string& name,
-                                                      std::chrono::milliseconds timeout) const {
-  return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout);
+                                                      std::chrono::milliseconds timeout,
+                                                      AclOperation used_for) const {
+  return kafka::DescribeTopicConfig(impl_->client.get(), topic, name, timeout, used_for);
 }
 
 Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
                             std::chrono::milliseconds timeout) const {
   const std::string what = "delete records of \"" + topic + "\"";
+  const kafka::Access access{.operation = AclOperation::kDelete, .topic = topic};
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(before.size())));
   for (const auto& [partition, offset] : before) {
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
@@ -132,13 +173,14 @@ Status Admin::DeleteRecords(const std::string& topic, const std::map<int32_t, in
   const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kafka::ToTimeout(timeout) + 500));
   if (!event) return Fail(Code::kUnavailable, what + ": no answer");
   if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return kafka::FailWith(error, what);
+    return kafka::FailWith(error, what, access);
   const auto* const deleted =
       rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()));
   for (int i = 0; i < deleted->cnt; ++i) {
     if (deleted->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return kafka::FailWith(deleted->elems[i].err, what);
+      return kafka::FailWith(deleted->elems[i].err, what, access);
   }
+  kafka::NoteAllowed(access);
   return {};
 }
 
@@ -148,40 +190,39 @@ Result<std::map<int32_t, int64_t>> Admin::Ends(const std::string& topic, std::sp
 }
 
 // Not by DescribeConsumerGroups: consumer_owners.cc says why.
-Result<std::optional<std::vector<std::string>>> Admin::GroupMembers(const std::string& group,
-                                                                    std::chrono::milliseconds timeout) const {
+Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
+                                                     std::chrono::milliseconds timeout) const {
+  const std::string what = "members of group \"" + group + "\"";
+  const kafka::Access access{.operation = AclOperation::kDescribe, .group = group};
   const rd_kafka_group_list* raw = nullptr;
   const auto error =
       rd_kafka_list_groups(impl_->client.get(), group.c_str(), &raw, kafka::ToTimeout(timeout));
   const std::unique_ptr<const rd_kafka_group_list, void (*)(const rd_kafka_group_list*)> groups(
       raw, rd_kafka_group_list_destroy);
-  const auto is_forbidden = [](rd_kafka_resp_err_t why) {
-    return why == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
-           why == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
-  };
-  if (is_forbidden(error)) return std::optional<std::vector<std::string>>();
   // A list that lacks a broker's groups may lack this one.
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR || !groups)
-    return kafka::FailWith(error, "members of group \"" + group + "\"");
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR || !groups) return kafka::FailWith(error, what, access);
   std::vector<std::string> members;
   for (int i = 0; i < groups->group_cnt; ++i) {
     const rd_kafka_group_info& one = groups->groups[i];
-    if (is_forbidden(one.err)) return std::optional<std::vector<std::string>>();
-    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return kafka::FailWith(one.err, "members of group \"" + group + "\"");
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(one.err, what, access);
     for (int m = 0; m < one.member_cnt; ++m) {
       std::string name = one.members[m].member_id;  // with a UUID behind it
       if (name.size() > kUuidBytes) name.resize(name.size() - kUuidBytes);
       members.push_back(name + " at " + one.members[m].client_host);
     }
   }
-  return std::optional(std::move(members));
+  if (members.empty()) {
+    if (Status may = impl_->MayDescribeGroup(group, timeout); !may) return Fail(may.error());
+  }
+  return members;
 }
 
 Status Admin::Ping(std::chrono::milliseconds timeout) const {
+  rd_kafka_poll(impl_->client.get(), 0);  // as in PartitionCount
   const rd_kafka_metadata_t* raw = nullptr;
   // Of the topics known here, that is none: the smallest question.
   const auto error = rd_kafka_metadata(impl_->client.get(), 0, nullptr, &raw, kafka::ToTimeout(timeout));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_poll(impl_->client.get(), 0);
   const kafka::MetadataHandle metadata(error == RD_KAFKA_RESP_ERR_NO_ERROR ? raw : nullptr);
   if (!metadata) return kafka::FailWith(error, "brokers");
   return {};

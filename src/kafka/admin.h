@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
+#include "kafka/missing_acls.h"
 
 namespace seen {
 
@@ -20,6 +21,7 @@ struct TopicSpec {
   int32_t partitions = 1;
   std::map<std::string, std::string>
       config;  // e.g. {"cleanup.policy", "compact"}; the broker's replication factor
+  AclOperation used_for = AclOperation::kRead;  // names the missing ACL where the topic can't be seen
 };
 
 struct TopicState {
@@ -37,19 +39,22 @@ class Admin {
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;
 
-  /// kNotFound: no such topic. Doesn't create it.
-  Result<int32_t> PartitionCount(const std::string& topic, std::chrono::milliseconds timeout) const;
+  /// kNotFound: no such topic. Doesn't create it. kDenied: an ACL for `used_for` is missing.
+  Result<int32_t> PartitionCount(const std::string& topic, std::chrono::milliseconds timeout,
+                                 AclOperation used_for = AclOperation::kRead) const;
 
   /// Creates the topic if it is missing. Never alters one that exists: what differs is in `warning`.
-  /// kRefused: the broker won't (authorization, policy). The embedded broker can't create topics this way: it
-  /// has its own.
+  /// kDenied: an ACL is missing. kRefused: the broker won't (policy). The embedded broker can't create topics
+  /// this way: it has its own.
   Result<TopicState> EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const;
 
-  /// One value of a topic's configuration, e.g. "retention.ms". nullopt: the broker doesn't say.
+  /// One value of a topic's configuration, e.g. "retention.ms". nullopt: the broker doesn't say. kDenied.
   Result<std::optional<std::string>> TopicConfig(const std::string& topic, const std::string& name,
-                                                 std::chrono::milliseconds timeout) const;
+                                                 std::chrono::milliseconds timeout,
+                                                 AclOperation used_for = AclOperation::kRead) const;
 
-  /// Deletes what stands before these offsets, by partition. kRefused: the broker won't; kUnavailable.
+  /// Deletes what stands before these offsets, by partition. kDenied; kRefused: the broker won't;
+  /// kUnavailable.
   Status DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
                        std::chrono::milliseconds timeout) const;
 
@@ -58,9 +63,9 @@ class Admin {
                                           std::chrono::milliseconds timeout) const;
 
   /// The members of a consumer group, as "instance at host" or "client id at host". A static member that has
-  /// stopped stays one until its session ends. nullopt: this client may not ask. kUnavailable.
-  Result<std::optional<std::vector<std::string>>> GroupMembers(const std::string& group,
-                                                               std::chrono::milliseconds timeout) const;
+  /// stopped stays one until its session ends. kDenied; kUnavailable.
+  Result<std::vector<std::string>> GroupMembers(const std::string& group,
+                                                std::chrono::milliseconds timeout) const;
 
   /// kUnavailable until some broker answers. For "brokers away" at start.
   Status Ping(std::chrono::milliseconds timeout) const;

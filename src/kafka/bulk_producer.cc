@@ -43,7 +43,8 @@ struct BulkProducer::Impl {
   /// at while there is room.
   Status WaitForRoom(rd_kafka_resp_err_t error, std::chrono::milliseconds timeout,
                      std::optional<std::chrono::steady_clock::time_point>& deadline) {
-    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL) return kafka::FailWith(error, "produce to " + options.topic);
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
+      return kafka::FailWith(error, "produce to " + options.topic, kafka::WriteTo(options.topic));
     const auto now = std::chrono::steady_clock::now();
     if (!deadline) deadline = now + timeout;
     if (now >= *deadline) {
@@ -72,7 +73,7 @@ struct BulkProducer::Impl {
   void OnDelivery(const rd_kafka_message_t& message) {
     const bool well = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
     (well ? delivered : failed).fetch_add(1, std::memory_order_relaxed);
-    if (!well) last_failure = rd_kafka_err2str(message.err);
+    if (!well) last_failure = kafka::Explain(message.err, kafka::WriteTo(options.topic));
     if (options.on_delivery) options.on_delivery(reinterpret_cast<uint64_t>(message._private), well);
   }
 };

@@ -50,22 +50,26 @@ constexpr std::array kReserved = {
     Reserved{"test.mock.num.brokers", "use --embedded-kafka"},
 };
 
-bool IsSecret(std::string_view property) {
+}  // namespace
+
+bool IsSecretSetting(std::string_view property) {
+  // librdkafka's: sasl.password, ssl.key.password, ssl.keystore.password, ssl.key.pem,
+  // sasl.oauthbearer.client.secret, sasl.oauthbearer.config (may hold one),
+  // sasl.oauthbearer.assertion.private.key.*, ssl_key and the like. And Java's sasl.jaas.config, which
+  // librdkafka refuses.
   for (const std::string_view part :
-       {"password", "secret", "key.pem", "private", "oauthbearer.config", "jaas"}) {
+       {"password", "passphrase", "secret", "key.pem", "private", "oauthbearer.config", "jaas"}) {
     if (property.find(part) != std::string_view::npos) return true;
   }
   return false;
 }
 
-}  // namespace
-
 std::vector<ClientSettingError> ClientSettingErrors(const ClientSettings& settings) {
   std::vector<ClientSettingError> errors;
   const kafka::ConfHandle conf(rd_kafka_conf_new());
   for (const auto& [property, value] : settings) {
-    const std::string shown =
-        "kafka.client." + property + ": \"" + (IsSecret(property) ? std::string("(hidden)") : value) + "\": ";
+    const std::string shown = "kafka.client." + property + ": \"" +
+                              (IsSecretSetting(property) ? std::string("(hidden)") : value) + "\": ";
     const Reserved* reserved = nullptr;
     for (const auto& candidate : kReserved) {
       if (candidate.property == property) reserved = &candidate;
@@ -80,7 +84,7 @@ std::vector<ClientSettingError> ClientSettingErrors(const ClientSettings& settin
       continue;
     }
     // librdkafka repeats the value in some messages.
-    const std::string why = IsSecret(property) ? "refused by librdkafka" : reason.data();
+    const std::string why = IsSecretSetting(property) ? "refused by librdkafka" : reason.data();
     errors.push_back({property, shown + why + " (librdkafka " + ClientLibraryVersion() + ")"});
   }
   return errors;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +26,9 @@ std::vector<ClientSettingError> ClientSettingErrors(const ClientSettings& settin
 
 /// The same as one kInvalidArgument with all messages, a line each.
 Status CheckClientSettings(const ClientSettings& settings);
+
+/// Whether a librdkafka property of this name holds a secret. Pure.
+bool IsSecretSetting(std::string_view property);
 
 /// session.timeout.ms as `settings` has it, or librdkafka's default.
 std::chrono::milliseconds SessionTimeout(const ClientSettings& settings);

@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "kafka/connection_trouble.h"
 #include "kafka/consumer_impl.h"
+#include "kafka/hidden_secrets.h"
 #include "kafka/topic_config.h"
 
 namespace seen {
@@ -155,6 +157,12 @@ ConsumedPartition* Consumer::Impl::Find(int32_t partition) {
   return index < partitions.size() ? &partitions[index] : nullptr;
 }
 
+void Consumer::Impl::Read() {
+  if (reachable && !troubled) return;
+  kafka::NoteAllowed({.topic = options.topic});
+  Answered();
+}
+
 void Consumer::Impl::Answered() {
   if (troubled.exchange(false)) {
     const MutexLock lock(problem_mutex);
@@ -165,10 +173,15 @@ void Consumer::Impl::Answered() {
 
 void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& text) {
   if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
+  if (kafka::IsDenied(error)) {
+    outages.fetch_add(1, std::memory_order_relaxed);
+    return NoteProblem(rd_kafka_err2name(error), kafka::NoteDenied(error, access()));
+  }
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
   if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__RESOLVE) doubted = true;
   outages.fetch_add(1, std::memory_order_relaxed);
-  NoteProblem(rd_kafka_err2name(error), text);
+  const std::string shown = kafka::WithoutSecrets(text);
+  NoteProblem(rd_kafka_err2name(error), shown + std::string(kafka::SecurityRemedy(shown)));
 }
 
 void Consumer::Impl::NoteProblem(const std::string& name, const std::string& text) {
@@ -188,7 +201,8 @@ Result<Watermarks> Consumer::Impl::QueryWatermarks(int32_t partition,
   const auto error = rd_kafka_query_watermark_offsets(Client().get(), options.topic.c_str(), partition,
                                                       &marks.low, &marks.high, kafka::ToTimeout(timeout));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition));
+    return kafka::FailWith(error, "watermarks of " + options.topic + "/" + std::to_string(partition),
+                           {.topic = options.topic, .only_describes = true});
   }
   return marks;
 }
@@ -323,12 +337,12 @@ Result<std::map<int32_t, int64_t>> Consumer::GroupCommitted(std::chrono::millise
   const std::string what = "committed offsets of " + impl_->options.group_id;
   if (const auto error = rd_kafka_committed(impl_->Client().get(), list.get(), kafka::ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::FailWith(error, what);
+    return kafka::FailWith(error, what, impl_->access());
   }
   std::map<int32_t, int64_t> offsets;
   for (int i = 0; i < list->cnt; ++i) {
     const auto& entry = list->elems[i];
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(entry.err, what);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(entry.err, what, impl_->access());
     offsets[entry.partition] = std::max<int64_t>(entry.offset, -1);
   }
   return offsets;

@@ -55,11 +55,18 @@ void Consumer::Impl::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic
       options.lease->Ended(entry.partition, SystemClock().Now());
     }
   }
-  if (worst == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  if (worst == RD_KAFKA_RESP_ERR_NO_ERROR) return Allowed();
   commits_failed.fetch_add(1);
   if (kafka::MayLog("commit failed")) {
     log::Warning("group commit failed, will be sent again", {{"error", rd_kafka_err2str(worst)}});
   }
+  if (kafka::IsDenied(worst)) kafka::NoteDenied(worst, access());
+}
+
+// Of the group and the topic, as a commit needs both.
+void Consumer::Impl::Allowed() {
+  kafka::NoteAllowed(access());
+  kafka::NoteAllowed({.topic = options.topic});
 }
 
 Status Consumer::Impl::PollControl(milliseconds timeout) {
@@ -130,6 +137,7 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
                                  const rd_kafka_topic_partition_list_t* partitions) {
   if (kind == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     Answered();
+    kafka::NoteAllowed(access());
     topic_away = false;
     log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
     for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
@@ -197,8 +205,11 @@ void Consumer::Impl::OpenPending() {
     rd_kafka_topic_partition_list_add(committed.get(), options.topic.c_str(), partition);
   }
   bool opened = false;
-  if (partition_count > 0 && rd_kafka_committed(Client().get(), committed.get(),
-                                                kafka::ToTimeout(kQuestion)) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+  const auto asked_committed =
+      partition_count > 0 ? rd_kafka_committed(Client().get(), committed.get(), kafka::ToTimeout(kQuestion))
+                          : RD_KAFKA_RESP_ERR__WAIT_COORD;
+  if (kafka::IsDenied(asked_committed)) NoteError(asked_committed, "committed offsets");
+  if (asked_committed == RD_KAFKA_RESP_ERR_NO_ERROR) {
     auto timeout = kQuestion;
     const auto asked = pending;
     owned.insert(asked.begin(), asked.end());
@@ -239,7 +250,7 @@ bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
                                    const rd_kafka_topic_partition_list_t* committed, milliseconds timeout,
                                    std::optional<int64_t>& start_offset) {
   const auto hold = [&](const Error& error) {
-    if (error.code == Code::kUnavailable || error.code == Code::kNotFound) {
+    if (error.code == Code::kUnavailable || error.code == Code::kDenied || error.code == Code::kNotFound) {
       NoteProblem("partition_not_ready", error.message);
       return false;
     }
@@ -253,7 +264,7 @@ bool Consumer::Impl::OpenPartition(int32_t partition, int32_t partition_count,
     const auto& entry = committed->elems[i];
     if (entry.partition != partition) continue;
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return hold({kafka::CodeOf(entry.err), rd_kafka_err2str(entry.err)});
+      return hold({kafka::CodeOf(entry.err), kafka::Explain(entry.err, access())});
     if (entry.offset >= 0) assignment.committed_offset = entry.offset;
   }
   auto start = rebalance.OnAssigned(assignment);

@@ -91,6 +91,8 @@ struct Consumer::Impl {
   /// The partition's worker's mutex is held. nullptr: never assigned.
   ConsumedPartition* Find(int32_t partition);
   void Answered();  // some broker answered
+  void Read();      // a broker let it read the topic
+  kafka::Access access() const { return {.topic = options.topic, .group = options.group_id}; }
   /// What keeps the consumer from reading: shown by last_problem, logged with back-off.
   void NoteError(rd_kafka_resp_err_t error, const std::string& text);
   void NoteProblem(const std::string& name, const std::string& text);
@@ -103,6 +105,7 @@ struct Consumer::Impl {
   bool OpenPartition(int32_t partition, int32_t partition_count,
                      const rd_kafka_topic_partition_list_t* committed, std::chrono::milliseconds timeout,
                      std::optional<int64_t>& start_offset);
+  void Allowed();
   void Revoke(std::span<const int32_t> partitions, bool lost);
   void Commit(const std::map<int32_t, int64_t>& offsets);
   void OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets, Instant sent);

@@ -110,13 +110,13 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       reassign = true;
       return;
     }
-    if (!reachable || troubled) Answered();
+    Read();
     state->next_offset = message.offset + 1;
     state->end_offset = -1;
     state->records.push_back(kafka::RecordOf(message));
     state->records.back().replay = state->replays.Look(message);
   } else if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    if (!reachable || troubled) Answered();
+    Read();
     // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.
     if (message.offset >= state->next_offset) state->end_offset = message.offset;
   } else if (kafka::IsOutOfRange(message.err)) {

@@ -116,6 +116,7 @@ bool DeadLetterProducer::Impl::Produce(Letter* letter, const void* key, size_t k
       kafka::MayLog("dead letter refused")) {
     log::Warning("dead letter refused, will be sent again", {{"error", rd_kafka_err2str(error)}});
   }
+  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(options.topic));
   return error == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
@@ -130,6 +131,7 @@ void DeadLetterProducer::Impl::Acknowledge(const Letter& letter) {
 
 void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   std::unique_ptr<Letter> letter(static_cast<Letter*>(message._private));
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) kafka::NoteAllowed(kafka::WriteTo(options.topic));
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || stopping) {
     Acknowledge(*letter);
     return;
@@ -139,6 +141,7 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
         "dead letter not delivered, will be sent again",
         {{"topic", options.topic}, {"error", rd_kafka_err2str(message.err)}, {"bytes", message.len}});
   }
+  if (kafka::IsDenied(message.err)) kafka::NoteDenied(message.err, kafka::WriteTo(options.topic));
   Retry again;
   again.key_is_null = message.key == nullptr;
   again.value_is_null = message.payload == nullptr;
@@ -207,8 +210,8 @@ void DeadLetterProducer::Impl::AskLimit() {
   const auto now = std::chrono::steady_clock::now();
   if (outstanding == 0 || now < ask_at) return;
   ask_at = now + kAskAfter;
-  auto limit =
-      kafka::DescribeTopicConfig(client.get(), options.topic, "max.message.bytes", milliseconds(1000));
+  auto limit = kafka::DescribeTopicConfig(client.get(), options.topic, "max.message.bytes",
+                                          milliseconds(1000), AclOperation::kWrite);
   if (!limit) return;
   ask_at = now + kAskAgainAfter;
   if (!*limit) return;

@@ -85,7 +85,7 @@ Status EventProducer::Impl::Produce(std::string_view key, std::string_view value
                         RD_KAFKA_V_OPAQUE(ticket.get()), RD_KAFKA_V_END);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     done = std::move(*ticket);
-    return kafka::FailWith(error, "topic \"" + options.topic + "\"");
+    return kafka::FailWith(error, "topic \"" + options.topic + "\"", kafka::WriteTo(options.topic));
   }
   (void)ticket.release();  // comes back in OnDelivery
   outstanding.fetch_add(1);
@@ -97,6 +97,7 @@ void EventProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   outstanding.fetch_sub(1);
   switch (message.err) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
+      kafka::NoteAllowed(kafka::WriteTo(options.topic));
       return (*done)(ChangePlace{message.partition, message.offset});
     case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
       return (*done)(Fail(Code::kUnavailable, "the brokers didn't acknowledge it within " +
@@ -106,7 +107,8 @@ void EventProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
     case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
       return (*done)(Fail(Code::kUnavailable, "stopping: it may have been written or not"));
     default:
-      return (*done)(kafka::FailWith(message.err, "topic \"" + options.topic + "\""));
+      return (*done)(
+          kafka::FailWith(message.err, "topic \"" + options.topic + "\"", kafka::WriteTo(options.topic)));
   }
 }
 

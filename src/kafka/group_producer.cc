@@ -23,11 +23,12 @@ struct GroupProducer::Impl {
   std::string failure;  // of a record that was given up on
 
   void OnDelivery(const rd_kafka_message_t& message) {
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) kafka::NoteAllowed(kafka::WriteTo(options.topic));
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
         message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
       return;
     }
-    if (failure.empty()) failure = rd_kafka_err2str(message.err);
+    if (failure.empty()) failure = kafka::Explain(message.err, kafka::WriteTo(options.topic));
     if (kafka::MayLog("group not delivered")) {
       log::Warning(
           "group of an item not delivered; its items are read again",
@@ -77,7 +78,7 @@ bool GroupProducer::TrySend(std::string_view item_id, const ItemGroup* group) {
       RD_KAFKA_V_END);
   const bool taken = error == RD_KAFKA_RESP_ERR_NO_ERROR;
   if (!taken && error != RD_KAFKA_RESP_ERR__QUEUE_FULL && impl.failure.empty())
-    impl.failure = rd_kafka_err2str(error);
+    impl.failure = kafka::Explain(error, kafka::WriteTo(impl.options.topic));
   if (--impl.until_poll <= 0 || !taken) {
     impl.until_poll = kSendsBetweenPolls;
     rd_kafka_poll(impl.client.get(), 0);

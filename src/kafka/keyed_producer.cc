@@ -77,6 +77,8 @@ void KeyedProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
         "re-keyed record not delivered; it is read again",
         {{"topic", options.topic}, {"bytes", message.len}, {"error", rd_kafka_err2str(message.err)}});
   }
+  if (kafka::IsDenied(message.err)) kafka::NoteDenied(message.err, kafka::WriteTo(options.topic));
+  if (delivery == Delivery::kAcknowledged) kafka::NoteAllowed(kafka::WriteTo(options.topic));
   outcomes.push_back({reinterpret_cast<uint64_t>(message._private), delivery});
 }
 
@@ -150,6 +152,7 @@ KeyedRecordSink::Taken KeyedProducer::TrySend(std::string_view key, const Record
     log::Warning("re-keyed record refused, will be sent again",
                  {{"topic", impl_->options.topic}, {"error", rd_kafka_err2str(error)}});
   }
+  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(impl_->options.topic));
   return Taken::kFull;
 }
 

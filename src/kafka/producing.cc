@@ -63,7 +63,9 @@ Result<TopicProducer> OpenTopicProducer(const ProducerSetup& setup, const std::s
 
 Status ProducerHealth(rd_kafka_t* client) {
   char text[512];
-  if (rd_kafka_fatal_error(client, text, sizeof text) == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  const auto fatal = rd_kafka_fatal_error(client, text, sizeof text);
+  if (fatal == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  if (IsDenied(fatal)) return FailWith(fatal, "kafka producer", {});
   return Fail(Code::kRefused, std::string("kafka producer: ") + text);
 }
 

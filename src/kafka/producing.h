@@ -44,7 +44,7 @@ struct TopicProducer {
 Result<TopicProducer> OpenTopicProducer(const ProducerSetup& setup, const std::string& topic,
                                         Partitioner partitioner);
 
-/// kRefused once the idempotent producer can't go on.
+/// kRefused, or kDenied, once the idempotent producer can't go on.
 Status ProducerHealth(rd_kafka_t* client);
 
 }  // namespace seen::kafka

@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "kafka/connection_trouble.h"
+#include "kafka/hidden_secrets.h"
 
 namespace seen::kafka {
 namespace {
@@ -30,13 +32,24 @@ void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text)
   const std::string_view kind = facility;
   // Properties of the other role: one kafka.client serves consumers and producers.
   if (kind == "CONFWARN" || kind == "AUTOCREATE") return;
+  // A connection that nobody used for long.
+  if (kind == "FAIL" && std::string_view(text).find("Disconnected (after") != std::string_view::npos) return;
+  const std::string shown = WithoutSecrets(text);
+  NoteConnectionLine(shown);
   if (level > 6 || !MayLog(std::string("librdkafka ") + facility)) return;
   const auto severity = level <= 3   ? log::Level::kError
                         : level <= 5 ? log::Level::kWarning
                                      : log::Level::kInfo;
   // A broker away is waited for: it is no error of this program.
   const bool away = kind == "FAIL" || kind == "ERROR";
-  log::Write(away ? log::Level::kWarning : severity, "kafka client", {{"about", kind}, {"text", text}});
+  log::Write(away ? log::Level::kWarning : severity, "kafka client", {{"about", kind}, {"text", shown}});
+}
+
+bool UsesTokens(const rd_kafka_conf_t* conf) {
+  std::array<char, 64> mechanism{};
+  size_t size = mechanism.size();
+  return rd_kafka_conf_get(conf, "sasl.mechanism", mechanism.data(), &size) == RD_KAFKA_CONF_OK &&
+         std::string_view(mechanism.data()) == "OAUTHBEARER";
 }
 
 }  // namespace
@@ -50,10 +63,11 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
   merged["bootstrap.servers"] = brokers;
   ConfHandle conf(rd_kafka_conf_new());
   for (const auto& [property, value] : merged) {
+    if (IsSecretSetting(property)) HideSecret(value);
     std::array<char, 512> reason{};
     if (rd_kafka_conf_set(conf.get(), property.c_str(), value.c_str(), reason.data(), reason.size()) !=
         RD_KAFKA_CONF_OK) {
-      return Fail(Code::kInvalidArgument, property + ": " + reason.data());
+      return Fail(Code::kInvalidArgument, property + ": " + WithoutSecrets(reason.data()));
     }
   }
   rd_kafka_conf_set_log_cb(conf.get(), OnLog);
@@ -61,11 +75,19 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
 }
 
 Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
+  const bool has_tokens = UsesTokens(conf.get());
+  // Else tokens are renewed only while somebody polls, and not every client is polled all the time.
+  if (has_tokens) rd_kafka_conf_enable_sasl_queue(conf.get(), 1);
   std::array<char, 512> reason{};
   rd_kafka_t* const client = rd_kafka_new(type, conf.get(), reason.data(), reason.size());
-  if (client == nullptr) return Fail(Code::kInvalidArgument, std::string("kafka client: ") + reason.data());
+  if (client == nullptr)
+    return Fail(Code::kInvalidArgument, "kafka client: " + WithoutSecrets(reason.data()));
   (void)conf.release();  // rd_kafka_new took it
-  return ClientHandle(client);
+  ClientHandle made(client);
+  if (!has_tokens) return made;
+  const ErrorHandle unused(
+      rd_kafka_sasl_background_callbacks_enable(client));  // one that makes tokens itself
+  return made;
 }
 
 Code CodeOf(rd_kafka_resp_err_t error) {
@@ -85,30 +107,40 @@ Code CodeOf(rd_kafka_resp_err_t error) {
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
     case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+      return Code::kRefused;
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-      return Code::kRefused;
+      return Code::kDenied;
     default:
       return Code::kUnavailable;
   }
 }
 
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what) {
-  return Fail(CodeOf(error), std::string(what) + ": " + rd_kafka_err2str(error));
+  const Code code = CodeOf(error);
+  return Fail(code, std::string(what) + ": " + rd_kafka_err2str(error) +
+                        (code == Code::kUnavailable ? LastSecurityTrouble() : std::string()));
+}
+
+tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what, const Access& access) {
+  if (!IsDenied(error)) return FailWith(error, what);
+  return Fail(Code::kDenied, std::string(what) + ": " + NoteDenied(error, access));
 }
 
 Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
-                                     std::chrono::milliseconds timeout) {
+                                     std::chrono::milliseconds timeout, AclOperation wanted_for) {
+  const Access access{.operation = wanted_for, .topic = topic, .only_describes = true};
   const std::string what = "topic \"" + topic + "\"";
   const TopicHandle handle(rd_kafka_topic_new(client, topic.c_str(), nullptr));
   if (!handle) return FailWith(rd_kafka_last_error(), what);
   const rd_kafka_metadata_t* raw = nullptr;
   const auto error = rd_kafka_metadata(client, 0, handle.get(), &raw, ToTimeout(timeout));
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, what);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, what, access);
   MetadataHandle metadata(raw);
   if (raw->topic_cnt != 1) return Fail(Code::kUnavailable, what + ": no metadata");
-  if (raw->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(raw->topics[0].err, what);
+  if (raw->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(raw->topics[0].err, what, access);
+  NoteAllowed(access);
   if (raw->topics[0].partition_cnt <= 0) return Fail(Code::kUnavailable, what + ": no partitions yet");
   return metadata;
 }
@@ -149,13 +181,14 @@ Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string
   }
   if (const auto error = rd_kafka_offsets_for_times(client, list.get(), ToTimeout(timeout));
       error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return FailWith(error, "ends of " + topic);
+    return FailWith(error, "ends of " + topic, {.topic = topic, .only_describes = true});
   }
   std::map<int32_t, int64_t> ends;
   for (int i = 0; i < list->cnt; ++i) {
     const auto& entry = list->elems[i];
     const std::string what = "end of " + topic + "/" + std::to_string(entry.partition);
-    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(entry.err, what);
+    if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return FailWith(entry.err, what, {.topic = topic, .only_describes = true});
     if (entry.offset < 0) return Fail(Code::kUnavailable, what + ": the brokers don't say");
     ends[entry.partition] = entry.offset;
   }

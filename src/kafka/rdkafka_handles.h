@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "kafka/client_settings.h"
+#include "kafka/denied.h"
 
 namespace seen::kafka {
 
@@ -49,13 +50,17 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
 Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf);
 
 /// What the caller should do about librdkafka's error: kUnavailable (brokers away, leaders moving), kNotFound
-/// (no such topic), kRefused (authorization, fencing), kInvalidArgument.
+/// (no such topic), kDenied (an ACL is missing), kRefused (fencing, policies), kInvalidArgument.
 Code CodeOf(rd_kafka_resp_err_t error);
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what);
+/// As FailWith; of a denied request the message names the ACL that it lacks.
+tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what, const Access& access);
 
-/// One topic's metadata with at least one partition, not created by asking. kNotFound, kUnavailable.
+/// One topic's metadata with at least one partition, not created by asking. `wanted_for` names the missing
+/// ACL. kNotFound, kUnavailable, kDenied.
 Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
-                                     std::chrono::milliseconds timeout);
+                                     std::chrono::milliseconds timeout,
+                                     AclOperation wanted_for = AclOperation::kRead);
 
 /// The offset behind the last record of each partition. kNotFound, kUnavailable.
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,

@@ -39,7 +39,8 @@ Result<std::vector<ReadLoop::Ends>> ReadLoop::QueryEnds(std::chrono::millisecond
     const auto error =
         rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), static_cast<int32_t>(i),
                                          &ends[i].low, &ends[i].high, ToTimeout(timeout));
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return FailWith(error, "watermarks of " + options_.topic);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return FailWith(error, "watermarks of " + options_.topic, access());
   }
   return ends;
 }
@@ -49,7 +50,7 @@ Result<ReadLoop::Ends> ReadLoop::QueryEnds(int32_t partition, std::chrono::milli
   const auto error = rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), partition,
                                                       &ends.low, &ends.high, ToTimeout(timeout));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return FailWith(error, "watermarks of " + options_.topic + "/" + std::to_string(partition));
+    return FailWith(error, "watermarks of " + options_.topic + "/" + std::to_string(partition), access());
   return ends;
 }
 
@@ -76,6 +77,10 @@ Status ReadLoop::Assign(std::span<const int64_t> from) {
 }
 
 Status ReadLoop::Sort(const rd_kafka_message_t& message, const Take& take) {
+  // librdkafka asks for the group's coordinator, whether anything is committed or not.
+  if (message.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return {};
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+    NoteAllowed(access());
   const auto wanted = take(message);
   if (!wanted) return Fail(wanted.error());
   const auto index = static_cast<size_t>(message.partition);

@@ -36,7 +36,7 @@ class ReadLoop {
   ReadLoop(const ReadLoop&) = delete;
   ReadLoop& operator=(const ReadLoop&) = delete;
 
-  /// By partition, as they are now. kNotFound: no such topic; kUnavailable: brokers away.
+  /// By partition, as they are now. kNotFound: no such topic; kUnavailable: brokers away; kDenied.
   Result<std::vector<Ends>> QueryEnds(std::chrono::milliseconds timeout) const;
   /// As QueryEnds, of one partition. kNotFound: no such partition, too.
   Result<Ends> QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const;
@@ -52,6 +52,8 @@ class ReadLoop {
   Status Poll(std::chrono::milliseconds timeout, const Take& take, const OnRecords& on_records);
 
   rd_kafka_t* client() const { return client_.get(); }
+  /// What reading needs, for FailWith.
+  Access access() const { return {.topic = options_.topic}; }
 
  private:
   struct Batch {

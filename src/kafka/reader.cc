@@ -25,11 +25,13 @@ Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time,
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = time.value;
   }
   const auto error = rd_kafka_offsets_for_times(client, list.get(), kafka::ToTimeout(timeout));
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(error, "offsets of " + topic + " by time");
+  const kafka::Access access{.topic = topic, .only_describes = true};
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return kafka::FailWith(error, "offsets of " + topic + " by time", access);
   for (int i = 0; i < list->cnt; ++i) {
     const auto& entry = list->elems[i];
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return kafka::FailWith(entry.err, "offsets of " + topic + " by time");
+      return kafka::FailWith(entry.err, "offsets of " + topic + " by time", access);
     if (entry.offset >= 0)
       offsets[entry.partition] = entry.offset;  // RD_KAFKA_OFFSET_END where none is so late
   }
@@ -130,7 +132,7 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
     // Of the client as a whole. Brokers away are waited for.
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(message.err) == Code::kUnavailable)
       return false;
-    return kafka::FailWith(message.err, "read " + options.topic);
+    return kafka::FailWith(message.err, "read " + options.topic, loop->access());
   }
   auto& state = states[index];
   const auto& range = ranges[index];
@@ -145,7 +147,8 @@ Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
                                           std::to_string(state.next) +
                                           " is gone: retention overtook the reader");
     }
-    return kafka::FailWith(message.err, "read " + options.topic + "/" + std::to_string(message.partition));
+    return kafka::FailWith(message.err, "read " + options.topic + "/" + std::to_string(message.partition),
+                           loop->access());
   }
   if (message.offset < state.next) return false;
   state.next = message.offset + 1;

@@ -143,6 +143,7 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
     if (IsTooLarge(message)) delivery = Delivery::kTooLarge;
   } else if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    kafka::NoteAllowed(kafka::WriteTo(rd_kafka_topic_name(message.rkt)));
     if (options.guard != nullptr) NoteOffset(message);
     if (some_refused) {
       auto* const topic = TopicOf(message);
@@ -158,6 +159,7 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
                                                                 {"bytes", message.len},
                                                                 {"error", rd_kafka_err2str(error)}});
   }
+  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(rd_kafka_topic_name(message.rkt)));
   Finish(reinterpret_cast<uint64_t>(message._private), delivery);
 }
 
@@ -325,6 +327,7 @@ void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_r
     log::Warning("snapshot refused, will be sent again",
                  {{"topic", topic}, {"bytes", snapshot.bytes.size()}, {"error", rd_kafka_err2str(error)}});
   }
+  if (kafka::IsDenied(error)) kafka::NoteDenied(error, kafka::WriteTo(topic));
 }
 
 void SnapshotProducer::PollAcknowledgements(const Acknowledge& acknowledge) {

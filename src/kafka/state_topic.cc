@@ -68,10 +68,14 @@ Status StateProducer::Impl::Connect() {
 }
 
 void StateProducer::Impl::NoteAnswer(rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) refusal.clear();
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(error) == Code::kUnavailable) return;
-  std::string text = fmt::format("state isn't sent to topic \"{}\": {}. Allow this daemon WRITE on it",
-                                 options.topic, rd_kafka_err2str(error));
+  const kafka::Access access = kafka::WriteTo(options.topic);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    refusal.clear();
+    return kafka::NoteAllowed(access);
+  }
+  if (kafka::CodeOf(error) == Code::kUnavailable) return;
+  std::string text =
+      fmt::format("state isn't sent to topic \"{}\": {}", options.topic, kafka::Explain(error, access));
   if (text != refusal) log::Error("the state topic takes nothing", {{"reason", text}});
   refusal = std::move(text);
 }
@@ -176,7 +180,8 @@ Status StateTopicReader::ReadOnce(int32_t partition, int64_t from, int64_t to, c
     }
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return message.offset >= next && message.offset < end;
     if (kafka::CodeOf(message.err) == Code::kUnavailable) return false;
-    return kafka::FailWith(message.err, "read " + options_.topic + "/" + std::to_string(partition));
+    return kafka::FailWith(message.err, "read " + options_.topic + "/" + std::to_string(partition),
+                           loop_->access());
   };
   const auto on_records = [&](int32_t, std::span<const Record> records) -> Status {
     heard = std::chrono::steady_clock::now();

@@ -15,9 +15,11 @@ using AdminOptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd
 
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
                                                        const std::string& name,
-                                                       std::chrono::milliseconds timeout) {
+                                                       std::chrono::milliseconds timeout,
+                                                       AclOperation wanted_for) {
+  const Access access{.operation = AclOperation::kDescribeConfigs, .topic = topic};
   const std::string what = "configuration of topic \"" + topic + "\"";
-  const auto metadata = TopicMetadata(client, topic, timeout);
+  const auto metadata = TopicMetadata(client, topic, timeout, wanted_for);
   if (!metadata) return Fail(metadata.error());
   const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
   rd_kafka_AdminOptions_set_request_timeout(options.get(), ToTimeout(timeout), nullptr, 0);
@@ -34,15 +36,16 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
   if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     // The embedded broker, among others, can't be asked.
     if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::optional<std::string>();
-    return FailWith(error, what);
+    return FailWith(error, what, access);
   }
   size_t count = 0;
   const auto* result = rd_kafka_event_DescribeConfigs_result(event.get());
   const auto** resources = rd_kafka_DescribeConfigs_result_resources(result, &count);
   if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
   if (const auto error = rd_kafka_ConfigResource_error(resources[0]); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return FailWith(error, what);
+    return FailWith(error, what, access);
   }
+  NoteAllowed(access);
   const auto** entries = rd_kafka_ConfigResource_configs(resources[0], &count);
   for (size_t i = 0; i < count; ++i) {
     if (std::string_view(rd_kafka_ConfigEntry_name(entries[i])) != name) continue;

@@ -8,12 +8,15 @@
 #include <string>
 
 #include "base/result.h"
+#include "kafka/missing_acls.h"
 
 namespace seen::kafka {
 
-/// nullopt: the broker doesn't know the name or can't describe topics. kNotFound, kUnavailable. Any thread.
+/// nullopt: the broker doesn't know the name or can't describe topics. `wanted_for`: as TopicMetadata has it.
+/// kNotFound, kUnavailable, kDenied. Any thread.
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
                                                        const std::string& name,
-                                                       std::chrono::milliseconds timeout);
+                                                       std::chrono::milliseconds timeout,
+                                                       AclOperation wanted_for = AclOperation::kRead);
 
 }  // namespace seen::kafka

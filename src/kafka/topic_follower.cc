@@ -15,6 +15,7 @@ constexpr milliseconds kFetchWait{500};  // it asks nothing once it reads
 /// "group.id" is asked for by assign(); nothing is committed, nothing joined.
 ClientSettings Imposed(uint64_t fetch_bytes_max) {
   return {{"group.id", "seen-follower"},
+          {"enable.partition.eof", "true"},  // where nothing is to be read, it says that reading is allowed
           {"queued.max.messages.kbytes", std::to_string(std::max<uint64_t>(fetch_bytes_max / 1024, 1024))}};
 }
 
@@ -33,7 +34,7 @@ struct TopicFollower::Impl {
                                       ": the offset to read next is gone");
     }
     if (kafka::CodeOf(message.err) == Code::kUnavailable) return false;
-    return kafka::FailWith(message.err, "read " + options.topic);
+    return kafka::FailWith(message.err, "read " + options.topic, loop->access());
   }
 };
 

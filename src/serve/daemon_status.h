@@ -49,6 +49,7 @@ struct DaemonStatus {
   bool ready = false;
   std::string not_ready_reason;       // empty when ready
   std::vector<std::string> troubles;  // for people: what doesn't work, ready or not; see serve/readiness.h
+  std::vector<std::string> missing_acls;  // a sentence each, with the remedy
   std::vector<PartitionStatus> partitions;
   UnreadPartitions unread;                      // of the input topic
   std::optional<RekeyingStatus> rekeying;       // nullopt: the input is keyed by user

@@ -13,6 +13,7 @@ unsigned StatusOf(Code code) {
     case Code::kNotFound:
       return 404;
     case Code::kUnavailable:
+    case Code::kDenied:
     case Code::kNoSpace:
     case Code::kRefused:
       return 503;

@@ -48,6 +48,9 @@ Readiness JudgeReadiness(const DaemonStatus& status, int64_t ready_lag_messages,
   size_t without_end = 0;
   if (!status.not_ready_reason.empty()) readiness.troubles.push_back(status.not_ready_reason);
   readiness.troubles.insert(readiness.troubles.end(), waits.begin(), waits.end());  // they explain the others
+  for (const std::string& acl : status.missing_acls) {
+    if (status.not_ready_reason.find(acl) == std::string::npos) readiness.troubles.push_back(acl);
+  }
   for (const PartitionStatus& partition : status.partitions) {
     if (partition.IsRefused()) continue;  // `unread` names it
     Trouble trouble = TroubleOf(partition, ready_lag_messages);

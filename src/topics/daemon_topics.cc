@@ -27,8 +27,8 @@ void Log(const TopicSpec& topic, const TopicState& state) {
 /// The topic's max.message.bytes; no limit where the broker doesn't say, or not to us.
 Result<size_t> MessageBytesMax(const Admin& admin, const TopicSpec& topic) {
   constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
-  const auto bytes = admin.TopicConfig(topic.name, "max.message.bytes", kAsk);
-  if (!bytes && bytes.error().code == Code::kRefused) return kNoLimit;
+  const auto bytes = admin.TopicConfig(topic.name, "max.message.bytes", kAsk, topic.used_for);
+  if (!bytes && bytes.error().code == Code::kDenied) return kNoLimit;
   if (!bytes) return Fail(bytes.error());
   return *bytes ? std::strtoull((*bytes)->c_str(), nullptr, 10) : kNoLimit;
 }
@@ -96,7 +96,8 @@ std::string StateTopicProblem(const TopicSpec& topic, const Result<TopicState>& 
   constexpr std::string_view kRemedy = ", or set state.topic to another topic, or to null";
   if (!state) {
     return state.error().message + ". Let this daemon create it, or create it with " +
-           std::to_string(topic.partitions) + " partitions" + std::string(kRemedy);
+           std::to_string(topic.partitions) + " partitions" + std::string(kRemedy) +
+           ". Then restart this daemon";
   }
   if (state->partitions >= topic.partitions) return {};
   return "topic \"" + topic.name + "\" has " + std::to_string(state->partitions) +
@@ -127,7 +128,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   }
 
   const int32_t count = input_topics.user_partitions;
-  std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, count, {}}};
+  std::vector<TopicSpec> topics = {{config.input.dead_letter_topic, count, {}, AclOperation::kWrite}};
   for (const FilterConfig& filter : config.filters) {
     if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
   }
@@ -151,12 +152,19 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
                       count,
                       {{"cleanup.policy", "compact,delete"}, {"retention.ms", std::to_string(kept_ms)}}});
   }
-  if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}});
+  if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}, AclOperation::kWrite});
   if (config.state) topics.push_back(StateTopicSpec(config.state->topic, count));
   if (embedded_kafka) topics.clear();  // it has made its own
   for (const TopicSpec& topic : topics) {
     const bool is_state = config.state && topic.name == config.state->topic;
-    const auto state = RetryKafka([&] { return admin.EnsureTopic(topic, kAsk); }, wait);
+    const auto ensure = [&]() -> Result<TopicState> {
+      auto ensured = admin.EnsureTopic(topic, kAsk);
+      // The daemon goes on without the state topic, so it doesn't wait for its ACL.
+      if (!ensured && is_state && ensured.error().code == Code::kDenied)
+        return Fail(Code::kRefused, ensured.error().message);
+      return ensured;
+    };
+    const auto state = RetryKafka(ensure, wait);
     if (is_state) input_topics.state_problem = StateTopicProblem(topic, state);
     if (!state && is_state && !wait.stops()) continue;
     if (!state) return wait.stops() ? Result<InputTopics>() : Fail(state.error());

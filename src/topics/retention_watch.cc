@@ -20,12 +20,12 @@ int32_t LongestWindowDays(const Config& config) {
 std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retention_ms) {
   if (!retention_ms) {
     // Brokers that are away are asked again. Those that forbid the question go on forbidding it.
-    if (retention_ms.error().code != Code::kRefused || std::exchange(warned_of_refusal_, true)) return {};
+    if (retention_ms.error().code != Code::kDenied || std::exchange(warned_of_refusal_, true)) return {};
     return fmt::format(
-        "the brokers don't say how long topic \"{}\" keeps records ({}): whether that is as long as the "
-        "window "
-        "of {} days isn't checked. Remedy: allow this daemon's user to describe the topic's configuration",
-        topic_, retention_ms.error().message, window_days_);
+        "the brokers don't say how long topic \"{}\" keeps records: whether that is as long as the window of "
+        "{} days "
+        "isn't checked. {}",
+        topic_, window_days_, retention_ms.error().message);
   }
   retention_ms_ = *retention_ms;
   const int64_t needed_ms = int64_t{window_days_} * kMsPerDay;

@@ -208,7 +208,7 @@ def test_who_may_not_write_learns_it_before_anything_is_sent(tmp_path):
         wait_until(lambda: subprocess.run([str(SEENCTL), "replay", *map(str, command), "--dry-run"],
                                           capture_output=True).returncode == 1, "the ACL is known")
         report = json.loads(replay(*command, "--dry-run", "--json", status=1)[0])
-        assert report["target"]["may_write"] is False and "WRITE" in report["target"]["problems"][0]
+        assert report["target"]["may_write"] is False and "--operation Write --topic closed" in report["target"]["problems"][0]
         assert "isn't allowed to write" in replay(*command, status=1)[1]
         assert [end for _, end in topics.ends("closed").values()] == [0, 0]
     finally:

@@ -80,16 +80,16 @@ Status TopicDestination::AwaitNoDaemon() const {
   while (true) {
     const auto members = admin_->GroupMembers(group(), kAsk);
     if (!members) return Fail(members.error());
-    if (!*members || (*members)->empty()) return {};
+    if (members->empty()) return {};
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted: nothing was written");
     if (SystemClock().Now() >= until) {
       return Fail(Code::kRefused,
                   fmt::format("--into-state-topic: kafka.group_id {}: {} runs, and would go on without this "
                               "state. Remedy: stop the group's daemons, and run this again",
-                              group(), (*members)->front()));
+                              group(), members->front()));
     }
     if (!said) {
-      fmt::print(stderr, "seenctl: waiting for {} to leave group {}\n", (*members)->front(), group());
+      fmt::print(stderr, "seenctl: waiting for {} to leave group {}\n", members->front(), group());
       said = true;
     }
     std::this_thread::sleep_for(kBetweenLooks);

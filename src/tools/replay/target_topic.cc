@@ -143,10 +143,9 @@ Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSetting
 std::vector<TargetProblem> ProblemsOf(const TargetTopic& target, Partitioner partitioner, bool by_exposure) {
   std::vector<TargetProblem> problems;
   if (target.may_write == false) {
-    problems.push_back(
-        {fmt::format("topic {}: this client isn't allowed to write. Remedy: an ACL that allows WRITE",
-                     target.name),
-         true});
+    problems.push_back({fmt::format("topic {}: this client isn't allowed to write. {}", target.name,
+                                    MissingTopicAcl(AclOperation::kWrite, target.name)),
+                        true});
   }
   if (target.stamps_itself && by_exposure) {
     problems.push_back({fmt::format("topic {0}: message.timestamp.type=LogAppendTime replaces the times of "

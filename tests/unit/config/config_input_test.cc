@@ -122,6 +122,9 @@ TEST(Set, SaysWhatIsWrongWithAnOverride) {
   const SetCase cases[] = {
       {"store.memory_mib", "--set: \"store.memory_mib\": must be KEY=VALUE"},
       {"=1", "--set: \"=1\": must be KEY=VALUE"},
+      {"kafka.client.sasl.password=abc", "--set kafka.client.sasl.password: a command line is no place"},
+      {R"(kafka.client={"ssl.key.password":"abc"})", "--set kafka.client: a command line is no place"},
+      {"cluster.token=abc", "--set cluster.token: a command line is no place"},
       {"store.memry_mib=1", "store.memry_mib: unknown key; did you mean \"memory_mib\"? (given with --set)"},
       {"stor.memory_mib=1", "stor: unknown key; did you mean \"store\"?"},
       {"store.memory_mib=1",

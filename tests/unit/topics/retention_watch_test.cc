@@ -27,7 +27,7 @@ TEST(RetentionWatch, WarnsOnceOfARetentionBelowTheWindowAndNamesTheRemedy) {
 TEST(RetentionWatch, SaysOnceThatBrokersForbidTheQuestionAndNothingWhileTheyAreAway) {
   RetentionWatch watch("exposures", 30);
   EXPECT_EQ(watch.Heard(Heard(Fail(Code::kUnavailable, "no answer"))), "");
-  const Heard forbidden = Fail(Code::kRefused, "Topic authorization failed");
+  const Heard forbidden = Fail(Code::kDenied, "Topic authorization failed");
   EXPECT_NE(watch.Heard(forbidden).find("Topic authorization failed"), std::string::npos);
   EXPECT_EQ(watch.Heard(forbidden), "");
   EXPECT_EQ(watch.retention_ms(), std::nullopt);
