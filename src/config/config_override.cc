@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/config_keys.h"
+#include "config/config_secret.h"
 
 namespace seen {
 namespace {
@@ -22,6 +23,16 @@ ConfigJson ParseValue(std::string_view text) {
     if (auto parsed = ParseConfigText(text)) return std::move(*parsed);
   }
   return std::string(text);
+}
+
+/// Whether a secret stands in `value` itself, and not a reference to it.
+bool HoldsSecret(std::string_view name, const ConfigJson& value) {
+  if (IsSecretReference(value) || value.is_null()) return false;
+  if (!value.is_object()) return IsSecretProperty(name) || name.ends_with("token");
+  for (const auto& [member, inner] : value.items()) {
+    if (HoldsSecret(member, inner)) return true;
+  }
+  return false;
 }
 
 bool IsValidUtf8(std::string_view text) {
@@ -125,7 +136,14 @@ std::vector<ConfigError> ApplyOverrides(ConfigJson& document, std::span<const st
       continue;
     }
     std::string path;
-    auto problem = Apply(document, {key, ParseValue(std::string_view(text).substr(equals + 1))}, path);
+    ConfigJson value = ParseValue(std::string_view(text).substr(equals + 1));
+    if (HoldsSecret(key, value)) {  // every user of the machine can read a process's arguments
+      errors.push_back(
+          {fmt::format("--set {}", key),
+           R"(a command line is no place for a secret. Give {"file": "PATH"} or {"env": "NAME"})"});
+      continue;
+    }
+    auto problem = Apply(document, {key, std::move(value)}, path);
     if (problem) {
       errors.push_back({fmt::format("--set {}", key), std::move(*problem)});
     } else {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "kafka/client_settings.h"
+
 namespace seen {
 namespace {
 
@@ -51,15 +53,7 @@ tl::expected<std::string, std::string> ReadSecret(const ConfigJson& reference) {
   return std::string(value);
 }
 
-bool IsSecretProperty(std::string_view property) {
-  // librdkafka's: sasl.password, ssl.key.password, ssl.keystore.password, ssl.key.pem,
-  // sasl.oauthbearer.client.secret, sasl.oauthbearer.config (may hold one), ssl_key and the like. And Java's
-  // sasl.jaas.config, which librdkafka refuses.
-  for (const std::string_view part : {"password", "secret", "key.pem", "oauthbearer.config", "jaas"}) {
-    if (property.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
+bool IsSecretProperty(std::string_view property) { return IsSecretSetting(property); }
 
 ConfigJson SecretPlaceholder(std::string_view property) {
   std::string name = "KAFKA_";
