@@ -80,11 +80,19 @@ class Kafka:
         self.log_path = self.directory / "kafka.log"
         (self.directory / "server.properties").write_text(
             SERVER_PROPERTIES.format(port=self.port, controller_port=self.controller_port, data=data, node=node,
-                                     voters=voters, replicas=len(controllers)))
+                                     voters=voters, replicas=len(controllers)) + self.more_properties())
         (self.directory / "log4j.properties").write_text(LOG4J)
         if not (data / "meta.properties").exists():
             self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
-                      str(self.directory / "server.properties"))
+                      str(self.directory / "server.properties"), *self.format_arguments())
+
+    def more_properties(self):
+        """Further lines of server.properties: the last one of a name counts."""
+        return ""
+
+    def format_arguments(self):
+        """Further arguments of kafka-storage.sh format."""
+        return []
 
     def _java(self, heap="256m"):
         return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
