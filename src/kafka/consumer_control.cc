@@ -290,9 +290,8 @@ void Consumer::Impl::ApplyAssignment() {
       auto& state = worker.partitions[i];
       if (!state.assigned) continue;
       const auto partition = static_cast<int32_t>(i * workers.size() + w);
-      if (!state.queue) {
-        state.queue.reset(rd_kafka_queue_get_partition(Client().get(), options.topic.c_str(), partition));
-      }
+      // Each time: a topic that was away, or denied, has another queue when it is back.
+      state.queue.reset(rd_kafka_queue_get_partition(Client().get(), options.topic.c_str(), partition));
       if (state.queue) rd_kafka_queue_forward(state.queue.get(), worker.queue.get());
       state.seeking = false;
       state.heard = false;

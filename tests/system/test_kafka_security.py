@@ -105,17 +105,22 @@ def secured(config, way, user="seend", **more):
     return {**config, "kafka": {**config["kafka"], "brokers": brokers, "client": {**client, **more}}}
 
 
-def said_acls(text):
-    return set(ACL.findall(text))
-
-
-def test_the_documented_acls_are_enough_in_each_way_to_connect(secure, topics, ways, daemon, tmp_path):
-    """One daemon, started again in another way each time: it goes on where it was."""
+@pytest.fixture(scope="module")
+def granted(secure, topics):
+    """The page's ACLs are there, and the topics that nobody makes."""
     for principal in PASSWORDS:
         for words in documented(principal):
             secure.acls(words)
     topics.create("exposures", partitions=2)
     topics.create("exposures-archive", partitions=1)
+
+
+def said_acls(text):
+    return set(ACL.findall(text))
+
+
+def test_the_documented_acls_are_enough_in_each_way_to_connect(secure, topics, ways, granted, daemon, tmp_path):
+    """One daemon, started again in another way each time: it goes on where it was."""
     topics.produce("exposures-archive", [("a", event("a", "archived", now_ms()))])
     seend = daemon("exposures", secured(CONFIG, ways["scram"]))
     for number, way in enumerate(ways):
@@ -369,7 +374,7 @@ def test_a_connection_that_is_refused_says_what_to_check(wrong_ways, daemon, tmp
         assert time.monotonic() - begun < 30 and WRONG[what] in said and not [s for s in secrets if s in said], said
 
 
-def test_secrets_appear_nowhere(secure, ways, daemon, tmp_path):
+def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
     """Given in plain, by file and by environment; at every level of the log, also where the process crashes."""
     scram, (mtls_brokers, mtls) = ways["scram"]("seend"), ways["mtls"]("seend")
     certificate, key = (open(mtls[f"ssl.{one}.location"], encoding="ascii").read() for one in ("certificate", "key"))

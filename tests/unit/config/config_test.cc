@@ -240,7 +240,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"access.audit_users", {"hashed", "plain"}, {"", "Hashed"}},
       {"cluster.address", {"seend-1:8080", "10.0.0.1:1", "[::1]:80"}, {"", "seend-1", "a b:1", "http://a:1"}},
       {"cluster.peers", {""}, {"a b", ",", "a,"}},
-      {"cluster.token", {"12345678", std::string(256, 't')}, {"", "1234567", "12345678\n"}},
+      {"cluster.token", {}, {""}},  // a secret: in the file alone
       {"cluster.topic", topics_good, topics_bad},
       {"role", {"owner"}, {"", "primary", "Replica"}},
       {"replica_of", {}, {"", "a b", std::string(250, 'g')}},
@@ -267,6 +267,20 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
     std::string path(key.path);
     if (const size_t list = path.find("[]"); list != std::string::npos) path.insert(list + 1, "0");
     EXPECT_TRUE(covered.contains(path)) << path << " has no case here";
+  }
+}
+
+TEST(Config, TakesATokenOfItsLengthFromTheFile) {
+  const auto errors = [](const std::string& token) {
+    ConfigJson document = ConfigJson::parse(kMinimal);
+    document["cluster"]["token"] = token;
+    return ErrorsOf(document.dump());
+  };
+  for (const std::string& good : {std::string("12345678"), std::string(256, 't')}) {
+    EXPECT_EQ(errors(good), "");
+  }
+  for (const std::string bad : {"", "1234567", "12345678\n"}) {
+    EXPECT_NE(errors(bad).find("cluster.token"), std::string::npos);
   }
 }
 
