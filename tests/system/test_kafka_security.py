@@ -174,7 +174,8 @@ def renamed(config, prefix):
     """The same with topics and a group of this test's own."""
     text = json.dumps(config)
     for name in ("exposures", "seen-", "items", "item-groups", "seend"):
-        text = re.sub(rf'"((?:topic|groups_topic|dead_letter_topic|group_id)": ")({name}[\w-]*")', rf'"\1{prefix}\2', text)
+        text = re.sub(rf'"((?:topic|groups_topic|dead_letter_topic|group_id)": ")({name}[\w-]*")',
+                      rf'"\1{prefix}\2', text)
     return json.loads(text)
 
 
@@ -379,8 +380,8 @@ def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
     scram, (mtls_brokers, mtls) = ways["scram"]("seend"), ways["mtls"]("seend")
     certificate, key = (open(mtls[f"ssl.{one}.location"], encoding="ascii").read() for one in ("certificate", "key"))
     client = {name: value for name, value in scram[1].items() if name != "sasl.password"}
-    in_pem = {"security.protocol": "SSL", "ssl.ca.location": mtls["ssl.ca.location"], "ssl.certificate.pem": certificate,
-              "ssl.key.pem": key, "ssl.key.password": KEY_PASSWORD}
+    in_pem = {"security.protocol": "SSL", "ssl.ca.location": mtls["ssl.ca.location"],
+              "ssl.certificate.pem": certificate, "ssl.key.pem": key, "ssl.key.password": KEY_PASSWORD}
     given = {
         "plain": (scram[0], {**client, "sasl.password": PASSWORDS["seend"]}, signal.SIGABRT),
         "environment": (scram[0], {**client, "sasl.password": {"env": "SEEN_SECRET"}}, signal.SIGSEGV),
@@ -399,7 +400,7 @@ def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
         seend.environment["SEEN_SECRET"] = PASSWORDS["seend"]
         seend.start(ready=False)
     for name, seend in daemons.items():
-        wait_until(lambda: (seend.status() or {"partitions_total": 0})["partitions_total"] > 0, f"{name}: brokers answer", timeout_s=60)
+        wait_until(lambda: (seend.status() or {}).get("partitions_total"), f"{name}: brokers answer", timeout_s=60)
         said = [seend.log(), json.dumps(seend.status()), seend.http.get("/metrics").text]
         with open(f"/proc/{seend.process.pid}/cmdline", encoding="ascii") as cmdline:
             said.append(cmdline.read())
@@ -434,4 +435,5 @@ def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
     time.sleep(1)
     running.send_signal(signal.SIGABRT)
     said = running.communicate(timeout=60)[0]
+    assert running.returncode == -signal.SIGABRT, said[-4000:]
     assert not [secret for secret in (*secrets, PASSWORDS["operator"]) if secret in said], said[-4000:]
