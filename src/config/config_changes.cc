@@ -5,9 +5,9 @@
 namespace seen {
 namespace {
 
-class Comparison {
+class ChangeList {
  public:
-  std::vector<ConfigChange> changes;
+  std::vector<ConfigChange> all;
 
   void Section(const ConfigNode& node, const ConfigJson& running, const ConfigJson& read,
                const std::string& path, const ConfigJson::json_pointer& at) {
@@ -28,7 +28,7 @@ class Comparison {
 
  private:
   void Add(const std::string& path, const ConfigJson::json_pointer& at, bool is_live) {
-    changes.push_back({path, at, is_live});
+    all.push_back({path, at, is_live});
   }
 
   void Any(const ConfigNode& node, const ConfigJson& running, const ConfigJson& read, const std::string& path,
@@ -53,9 +53,9 @@ class Comparison {
 }  // namespace
 
 std::vector<ConfigChange> CompareConfigs(const ConfigJson& running, const ConfigJson& read) {
-  Comparison comparison;
-  comparison.Section(ConfigTree(), running, read, "", ConfigJson::json_pointer());
-  return std::move(comparison.changes);
+  ChangeList changes;
+  changes.Section(ConfigTree(), running, read, "", ConfigJson::json_pointer());
+  return std::move(changes.all);
 }
 
 }  // namespace seen
