@@ -23,6 +23,7 @@
 #include "app/stop_signal.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "config/peer_rules.h"
 #include "flow/lease.h"
 #include "flow/replica_letters.h"
@@ -141,7 +142,8 @@ class Daemon {
   Config config_;
   SystemClock clock_;
   std::atomic<int> exit_status_{0};
-  std::atomic<Reload*> shown_reload_{nullptr};  // for the signals' thread
+  Mutex hang_up_mutex_;  // held while the signals' thread reloads
+  Reload* reload_on_hang_up_ GUARDED_BY(hang_up_mutex_) = nullptr;
   StopSignal stop_{kStopPatience, exit_status_, [this] { HangUp(); }};
   ServiceManager service_manager_;
   const MemoryBudget budget_;
@@ -261,14 +263,15 @@ Status Daemon::StartHttp() {
   listeners_ = std::move(*listeners);
   reload_ = std::make_unique<Reload>(options_.source, config_, *credentials_, *listeners_);
   routes_.SetReload(reload_.get());
-  shown_reload_.store(reload_.get());
+  const MutexLock lock(hang_up_mutex_);
+  reload_on_hang_up_ = reload_.get();
   return {};
 }
 
 void Daemon::HangUp() {
-  Reload* const reload = shown_reload_.load();
-  if (reload == nullptr) return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
-  (void)reload->Run();  // logged there
+  const MutexLock lock(hang_up_mutex_);
+  if (reload_on_hang_up_ == nullptr) return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
+  (void)reload_on_hang_up_->Run();  // logged there
 }
 
 Status Daemon::Connect() {
@@ -616,7 +619,10 @@ void Daemon::Housekeep() {
 
 void Daemon::ShutDown() {
   service_manager_.Stopping();
-  shown_reload_.store(nullptr);
+  {
+    const MutexLock lock(hang_up_mutex_);
+    reload_on_hang_up_ = nullptr;
+  }
   // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
   // checkpoint and commit.
   if (log_ends_) log_ends_->Stop();
