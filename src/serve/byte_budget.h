@@ -10,7 +10,8 @@ namespace seen {
 /// Thread-safe; never waits.
 class ByteBudget {
  public:
-  /// `whole`: what is taken here is taken there, too; outlives this.
+  /// `whole`: what is taken here is taken there, too; outlives this. Then the first to take may have more than
+  /// `total`, as far as the whole has it: else a part would be too small for what the whole has room for.
   explicit ByteBudget(size_t total, ByteBudget* whole = nullptr) : total_(total), whole_(whole) {}
   ByteBudget(const ByteBudget&) = delete;
   ByteBudget& operator=(const ByteBudget&) = delete;
@@ -19,7 +20,8 @@ class ByteBudget {
   bool Take(size_t bytes) {
     size_t taken = taken_.load(std::memory_order_relaxed);
     do {
-      if (bytes > total_ - taken) {
+      const bool fits = taken <= total_ && bytes <= total_ - taken;
+      if (!fits && (whole_ == nullptr || taken > 0)) {
         refused_.fetch_add(1, std::memory_order_relaxed);
         return false;
       }

@@ -250,7 +250,7 @@ void HttpSession::CheckBody(bool client_waits) {
     body_rule_ = shared_.rules(RequestOf({}));
   }
   if (body_rule_.refusal) return RefuseBody(std::move(*body_rule_.refusal), client_waits);
-  const size_t fits = body_share_.budget().total() / body_rule_.bytes_a_byte;
+  const size_t fits = shared_.bodies.total() / body_rule_.bytes_a_byte;
   const size_t bytes_max = std::min(body_rule_.bytes_max, fits);
   const auto length = parser_->content_length();
   if (length && *length > bytes_max) return RejectFor(http::error::body_limit);
@@ -308,13 +308,13 @@ HttpResponse HttpSession::NoRoomNow() const {
 
 std::string HttpSession::TooLong() const {
   const size_t bytes_a_byte = body_rule_.bytes_a_byte;
-  const size_t fits = body_share_.budget().total() / bytes_a_byte;
+  const size_t fits = shared_.bodies.total() / bytes_a_byte;
   if (body_rule_.bytes_max <= fits) {
     return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
          " bytes, the most that fits into the memory of bodies: " +
-         std::to_string(body_share_.budget().total()) + " bytes, of which this one takes " +
+         std::to_string(shared_.bodies.total()) + " bytes, of which this one takes " +
          std::to_string(bytes_a_byte) + " for each of its own. Send less, or raise store.memory_mib";
 }
 

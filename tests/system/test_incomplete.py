@@ -60,7 +60,7 @@ def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passe
     assert filter_status() == {"filter": "default", "complete_since": since_ms}
     assert [(r["from_offset"], r["to_offset"]) for r in seend.partition_status()[0]["lost_ranges"]] == [(0, first_kept)]
     assert seend.metric_sum("seen_incomplete_filters") == 1
-    assert seend.metric_sum("seen_snapshots_merged_total") > 0
+    wait_until(lambda: seend.metric_sum("seen_snapshots_merged_total") > 0, "merged snapshots are counted")
     now = published(topics, topic_name)
     assert all(holds(now[user], f"old-{user}") for user in USERS), "nobody's snapshot lost what it held"
     assert holds(now["u0"], "new") and complete_since_of(now["u0"]) == since_ms

@@ -44,4 +44,4 @@ def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, daemo
     unknown = asked - names - QUIET
     # These appear with what they count.
     assert unknown <= {"seen_rekeying_lost_messages_total", "seen_item_groups_foreign_total",
-                       "seen_items_leases_lapsed_total"}, unknown
+                       "seen_items_leases_lapsed_total", "seen_certificate_not_after_seconds"}, unknown

@@ -41,8 +41,13 @@ TEST_F(HttpClientsTest, TakeA64OfIpv6AsOne) {
 TEST_F(HttpClientsTest, GiveEachAPartOfTheBodies) {
   const auto one = clients_.Enter(make_address("10.0.0.1"));
   const auto two = clients_.Enter(make_address("10.0.0.2"));
-  EXPECT_FALSE(one->bodies.Take(61));
-  EXPECT_TRUE(one->bodies.Take(60));
+  EXPECT_FALSE(one->bodies.Take(101)) << "more than the server has";
+  EXPECT_TRUE(one->bodies.Take(80)) << "its only one may be longer than its part";
+  EXPECT_FALSE(one->bodies.Take(1));
+  one->bodies.GiveBack(80);
+  EXPECT_TRUE(one->bodies.Take(50));
+  EXPECT_FALSE(one->bodies.Take(11));
+  EXPECT_TRUE(one->bodies.Take(10));
   EXPECT_FALSE(two->bodies.Take(41)) << "the server has no more";
   EXPECT_TRUE(two->bodies.Take(40));
   one->bodies.GiveBack(60);
