@@ -88,7 +88,7 @@ TEST(DaemonClient, SumsUpTheStatus) {
       {"partition":2,"state":"catching_up","next_offset":7,"lag_messages":9,"marks_outstanding":1,"high_watermark":null}]})"
                                                  : R"({"partitions":"none"})");
   });
-  auto daemon = DaemonClient::Make(server.base());
+  auto daemon = DaemonClient::Make(DaemonAddress{server.base(), "", ""});
   const auto status = daemon->Status();
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(status->brokers, "b:1");
@@ -111,7 +111,7 @@ TEST(DaemonClient, AsksWithTheItemsTimeWhereItIsKnown) {
     bodies.push_back(request.substr(request.find("\r\n\r\n") + 4));
     return TinyServer::Response(200, R"({"unseen":["n"]})");
   });
-  auto daemon = DaemonClient::Make(server.base());
+  auto daemon = DaemonClient::Make(DaemonAddress{server.base(), "", ""});
   const std::vector<std::string> items = {"n", "m"};
   EXPECT_EQ(*daemon->Unseen("default", "u", items), std::vector<std::string>{"n"});
   EXPECT_EQ(*daemon->Unseen("default", "u", items, {}, TimeMs{1'763'700'000'000}),
@@ -129,7 +129,7 @@ TEST(DaemonClient, HandsOnTheDaemonsWords) {
     return TinyServer::Response(503,
                                 R"({"title":"Service Unavailable","detail":"partition 3 is catching up"})");
   });
-  auto daemon = DaemonClient::Make(server.base());
+  auto daemon = DaemonClient::Make(DaemonAddress{server.base(), "", ""});
   const auto answer = daemon->Unseen("default", "a user", std::vector<std::string>{"n"});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::kUnavailable);

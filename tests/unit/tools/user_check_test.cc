@@ -78,7 +78,7 @@ class UserCheck : public testing::Test {
 
   CheckOutcome Check(CheckOptions options = {}, const std::string* published = nullptr) {
     TinyServer server([this](int, const std::string& request) { return daemon_.Answer(request); });
-    auto daemon = DaemonClient::Make(server.base());
+    auto daemon = DaemonClient::Make(DaemonAddress{server.base(), "", ""});
     UserChecker checker(oracle_, *daemon, options);
     const auto status = checker.Check("u", published);
     EXPECT_TRUE(status) << status.error().message;
