@@ -270,7 +270,8 @@ Status Daemon::StartHttp() {
 
 void Daemon::HangUp() {
   const MutexLock lock(hang_up_mutex_);
-  if (reload_on_hang_up_ == nullptr) return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
+  if (reload_on_hang_up_ == nullptr)
+    return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
   (void)reload_on_hang_up_->Run();  // logged there
 }
 

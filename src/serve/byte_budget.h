@@ -10,8 +10,9 @@ namespace seen {
 /// Thread-safe; never waits.
 class ByteBudget {
  public:
-  /// `whole`: what is taken here is taken there, too; outlives this. Then the first to take may have more than
-  /// `total`, as far as the whole has it: else a part would be too small for what the whole has room for.
+  /// `whole`: what is taken here is taken there, too; outlives this. Then the first to take may have more
+  /// than `total`, as far as the whole has it: else a part would be too small for what the whole has room
+  /// for.
   explicit ByteBudget(size_t total, ByteBudget* whole = nullptr) : total_(total), whole_(whole) {}
   ByteBudget(const ByteBudget&) = delete;
   ByteBudget& operator=(const ByteBudget&) = delete;

@@ -313,9 +313,9 @@ std::string HttpSession::TooLong() const {
     return "the body is longer than " + std::to_string(body_rule_.bytes_max) + " bytes; send less";
   }
   return "the body is longer than " + std::to_string(fits) +
-         " bytes, the most that fits into the memory of bodies: " +
-         std::to_string(shared_.bodies.total()) + " bytes, of which this one takes " +
-         std::to_string(bytes_a_byte) + " for each of its own. Send less, or raise store.memory_mib";
+         " bytes, the most that fits into the memory of bodies: " + std::to_string(shared_.bodies.total()) +
+         " bytes, of which this one takes " + std::to_string(bytes_a_byte) +
+         " for each of its own. Send less, or raise store.memory_mib";
 }
 
 HttpRequest HttpSession::RequestOf(std::string_view body) const {
