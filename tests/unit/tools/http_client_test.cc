@@ -62,16 +62,27 @@ TEST(HttpClient, NamesTheAddressThatDoesNotAnswer) {
   EXPECT_NE(answer.error().message.find("http://127.0.0.1:1/"), std::string::npos) << answer.error().message;
 }
 
-TEST(HttpClient, TakesAddressesOfHttpOnly) {
-  for (const char* good :
-       {"http://127.0.0.1:8080", "http://localhost:8080/", "http://[::1]:8080", "http://seend"})
+TEST(HttpClient, TakesAddressesOfHttpAndHttpsOnly) {
+  for (const char* good : {"http://127.0.0.1:8080", "http://localhost:8080/", "http://[::1]:8080",
+                           "http://seend", "https://seend", "https://127.0.0.1:8443/"})
     EXPECT_TRUE(HttpClient::Make(good)) << good;
-  for (const char* bad : {"", "127.0.0.1:8080", "https://x:1", "http://", "http://:80", "http://x:0",
-                          "http://x:65536", "http://x:8o", "http://x:80/path", "http://u@x:80"}) {
+  for (const char* bad :
+       {"", "127.0.0.1:8080", "ftp://x:1", "https://", "http://", "http://:80", "http://x:0",
+        "http://x:65536", "http://x:8o", "http://x:80/path", "http://u@x:80"}) {
     const auto client = HttpClient::Make(bad);
     ASSERT_FALSE(client) << bad;
     EXPECT_EQ(client.error().code, Code::kInvalidArgument);
   }
+}
+
+TEST(HttpClient, NamesTheFileThatCantBeRead) {
+  const auto token = HttpClient::Make(DaemonAddress{"http://x:1", "/nonexistent/token", ""});
+  ASSERT_FALSE(token);
+  EXPECT_NE(token.error().message.find("--token-file: /nonexistent/token"), std::string::npos)
+      << token.error().message;
+  const auto ca = HttpClient::Make(DaemonAddress{"https://x:1", "", "/nonexistent/ca"});
+  ASSERT_FALSE(ca);
+  EXPECT_NE(ca.error().message.find("--ca: "), std::string::npos) << ca.error().message;
 }
 
 TEST(PercentEncode, KeepsOnlyUnreservedCharacters) {
