@@ -31,6 +31,7 @@ Subcommand AddIdf(CLI::App& root);
 Subcommand AddSnapshot(CLI::App& root);
 Subcommand AddPublish(CLI::App& root);
 Subcommand AddReload(CLI::App& root);
+Subcommand AddSize(CLI::App& root);
 Subcommand AddPromote(CLI::App& root);
 Subcommand AddRemove(CLI::App& root);
 Subcommand AddErase(CLI::App& root);

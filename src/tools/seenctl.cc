@@ -26,7 +26,7 @@ std::vector<Subcommand> AddCommands(CLI::App& root) {
       {AddRemove, AddErase, AddPublish, AddFill, AddLost, AddPromote, AddReload});
   add("Bring in history, or load", {AddReplay, AddDeadLetters, AddGenerate, AddIdf});
   add("Check", {AddVerify, AddCompare, AddDigest, AddDemo});
-  add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard});
+  add("Keep and move state", {AddBackup, AddRestore, AddExport, AddReshard, AddSize});
   return commands;
 }
 
