@@ -12,7 +12,10 @@ namespace seen {
 namespace {
 
 // Mistakes and refusals, which cost a client nothing to repeat.
-LogBudget refusals(20);
+LogBudget& Refusals() {
+  static LogBudget budget(20);
+  return budget;
+}
 
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kAnonymous = "anonymous";
@@ -32,7 +35,7 @@ std::string SubjectOf(const PageAccess& page, bool hash_users) {
 void WriteAudit(std::string_view who, std::string_view from, const PageAccess& page, std::string_view method,
                 std::string_view subject, unsigned status) {
   const bool is_done = status < 400;
-  if (!is_done && !refusals.Allow()) return;
+  if (!is_done && !Refusals().Allow()) return;
   log::Audit(status == 401 || status == 403 ? "access refused" : "change asked for",
              {{"who", who},
               {"from", from},
@@ -40,7 +43,7 @@ void WriteAudit(std::string_view who, std::string_view from, const PageAccess& p
               {"page", page.route},
               {page.subject_is_user ? "user" : "subject", subject},
               {"status", status},
-              {"lines_held_back", is_done ? uint64_t{0} : refusals.TakeHeldBack()}});
+              {"lines_held_back", is_done ? uint64_t{0} : Refusals().TakeHeldBack()}});
 }
 
 }  // namespace

@@ -66,10 +66,8 @@ void HttpClients::Leave(const boost::asio::ip::address& address) {
 
 void HttpClients::ForgetIdle() {
   const auto now = steady_clock::now();
-  std::erase_if(entries_, [&](const auto& entry) {
-    if (entry.second.connections > 0 || !entry.second.share->IsIdle(now)) return false;
-    --idle_;
-    return true;
+  idle_ -= std::erase_if(entries_, [now](const auto& entry) {
+    return entry.second.connections == 0 && entry.second.share->IsIdle(now);
   });
 }
 

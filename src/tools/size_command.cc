@@ -49,7 +49,10 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   double due = 0;
   for (int32_t day = 0; day < options.days; ++day) {
     Segment segment{Day{20'000 + day}, 0, 86'399, {}};
-    for (due += options.items_a_day; due >= 1; due -= 1) {
+    due += options.items_a_day;
+    const auto count = static_cast<uint32_t>(due);  // less than one a day is one every few days
+    due -= count;
+    for (uint32_t item = 0; item < count; ++item) {
       segment.fingerprints.push_back(FingerprintOf(fmt::format("item-{}", sample.items++)));
     }
     std::sort(segment.fingerprints.begin(), segment.fingerprints.end());
