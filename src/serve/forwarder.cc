@@ -13,7 +13,6 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -237,11 +236,7 @@ void Forwarder::Impl::Connect(const HopPointer& hop) {
 
 void Forwarder::Impl::ShakeHands(const HopPointer& hop) {
   auto& tls = *hop->connection->tls;
-  const std::string host = SplitHostPort(hop->request.address).host;
-  error_code not_numeric;
-  asio::ip::make_address(host, not_numeric);
-  if (not_numeric) SSL_set_tlsext_host_name(tls.native_handle(), host.c_str());  // RFC 6066: names alone
-  tls.set_verify_callback(asio::ssl::host_name_verification(host));
+  ExpectHost(tls, SplitHostPort(hop->request.address).host);
   tls.async_handshake(asio::ssl::stream_base::client, [this, hop](const error_code& error) {
     if (!under_way.contains(hop.get())) return;
     if (error) return Failed(hop, error);

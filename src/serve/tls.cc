@@ -4,6 +4,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
 #include <ctime>
 
 namespace seen {
@@ -57,6 +59,13 @@ Result<std::shared_ptr<TlsContext>> MakeClientTls(const std::string& ca) {
   }
   tls->context.set_verify_mode(ssl::verify_peer);
   return tls;
+}
+
+void ExpectHost(ssl::stream<boost::beast::tcp_stream&>& stream, const std::string& host) {
+  error_code not_numeric;
+  boost::asio::ip::make_address(host, not_numeric);
+  if (not_numeric) SSL_set_tlsext_host_name(stream.native_handle(), host.c_str());  // RFC 6066: names alone
+  stream.set_verify_callback(ssl::host_name_verification(host));
 }
 
 }  // namespace seen

@@ -2,6 +2,8 @@
 // TLS contexts made of PEM files. Of rooms that speak over sockets only: it brings in Boost.Asio and OpenSSL.
 
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 #include <memory>
 #include <string>
 
@@ -24,5 +26,9 @@ Result<std::shared_ptr<TlsContext>> MakeServerTls(const std::string& certificate
 /// For connections that go out: the other side must have a certificate for the name or address that it was
 /// asked by, signed by one of `ca`; empty: by one that this machine trusts.
 Result<std::shared_ptr<TlsContext>> MakeClientTls(const std::string& ca);
+
+/// Before the handshake of a connection that goes out: what the certificate must be of. `host`: a name or a
+/// numeric address.
+void ExpectHost(boost::asio::ssl::stream<boost::beast::tcp_stream&>& stream, const std::string& host);
 
 }  // namespace seen

@@ -5,7 +5,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -70,10 +69,7 @@ struct HttpClient::Connection {
 
   error_code ShakeHands() {
     tls.emplace(stream, tls_context->context);
-    error_code not_numeric;
-    asio::ip::make_address(host, not_numeric);
-    if (not_numeric) SSL_set_tlsext_host_name(tls->native_handle(), host.c_str());  // RFC 6066: names alone
-    tls->set_verify_callback(asio::ssl::host_name_verification(host));
+    ExpectHost(*tls, host);
     error_code outcome;
     stream.expires_after(timeout);
     tls->async_handshake(asio::ssl::stream_base::client, [&](const error_code& e) { outcome = e; });
