@@ -14,6 +14,7 @@
 #include "model/fingerprint.h"
 #include "tools/commands.h"
 #include "tools/common_options.h"
+#include "tools/progress.h"
 
 namespace seen {
 namespace {
@@ -73,12 +74,7 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   return sample;
 }
 
-std::string BytesText(double bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  return fmt::format("{:.{}f} {}", bytes, bytes < 10 && unit > 0 ? 1 : 0, kUnits[unit]);
-}
+std::string BytesText(double bytes) { return WithByteUnit(static_cast<uint64_t>(bytes)); }
 
 int RunSize(const SizeOptions& options) {
   const auto format = ParseSnapshotFormat(options.format);
