@@ -1,0 +1,54 @@
+"""Links of the documents lead somewhere, and the README's tables state what PERFORMANCE.md measured."""
+
+import re
+import subprocess
+
+import pytest
+
+from documents import anchor, anchors
+from places import SOURCE
+
+PERFORMANCE = SOURCE / "docs" / "PERFORMANCE.md"
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
+PAGES = sorted(path for path in subprocess.run(
+    ["git", "ls-files", "*.md"], cwd=SOURCE, check=True, capture_output=True, text=True).stdout.split())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    """Of a heading only where the page is one of ours."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```|`[^`\n]*`", "", (SOURCE / page).read_text())
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, heading = link.partition("#")
+        target = (SOURCE / page).parent / file if file else SOURCE / page
+        assert target.exists(), link
+        assert not heading or heading in anchors(target), link
+
+
+def measured_rows():
+    """Each row of a table of the README that states a number."""
+    return [line for line in (SOURCE / "README.md").read_text().splitlines()
+            if line.startswith("|") and NUMBER.search(re.sub(r"`[^`]*`", "", line))]
+
+
+def sections():
+    """{anchor: heading and text, up to the next heading}"""
+    blocks = re.split(r"(?m)^#+ ", PERFORMANCE.read_text())[1:]
+    return {anchor(block.partition("\n")[0]): block for block in blocks}
+
+
+def test_the_readme_states_measurements():
+    assert len(measured_rows()) >= 5
+
+
+@pytest.mark.parametrize("row", measured_rows())
+def test_a_row_states_figures_of_the_section_that_it_links_to(row):
+    linked = re.findall(r"\]\(docs/PERFORMANCE\.md#([^)]*)\)", row)
+    assert linked, "the row links to the section that has its figures"
+    assert set(linked) <= anchors(PERFORMANCE)
+    found = {number for name in linked for number in NUMBER.findall(sections()[name])}
+    # Links and names of commands aren't figures.
+    said = NUMBER.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "", row))
+    assert said and not set(said) - found, f"not in {linked}: {sorted(set(said) - found)}"
