@@ -26,14 +26,14 @@ class Authority:
     def _openssl(self, *arguments):
         subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=60)
 
-    def sign(self, name, expired=False, password=None):
+    def sign(self, name, days=30, password=None):
         """(certificate, key) as PEM files; the certificate is the name's, CN=name, and of 127.0.0.1."""
         key, request, certificate = (self.directory / f"{name}.{end}" for end in ("key", "csr", "crt"))
         self._openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                       f"/CN={name}", "-config", self.config, "-keyout", key, "-out", request)
         # A negative number of days is one that has expired.
         self._openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial",
-                      "-days", "-1" if expired else "30", "-extfile", self.config, "-extensions", "leaf", "-out",
+                      "-days", days, "-extfile", self.config, "-extensions", "leaf", "-out",
                       certificate)
         if password:
             self._openssl("pkcs8", "-topk8", "-in", key, "-out", key.with_suffix(".locked"), "-v2", "aes256",

@@ -1,5 +1,6 @@
 """A real Apache Kafka on loopback, of one KRaft node or of several, from Maven's jars (tests/kafka/pom.xml)."""
 
+import contextlib
 import fcntl
 import json
 import pathlib
@@ -105,6 +106,11 @@ class Kafka:
         assert not check or done.returncode == 0, f"{main_class}: {done.stdout}\n{done.stderr}"
         return done.stdout
 
+    def java_program(self, file, *arguments):
+        """Starts a program of tests/kafka with Kafka's jars; what it says is a pipe."""
+        return subprocess.Popen([*self._java(), str(SOURCE / "tests" / "kafka" / file), *arguments], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
     def start(self, wait=True):
         assert self.process is None
         log = open(self.log_path, "ab")
@@ -144,6 +150,20 @@ class Kafka:
         self.stop()
         time.sleep(down_s)
         self.start()
+
+    @contextlib.contextmanager
+    def quota(self, client_id, **bytes_a_second):
+        """`bytes_a_second`: consumer=.. or producer=.., what clients of this id may read or write meanwhile."""
+        rates = {f"{direction}_byte_rate": rate for direction, rate in bytes_a_second.items()}
+
+        def alter(*change):
+            self.tool("kafka.admin.ConfigCommand", "--bootstrap-server", self.bootstrap, "--entity-type", "clients",
+                      "--entity-name", client_id, "--alter", *change)
+        alter("--add-config", ",".join(f"{name}={rate}" for name, rate in rates.items()))
+        try:
+            yield
+        finally:
+            alter("--delete-config", ",".join(rates))
 
     def delete_records(self, topic, below):
         """`below`: {partition: first offset that stays}."""

@@ -1,11 +1,8 @@
 """Cuts a daemon's network: from the brokers alone, or from everybody else alone."""
 
-import os
 import pathlib
-import shutil
-import subprocess
 
-SOURCE = pathlib.Path(__file__).with_name("cut_network.c")
+from shims import compiled
 
 
 class Network:
@@ -13,10 +10,7 @@ class Network:
 
     def __init__(self, directory, name, bootstrap):
         self.prefix = pathlib.Path(directory) / f"{name}-cut"
-        library = pathlib.Path(directory) / "cut_network.so"
-        if not library.exists():
-            compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
-            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+        library = compiled("cut_network", directory)
         self.environment = {"LD_PRELOAD": str(library), "SEEN_CUT": str(self.prefix),
                             "SEEN_CUT_PORT": bootstrap.rpartition(":")[2]}
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import time
 import urllib.parse
@@ -20,7 +21,8 @@ class Prometheus:
             assert f'"{target}"' in changed, f"deploy/prometheus/{deployed} scrapes {target}"
             changed = changed.replace(f'"{target}"', f'"{address}"')
         changed = re.sub(r"(scrape|evaluation)_interval: \S+", r"\1_interval: 1s", changed)
-        (directory / "prometheus.yml").write_text(changed)
+        self.configuration = directory / "prometheus.yml"
+        self.configuration.write_text(changed)
         (directory / "alerts.yml").write_text((DEPLOYED / "alerts.yml").read_text())
         address = f"127.0.0.1:{free_port()}"
         self.log_path = directory / "prometheus.log"
@@ -29,6 +31,13 @@ class Prometheus:
                 ["prometheus", f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/tsdb",
                  f"--web.listen-address={address}"], stdout=log, stderr=log, cwd=directory)
         self.http = Http(address)
+
+    def reconfigure(self, old, new):
+        """Replaces this text of its configuration, and makes it read the file again."""
+        text = self.configuration.read_text()
+        assert old in text, old
+        self.configuration.write_text(text.replace(old, new))
+        self.process.send_signal(signal.SIGHUP)
 
     def ask(self, path, **parameters):
         answer = self.http.get(f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")

@@ -53,9 +53,7 @@ class SecureKafka(Kafka):
 
     def start(self, wait=True):
         if self.shell is None:  # it compiles meanwhile
-            self.shell = subprocess.Popen(
-                [*self._java(), str(SOURCE / "tests" / "kafka" / "AclShell.java")], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.shell = self.java_program("AclShell.java")
         super().start(wait)
 
     def stop(self):

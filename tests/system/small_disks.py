@@ -1,14 +1,27 @@
 """Disks that a test fills and empties: a small file system, or, where none may be mounted, one that is said to be full."""
 
 import errno
-import os
-import pathlib
 import shutil
 import subprocess
 
 import pytest
 
-SHIM = pathlib.Path(__file__).with_name("full_disk.c")
+from shims import compiled
+
+
+class SlowCompaction:
+    """A disk that compaction is too slow for, once `begin` was called; checkpoints aren't."""
+
+    def __init__(self, place):
+        self.marker = place.with_name(f"{place.name}.slow")
+        self.environment = {"LD_PRELOAD": str(compiled("slow_compaction", place.parent)),
+                            "SEEN_SLOW_COMPACTION": str(self.marker)}
+
+    def begin(self):
+        self.marker.touch()
+
+    def end(self):
+        self.marker.unlink()
 
 
 class Tmpfs:
@@ -52,9 +65,7 @@ class Preloaded:
     def __init__(self, place):
         self.place = place
         self.marker = place.with_name(f"{place.name}.full")
-        library = place.with_name(f"{place.name}-full_disk.so")
-        compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SHIM), "-ldl"], check=True)
+        library = compiled("full_disk", place.parent)
         self.environment = {"LD_PRELOAD": str(library), "SEEN_FULL_DISK": str(place)}
 
     def fill(self):

@@ -1,93 +1,34 @@
-"""Each fault that a test can cause here makes its alert fire in a real Prometheus, and the alert ends with the fault.
-
-The rules are those of deploy/, in a world that runs 60 times as fast: minutes are seconds, hours are minutes."""
+"""Each alert fires under a real fault in a real Prometheus, and ends with the fault."""
 
 import contextlib
-import re
+import shutil
 
 import pytest
 
-import prometheus_server
+from certificates import Authority
 from hashes import partition_of
+from item_stream import Items, item, text_of
 from oracle import event
-from places import now_ms, wait_until
-from prometheus_server import DEPLOYED, Prometheus
+from places import free_port, now_ms, wait_until
 from seenctl_tool import run
 from seend import Seend
-from small_disks import Tmpfs
-
-FASTER = {"m": "s", "h": "m"}
-# What the expressions state in seconds.
-SECONDS = {"seen_partition_age_seconds > 60": "seen_partition_age_seconds > 1",
-           "seen_held_since_seconds > 60": "seen_held_since_seconds > 1",
-           "[10s])) > 120": "[10s])) > 2", "4 * 3600": "4 * 60"}
-USERS = [f"user-{number}" for number in range(100)]
+from small_disks import SlowCompaction, Tmpfs
+from watched_daemon import USERS, Watched
 
 
-def hastened(rules):
-    rules = re.sub(r"\[(\d+)([mh])\]", lambda found: f"[{found[1]}{FASTER[found[2]]}]", rules)
-    rules = re.sub(r"for: (\d+)([mh])", lambda found: f"for: {found[1]}{FASTER[found[2]]}", rules)
-    for old, new in SECONDS.items():
-        assert old in rules, old
-        rules = rules.replace(old, new)
-    return rules
+SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
+MANY_USERS = [f"user-{number}" for number in range(30_000)]
 
 
-class Watched:
-    """A daemon, and a Prometheus that judges it by the hastened rules."""
-
-    def __init__(self, directory, kafka, topics, topic, config=None, **topic_config):
-        self.directory, self.kafka, self.topics, self.topic = directory, kafka, topics, topic
-        topics.create(topic, **topic_config)
-        self.seend = Seend(directory, topics, topic, config)
-        self.prometheus = None
-
-    def start(self, targets=None, deployed="prometheus.yml", **more):
-        self.seend.start(**more)
-        self.watch(targets or {"seend:8080": self.seend.address}, deployed)
-
-    def watch(self, targets, deployed="prometheus.yml"):
-        rules = self.directory / "rules"
-        rules.mkdir()
-        (rules / "alerts.yml").write_text(hastened((DEPLOYED / "alerts.yml").read_text()))
-        for name in ("prometheus.yml", "cluster.yml"):
-            (rules / name).write_text((DEPLOYED / name).read_text())
-        prometheus_server.DEPLOYED = rules
-        try:
-            self.prometheus = Prometheus(self.directory, targets, deployed)
-        finally:
-            prometheus_server.DEPLOYED = DEPLOYED
-        wait_until(lambda: self.prometheus.query("up == 1"), "it is scraped")
-
-    def close(self):
-        if self.prometheus:
-            self.prometheus.close()
-        self.seend.close()
-
-    def firing(self, severity=None):
-        return {alert["labels"]["alertname"] for alert in self.prometheus.ask("alerts")["alerts"]
-                if alert["state"] == "firing" and severity in (None, alert["labels"]["severity"])}
-
-    def send(self, values=(), count=100, late_ms=0, **more):
-        """So many good events, which stood in their producer's queue for so long, and these."""
-        at = now_ms() - late_ms
-        self.topics.produce(self.topic, [*((USERS[i % 100], event(USERS[i % 100], f"i{at}-{i // 100}", at), {"timestamp": at})
-                                           for i in range(count)), *(("u", value, more) for value in values)])
-
-    @contextlib.contextmanager
-    def fault(self, *names, meanwhile=lambda: None, timeout_s=60, severity=None):
-        """The alerts are quiet before, fire during the block's fault, and are over after the block."""
-        assert not self.firing(severity) & set(names)
-
-        def loaded(condition):
-            meanwhile()
-            return condition()
-
-        def fire(cause=lambda: None):
-            wait_until(lambda: cause() or self.firing(severity) >= set(names), f"{names} fire", timeout_s, every_s=0.3)
-        yield fire
-        wait_until(lambda: loaded(lambda: not self.firing(severity) & set(names)), f"{names} are over", timeout_s,
-                   every_s=0.3)
+@pytest.fixture
+def own(kafka, topics, topic_name, tmp_path):
+    """own(config) -> Watched of this test alone, not started."""
+    with contextlib.ExitStack() as stack:
+        def make(config=None, **topic_config):
+            made = Watched(tmp_path, kafka, topics, topic_name, config, **topic_config)
+            stack.callback(made.close)
+            return made
+        yield make
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +125,13 @@ def test_lost_messages(kafka, watched):
         run("lost", "--http", f"http://{watched.seend.address}", "--acknowledge")
 
 
+def test_a_prometheus_that_scrapes_nothing(watched):
+    with watched.fault("SeendAbsent") as fire:
+        watched.prometheus.reconfigure(f'["{watched.seend.address}"]', "[]")
+        fire()
+        watched.prometheus.reconfigure("[]", f'["{watched.seend.address}"]')
+
+
 def test_a_daemon_that_is_dead(watched):
     with watched.fault("SeendDown") as fire:
         watched.seend.kill9()
@@ -200,44 +148,54 @@ def small(tmp_path):
     disk.close()
 
 
-def test_a_disk_that_fills_up_and_is_full(small, kafka, topics, topic_name, tmp_path):
-    watched = Watched(tmp_path, kafka, topics, topic_name, {"store": {"directory": str(small.place / "store")}})
-    try:
-        watched.start()
-        watched.send()
-        watched.seend.wait_at_rest()
-        # Consumption is held, so that the lag grows.
-        names = ("SeendDiskFillsUp", "SeendHeld", "SeendCheckpointsFail", "SeendConsumerLagGrows")
-        with watched.fault(*names, timeout_s=90) as fire:
-            small.fill()
-            watched.send(count=15_000)
-            fire(lambda: watched.send(count=1_000))
-            small.free()
-        watched.seend.wait_at_rest()
-        with watched.fault("SeendWaitsForSpace") as fire:
-            watched.seend.stop()
-            small.fill()
-            watched.seend.start(ready=False)
-            fire()
-            small.free()
-            watched.seend.wait_ready(60)
-    finally:
-        watched.close()
+def test_a_disk_that_fills_up_and_is_full(small, own):
+    # Nothing is consumed, so that the lag grows, and what is unread comes near its end.
+    watched = own({"store": {"directory": str(small.place / "store")}}, retention_ms=5 * 3_600_000)
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    names = ("SeendDiskFillsUp", "SeendHeld", "SeendCheckpointsFail", "SeendCheckpointOverdue", "SeendConsumerLagGrows",
+             "SeendRetentionHeadroomLow")
+    with watched.fault(*names, timeout_s=90) as fire:
+        small.fill()
+        watched.send(count=15_000)
+        fire(lambda: watched.send(count=1_000))
+        small.free()
+    watched.seend.wait_at_rest()
+    with watched.fault("SeendWaitsForSpace") as fire:
+        watched.seend.stop()
+        small.fill()
+        watched.seend.start(ready=False)
+        fire()
+        small.free()
+        watched.seend.wait_ready(60)
 
 
-def test_partitions_of_a_member_that_is_dead(kafka, topics, topic_name, tmp_path):
+def test_a_disk_that_compaction_is_too_slow_for(own, tmp_path):
+    watched = own()
+    disk = SlowCompaction(watched.seend.store)
+    watched.seend.environment = disk.environment
+    watched.start()
+    with watched.fault("SeendStoreStalled") as fire:
+        disk.begin()
+        fire(watched.send)
+        disk.end()
+
+
+def test_partitions_of_a_member_that_is_dead(own, topics, topic_name, tmp_path):
     """Until its session ends nobody owns them."""
-    session = {"session.timeout.ms": "20000", "heartbeat.interval.ms": "1000"}
+    session = SESSION | {"session.timeout.ms": "20000"}
 
     def config(number):
         return {"kafka": {"instance_id": f"member-{number}", "client": session}}
-    watched = Watched(tmp_path, kafka, topics, topic_name, config(0), partitions=4)
+    watched = own(config(0), partitions=4)
     other = Seend(tmp_path, topics, topic_name, config(1), "other")
     try:
         watched.seend.start(ready=False)
         other.start(ready=False)
         watched.watch({"owner-1:8080": watched.seend.address, **{
-            f"{name}:8080": other.address for name in ("owner-2", "owner-3", "replica-1", "replica-2")}}, "cluster.yml")
+            f"{name}:8080": other.address for name in ("owner-2", "owner-3", "replica-1", "replica-2")}},
+            deployed="cluster.yml")
         wait_until(lambda: watched.prometheus.query("sum(seen_partition_owned) == 4 and count(seen_ready) == 2"),
                    "both share them", 60)
         wait_until(lambda: not watched.firing(), "nothing fires")
@@ -246,35 +204,144 @@ def test_partitions_of_a_member_that_is_dead(kafka, topics, topic_name, tmp_path
             fire()
     finally:
         other.close()
-        watched.close()
 
 
-def test_partitions_that_were_added(kafka, topics, topic_name, tmp_path):
+def test_partitions_that_were_added(own, topics, topic_name):
     """They are refused, until the state is built anew."""
-    watched = Watched(tmp_path, kafka, topics, topic_name)
+    watched = own()
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    with watched.fault("SeendPartitionsRefused", timeout_s=90) as fire:
+        topics.add_partitions(topic_name, 3)
+        fire()
+        watched.seend.stop()
+        topics.add_partitions(f"{topic_name}-filters", 3)
+        watched.seend.start("--rebuild")
+
+
+def test_partitions_that_the_leader_of_the_group_leaves_out(own, kafka, topic_name):
+    """Another program leads the group, and assigns wrongly."""
+    watched = own({"kafka": {"client": SESSION}})
+    leader = kafka.java_program("LeavesPartitionsOut.java", kafka.bootstrap, watched.seend.group, topic_name)
     try:
-        watched.start()
+        said = next((line for line in leader.stdout if line.startswith("assigned")), None)
+        assert said == f"assigned [{topic_name}-0]\n", "it leads, and reads alone"
+        watched.start(ready=False)
+        with watched.fault("SeendPartitionsUnowned") as fire:
+            fire()
+            leader.kill()
+    finally:
+        leader.kill()
+        leader.wait()
+
+
+def test_a_restore_that_brokers_slow_down(own, kafka, topic_name):
+    state = f"{topic_name}-state"
+    watched = own({"kafka": {"client": {"client.id": topic_name}}, "state": {"topic": state, "run_every_s": 1}})
+    watched.start()
+    watched.send(count=30_000, users=MANY_USERS)
+    ends = watched.seend.wait_at_rest()
+    wait_until(lambda: {s["partition"]: s["sent_to"] for s in watched.seend.status()["state_topic"]["streams"]} == ends,
+               "all state is in the state topic")
+    watched.seend.stop()
+    shutil.rmtree(watched.seend.store)
+    with watched.fault("SeendRestoreSlow") as fire:
+        with kafka.quota(topic_name, consumer=4_000):
+            watched.seend.start(ready=False)
+            fire()
+        watched.seend.wait_ready(60)
+
+
+def test_a_topic_that_refuses_snapshots_for_a_while(own, topics, topic_name):
+    """Their time is what it refuses. What it takes at last is late."""
+    watched = own()
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    limit = "message.timestamp.before.max.ms"
+    usual = topics.config(f"{topic_name}-filters")[limit]
+    with watched.fault("SeendPublishSlow") as late:
+        with watched.fault("SeendMarksGrow", "SeendPublicationFails", timeout_s=120) as fire:
+            topics.alter(f"{topic_name}-filters", {limit: "0"})
+            watched.send(count=30_000, users=MANY_USERS)
+            numbers = iter(range(1_000_000))
+            fire(lambda: watched.send(count=100, users=[f"late-{next(numbers)}" for _ in range(100)]))
+            topics.alter(f"{topic_name}-filters", {limit: usual})
+        late()
+
+
+def test_offsets_that_brokers_do_not_take(own, topics):
+    """Again and again: a lease comes back as soon as offsets are committed."""
+    watched = own({"kafka": {"client": SESSION}})
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+
+    usual = topics.config("__consumer_offsets")["max.message.bytes"]
+
+    def lapsed():
+        return watched.seend.metric_sum("seen_publish_leases_lapsed_total")
+
+    def lapse():
+        before = lapsed()
+        topics.alter("__consumer_offsets", {"max.message.bytes": "60"})
+        try:
+            wait_until(lambda: watched.send(count=10) or lapsed() > before, "the lease ends", 30)
+        finally:
+            topics.alter("__consumer_offsets", {"max.message.bytes": usual})
         watched.send()
         watched.seend.wait_at_rest()
-        with watched.fault("SeendPartitionsRefused", timeout_s=90) as fire:
-            topics.add_partitions(topic_name, 3)
-            fire()
-            watched.seend.stop()
-            topics.add_partitions(f"{topic_name}-filters", 3)
-            watched.seend.start("--rebuild")
-    finally:
-        watched.close()
+    with watched.fault("SeendLeaseLapses", timeout_s=120) as fire:
+        fire(lapse)
 
 
-def test_a_retention_below_the_window(kafka, topics, topic_name, tmp_path):
-    watched = Watched(tmp_path, kafka, topics, topic_name, retention_ms=86_400_000)
-    try:
-        watched.start()
-        with watched.fault("SeendRetentionBelowWindow") as fire:
-            fire()
-            topics.alter(topic_name, {"retention.ms": str(60 * 86_400_000)})
-            watched.seend.stop()
-            watched.seend.start()
-    finally:
-        watched.close()
+def test_groups_of_items_that_somebody_else_writes(own, topics, topic_name):
+    items = Items(topics, f"{topic_name}-of")
+    watched = own(items.config())
+    topics.create(items.groups, partitions=3, cleanup_policy="compact")
+    watched.start()
+    items.send(*(item(f"n{i}", text_of(i)) for i in range(20)))
+    items.wait_at_rest(watched.seend)
+    with watched.fault("SeendForeignGroups") as fire:
+        fire(lambda: topics.produce(items.groups, [("n1", b"{")], partitioner="murmur2_random"))
 
+
+def test_events_that_were_deleted_before_they_were_re_keyed(own, kafka, topics, topic_name):
+    watched = own({"input": {"keyed_by_user": False}})
+    watched.start()
+    watched.send()
+    watched.seend.wait_at_rest()
+    with watched.fault("SeendRekeyingLost") as fire:
+        watched.seend.stop()
+        watched.send()
+        kafka.delete_records(topic_name, {p: end for p, (_, end) in topics.ends(topic_name).items()})
+        watched.send()
+        watched.seend.start()
+        fire()
+        watched.seend.wait_at_rest()
+        watched.seend.stop()
+        watched.seend.start()
+
+
+def test_a_certificate_that_runs_out(own, tmp_path):
+    """The daemon takes a new one as it runs."""
+    authority = Authority(tmp_path)
+    certificate, key = authority.sign("seend", days=10)
+    admin = f"127.0.0.1:{free_port()}"
+    watched = own({"admin": {"listen": admin}, "access": {"certificate": str(certificate), "key": str(key)}})
+    watched.seend.start(ready=False)
+    watched.watch({"seend:8080": admin}, f"scheme: https\n    tls_config: {{ca_file: {authority.certificate}}}")
+    with watched.fault("SeendCertificateExpires") as fire:
+        fire()
+        authority.sign("seend")
+
+
+def test_a_retention_below_the_window(own, topics, topic_name):
+    watched = own(retention_ms=86_400_000)
+    watched.start()
+    with watched.fault("SeendRetentionBelowWindow") as fire:
+        fire()
+        topics.alter(topic_name, {"retention.ms": str(60 * 86_400_000)})
+        watched.seend.stop()
+        watched.seend.start()

@@ -335,7 +335,7 @@ WRONG = {  # what is wrong -> what the message names
 def wrong_ways(secure, ways):
     """wrong_ways[what] -> (brokers, kafka.client, secrets that stand in it)."""
     foreign = Authority(secure.directory, "foreign-ca")
-    certificate, key = secure.authority.sign("expired", expired=True)
+    certificate, key = secure.authority.sign("expired", days=-1)
     (brokers, scram), (_, token), (mtls_brokers, mtls) = (ways[way]("seend") for way in ways)
     no_certificate = {"security.protocol": "SSL", "ssl.ca.location": mtls["ssl.ca.location"]}
     return {

@@ -1,5 +1,6 @@
 """The runbook answers each alert, and what it and OPERATIONS.md tell people to type exists."""
 
+import pathlib
 import re
 import shlex
 import subprocess
@@ -12,6 +13,8 @@ from places import SEENCTL, SOURCE
 DOCS = SOURCE / "docs"
 PARTS = ["**Symptom.**", "**What users notice.**", "**Diagnosis.**", "**What to do.**", "**It is over when**"]
 PAGES = ["RUNBOOK.md", "OPERATIONS.md"]
+HERE = pathlib.Path(__file__).parent
+TESTS_OF_FAULTS = ["test_alerts.py", "test_compose.py"]
 
 
 def alerts():
@@ -39,6 +42,11 @@ def test_each_alert_has_an_entry_and_each_entry_an_alert():
     assert len(alerts()) > 20
     assert alerts() == {name: f"docs/RUNBOOK.md#{name.lower()}" for name in alerts()}
     assert set(entries()) == set(alerts())
+
+
+def test_a_real_fault_makes_each_alert_fire():
+    caused = {name for test in TESTS_OF_FAULTS for name in re.findall(r'"(Seend\w+)"', (HERE / test).read_text())}
+    assert set(alerts()) - caused == set()
 
 
 @pytest.mark.parametrize("name", sorted(entries()))

@@ -4,7 +4,7 @@ import time
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewPartitions, NewTopic
 
 from places import wait_until
 
@@ -35,7 +35,10 @@ class Topics:
         wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
 
     def alter(self, topic, config):
-        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=config)
+        """Sets these properties and keeps the topic's others: AlterConfigs by itself resets what it isn't given."""
+        kept = {name: entry.value for name, entry in self._config(topic).items()
+                if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value}
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=kept | config)
         self.admin().alter_configs([resource])[resource].result(30)
 
     def add_partitions(self, topic, total):
@@ -47,9 +50,11 @@ class Topics:
         return 0 if metadata is None or metadata.error else len(metadata.partitions)
 
     def config(self, topic):
+        return {name: entry.value for name, entry in self._config(topic).items()}
+
+    def _config(self, topic):
         resource = ConfigResource(confluent_kafka.admin.RESOURCE_TOPIC, topic)
-        entries = list(self.admin().describe_configs([resource]).values())[0].result(30)
-        return {name: entry.value for name, entry in entries.items()}
+        return self.admin().describe_configs([resource])[resource].result(30)
 
     def producer(self, partitioner="murmur2_random", **more):
         return Producer({"bootstrap.servers": self.bootstrap, "partitioner": partitioner, "linger.ms": 5,

@@ -1,0 +1,98 @@
+"""A daemon that a Prometheus judges by the alerts of deploy/, in a world 60 times as fast: minutes are seconds, hours are
+minutes."""
+
+import contextlib
+import re
+
+import prometheus_server
+from oracle import event
+from places import now_ms, wait_until
+from prometheus_server import DEPLOYED, Prometheus
+from seend import Seend
+
+FASTER = {"m": "s", "h": "m"}
+# What the expressions state in seconds.
+SECONDS = {"seen_partition_age_seconds > 60": "seen_partition_age_seconds > 1",
+           "seen_held_since_seconds > 60": "seen_held_since_seconds > 1",
+           "[10s])) > 120": "[10s])) > 2", "4 * 3600": "4 * 60",
+           "seen_checkpoint_last_time_seconds > 300": "seen_checkpoint_last_time_seconds > 5"}
+# These faults can't follow each other as fast: a lease ends no sooner than brokers let a session end.
+SLOWER = {"leases_lapsed_total[5m]": "leases_lapsed_total[20m]",
+          "visible_to_published_seconds_bucket[5m]": "visible_to_published_seconds_bucket[20m]"}
+USERS = [f"user-{number}" for number in range(100)]
+
+
+def hastened(rules):
+    for old, new in SLOWER.items():
+        assert old in rules, old
+        rules = rules.replace(old, new)
+    rules = re.sub(r"\[(\d+)([mh])\]", lambda found: f"[{found[1]}{FASTER[found[2]]}]", rules)
+    rules = re.sub(r"for: (\d+)([mh])", lambda found: f"for: {found[1]}{FASTER[found[2]]}", rules)
+    for old, new in SECONDS.items():
+        assert old in rules, old
+        rules = rules.replace(old, new)
+    return rules
+
+
+class Watched:
+    """A daemon, and a Prometheus that judges it by the hastened rules."""
+
+    def __init__(self, directory, kafka, topics, topic, config=None, **topic_config):
+        self.directory, self.kafka, self.topics, self.topic = directory, kafka, topics, topic
+        topics.create(topic, **topic_config)
+        self.seend = Seend(directory, topics, topic, config)
+        self.prometheus = None
+
+    def start(self, **more):
+        self.seend.start(**more)
+        self.watch({"seend:8080": self.seend.address})
+
+    def watch(self, targets, scheme="scheme: http", deployed="prometheus.yml"):
+        rules = self.directory / "rules"
+        rules.mkdir()
+        (rules / "alerts.yml").write_text(hastened((DEPLOYED / "alerts.yml").read_text()))
+        for name in ("prometheus.yml", "cluster.yml"):
+            (rules / name).write_text((DEPLOYED / name).read_text().replace(
+                "job_name: seend\n", f"job_name: seend\n    {scheme}\n"))
+        prometheus_server.DEPLOYED = rules
+        try:
+            self.prometheus = Prometheus(self.directory, targets, deployed)
+        finally:
+            prometheus_server.DEPLOYED = DEPLOYED
+        wait_until(lambda: self.prometheus.query("up == 1"), "it is scraped")
+
+    def close(self):
+        if self.prometheus:
+            self.prometheus.close()
+        self.seend.close()
+
+    def firing(self, severity=None):
+        return {alert["labels"]["alertname"] for alert in self.prometheus.ask("alerts")["alerts"]
+                if alert["state"] == "firing" and severity in (None, alert["labels"]["severity"])}
+
+    def send(self, values=(), count=100, late_ms=0, users=USERS, **more):
+        """So many good events, which stood in their producer's queue for so long, and these."""
+        at = now_ms() - late_ms
+        good = ((users[i % len(users)], f"i{at}-{i // len(users)}") for i in range(count))
+        self.topics.produce(self.topic, [*((user, event(user, item, at), {"timestamp": at}) for user, item in good),
+                                         *(("u", value, more) for value in values)])
+
+    @contextlib.contextmanager
+    def fault(self, *names, meanwhile=lambda: None, timeout_s=60, severity=None):
+        """The alerts are quiet before, fire during the block's fault, and are over after the block."""
+        wait_until(lambda: not self.firing(severity) & set(names), f"{names} are quiet before")
+
+        def loaded(condition):
+            meanwhile()
+            return condition()
+
+        def all_fire():
+            if quiet := set(names) - self.firing(severity):
+                raise ValueError(f"{quiet} don't")
+            return True
+
+        def fire(cause=lambda: None):
+            wait_until(lambda: cause() or all_fire(), f"{names} fire", timeout_s, every_s=0.3)
+        yield fire
+        wait_until(lambda: loaded(lambda: not self.firing(severity) & set(names)), f"{names} are over", timeout_s,
+                   every_s=0.3)
