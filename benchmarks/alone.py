@@ -39,6 +39,9 @@ class Seend:
     def address(self):
         return self.contender.daemon.address
 
+    def scheme(self):
+        return "https" if self.http().context else "http"
+
     def metric(self, name):
         return self.contender.daemon.metric_sum(name)
 

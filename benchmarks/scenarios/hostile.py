@@ -1,11 +1,13 @@
 """What 1,000 hostile connections (tests/system/hostile_clients.py) add to the answers that others get: `unseen` with 200
-candidates, paced, without them and among them by turns."""
+candidates, paced, without them and among them by turns; plain, and over TLS."""
 
 import statistics
 
 import alone
 import measure
+import paths
 from broker import Workload
+from certificates import Authority
 from hostile_clients import Crowd
 from oracle_sample import sample
 from scenarios.serving import wrk
@@ -16,8 +18,26 @@ def run(bench, settings, say):
                       candidates=200)
     workload = bench.fill(Workload("hostile", s["users"] * s["items"], users=s["users"], days=29))
     users = list(sample(bench, workload, 200))
-    rows = []
-    with alone.Seend(bench, workload.topic, publishing=False) as seend:
+    rows = [row for tls in (False, True) for row in by_turns(bench, workload, users, s, tls, say)]
+    bench.topics.delete(workload.topic)
+
+    def p99(tls, number, way):
+        return next(r["p99_ms"] for r in rows if (r["tls"], r["run"], r["way"]) == (tls, number, way))
+
+    def ratio(tls):
+        ratios = [p99(tls, n, "among them") / p99(tls, n, "alone") for n in range(s["repeats"])]
+        return {"tls": tls, "p99 ratio, median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
+    return {"hostile": s["hostile"], "rows": rows, "ratios": [ratio(False), ratio(True)]}
+
+
+def by_turns(bench, workload, users, s, tls, say):
+    access = {}
+    if tls:
+        paths.WORK.mkdir(parents=True, exist_ok=True)
+        authority = Authority(paths.WORK)
+        certificate, key = authority.sign("seend")
+        access = {"access": {"certificate": str(certificate), "key": str(key), "ca": str(authority.certificate)}}
+    with alone.Seend(bench, workload.topic, publishing=False, **access) as seend:
         seend.wait_applied(workload.events, 300)
         measure.wait_ready(seend.session)
         for number in range(s["repeats"]):
@@ -25,12 +45,8 @@ def run(bench, settings, say):
                 if way == "alone":
                     row = wrk(seend, users, s, "unseen", s["candidates"], s["paced"])
                 else:
-                    with Crowd(seend.address(), s["hostile"]) as crowd:
+                    with Crowd(seend.address(), s["hostile"], tls, nice=19) as crowd:
                         row = {**wrk(seend, users, s, "unseen", s["candidates"], s["paced"]), "opened": crowd.opened}
-                rows.append({"run": number, "way": way, **row})
-                say(str(rows[-1]))
-    bench.topics.delete(workload.topic)
-    ratios = [next(r["p99_ms"] for r in rows if r["run"] == n and r["way"] == "among them") /
-              next(r["p99_ms"] for r in rows if r["run"] == n and r["way"] == "alone") for n in range(s["repeats"])]
-    return {"hostile": s["hostile"], "rows": rows,
-            "p99_ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}}
+                row = {"tls": tls, "run": number, "way": way, **row}
+                say(str(row))
+                yield row

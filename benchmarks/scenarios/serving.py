@@ -74,7 +74,7 @@ def wrk(seend, users, s, what, candidates, pace):
     script.write_text(text + (PACE.format(every_ms=1000 * s["connections"] // pace) if pace else ""))
     cpu, begun = seend.session.cpu_s(), time.monotonic()
     said = subprocess.run(["wrk", "-t1", f"-c{s['connections']}", f"-d{s['seconds']}s", "--latency", "-s", str(script),
-                           f"http://{seend.address()}"], capture_output=True, text=True, check=True).stdout
+                           f"{seend.scheme()}://{seend.address()}"], capture_output=True, text=True, check=True).stdout
     cpu, took = seend.session.cpu_s() - cpu, time.monotonic() - begun
     requests = int(re.search(r"(\d+) requests in", said)[1])
     wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", said)

@@ -12,7 +12,7 @@
 
 namespace seen {
 
-/// On the socket's strand. One read and one write at a time.
+/// On the socket's strand. One read and one write at a time. The socket must be non-blocking.
 class HttpConnection {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -30,8 +30,14 @@ class HttpConnection {
   void DropTls() { tls_.reset(); }
 
   template <class Handler>
-  void Handshake(Handler handler) {
-    tls_->async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
+  void WaitReadable(Handler handler) {
+    socket_.async_wait(Socket::wait_read, std::move(handler));
+  }
+  /// Goes on with the handshake as far as what has arrived allows; would_block: more is needed.
+  Error ShakeHands() {
+    Error error;
+    tls_->handshake(boost::asio::ssl::stream_base::server, error);
+    return error;
   }
   template <class Buffers, class Handler>
   void ReadSome(const Buffers& buffers, Handler handler) {

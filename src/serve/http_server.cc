@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "serve/http_session.h"
 
 namespace seen {
@@ -69,7 +70,11 @@ struct HttpServer::Impl {
         io(static_cast<int>(options.threads)),
         acceptor(asio::make_strand(io)),
         accept_pause(acceptor.get_executor()),
-        work(asio::make_work_guard(io)) {}
+        work(asio::make_work_guard(io)),
+        handshakes(1),
+        handshakes_work(asio::make_work_guard(handshakes)) {
+    shared.handshakes = &handshakes;
+  }
 
   void Accept();
   void OnAccepted(const error_code& error, tcp::socket socket);
@@ -80,6 +85,8 @@ struct HttpServer::Impl {
   tcp::acceptor acceptor;           // on its strand
   asio::steady_timer accept_pause;  // likewise
   asio::executor_work_guard<asio::io_context::executor_type> work;
+  asio::io_context handshakes;
+  asio::executor_work_guard<asio::io_context::executor_type> handshakes_work;
   uint16_t port = 0;
   std::vector<std::thread> threads;
 };
@@ -116,6 +123,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options
   for (unsigned i = 0; i < options.threads; ++i) {
     impl->threads.emplace_back([&io = impl->io] { io.run(); });
   }
+  impl->threads.emplace_back([&handshakes = impl->handshakes] {
+    NameThread("handshakes");
+    YieldToOtherThreads();
+    handshakes.run();
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
@@ -183,6 +195,7 @@ void HttpServer::Impl::Stop() {
   }
   for_all([](HttpSession& session) { session.CloseNow(); });
   work.reset();
+  handshakes_work.reset();
   for (std::thread& thread : threads) thread.join();
   threads.clear();
 }

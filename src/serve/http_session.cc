@@ -84,20 +84,40 @@ void HttpSession::Run() {
     self->connection_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     self->connection_.socket().non_blocking(true, ignored);
     if (self->shared_.stopping) return self->Close();
-    if (self->connection_.is_tls()) return self->ShakeHands();
+    if (self->connection_.is_tls()) {
+      self->phase_ = Phase::kShakingHands;
+      self->SetDeadline(std::chrono::steady_clock::now() + self->shared_.options.request_timeout);
+      return self->AwaitHandshake();
+    }
     self->SetDeadline(std::chrono::steady_clock::now() + self->shared_.options.idle_timeout);
     self->Read();
   });
 }
 
+void HttpSession::AwaitHandshake() {
+  connection_.WaitReadable([self = shared_from_this()](Error error) {
+    if (self->phase_ == Phase::kClosed) return;
+    if (error) return self->Close();
+    self->ShakeHands();
+  });
+}
+
 void HttpSession::ShakeHands() {
-  phase_ = Phase::kShakingHands;
-  SetDeadline(std::chrono::steady_clock::now() + shared_.options.request_timeout);
-  connection_.Handshake([self = shared_from_this()](Error error) { self->OnHandshake(error); });
+  is_shaking_ = true;
+  asio::post(*shared_.handshakes, [self = shared_from_this()] {
+    const Error error = self->connection_.ShakeHands();
+    asio::post(self->connection_.socket().get_executor(), [self, error] { self->OnStep(error); });
+  });
+}
+
+void HttpSession::OnStep(Error error) {
+  is_shaking_ = false;
+  if (phase_ == Phase::kClosed) return connection_.Close();
+  if (error == asio::error::would_block) return AwaitHandshake();
+  OnHandshake(error);
 }
 
 void HttpSession::OnHandshake(Error error) {
-  if (phase_ == Phase::kClosed) return;
   if (!error) {
     SetDeadline(std::chrono::steady_clock::now() + shared_.options.idle_timeout);
     return Read();
@@ -491,7 +511,7 @@ void HttpSession::Drain() {
 
 void HttpSession::Close() {
   phase_ = Phase::kClosed;
-  connection_.Close();
+  if (!is_shaking_) connection_.Close();
   timer_.cancel();
 }
 

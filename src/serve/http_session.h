@@ -39,7 +39,8 @@ struct HttpShared {
   HttpServer::BodyRules rules;  // may be empty
   HttpServer::Handler handler;
   HttpServer::Observer observer;
-  HttpServer::TlsOfNow tls;  // may be empty
+  HttpServer::TlsOfNow tls;                       // may be empty
+  boost::asio::io_context* handshakes = nullptr;  // of one thread, which computes them
   std::atomic<bool> stopping{false};
 
   Mutex mutex;
@@ -50,7 +51,8 @@ struct HttpShared {
 /// Reads, answers, writes, then reads again: of a pipelining client up to `pipeline_max` requests that have
 /// arrived are answered in order and written together. While answers can't be written nothing is read, so a
 /// client that doesn't take them is slowed down and holds a bounded amount of memory. Everything runs on the
-/// socket's strand.
+/// socket's strand but the steps of a handshake: one takes as long as ten requests, and requests don't wait
+/// for it. The strand leaves the connection alone meanwhile.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -74,7 +76,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Phase { kShakingHands, kReading, kWriting, kAwaiting, kLingering, kClosed };
 
+  void AwaitHandshake();
   void ShakeHands();
+  void OnStep(Error error);
   void OnHandshake(Error error);
   void Read();
   void OnRead(Error error, size_t bytes);
@@ -125,6 +129,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool header_checked_ = false;
   BudgetShare body_share_{client_ ? client_->bodies : shared_.bodies};  // of the request under way
   BodyRule body_rule_;                                                  // likewise
+  bool is_shaking_ = false;                                             // connection_ is the other thread's
   bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
   bool closing_ = false;     // after output_ is written
   bool timed_out_ = false;   // the read was cancelled by the deadline

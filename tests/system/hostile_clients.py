@@ -1,6 +1,7 @@
 """A thousand connections that mean harm, from one thread: slow headers, slow bodies, huge lengths, handshakes again and
 again. They live on loopback, and end with the process or when told."""
 
+import os
 import random
 import selectors
 import socket
@@ -16,11 +17,13 @@ DRIP_S = 0.5  # between two bytes of a connection
 
 class Crowd:
     """`count` connections, a quarter of each kind; each is opened again when the daemon ends it. Use with `with`.
-    Without TLS, handshakes are connections that say nothing."""
+    Without TLS, handshakes are connections that say nothing. `nice`: of its thread, which on a machine of its own would
+    take no processor from the daemon."""
 
-    def __init__(self, address, count, tls=False, source=None):
+    def __init__(self, address, count, tls=False, source=None, nice=0):
         host, port = address.split(":")
         self.address, self.tls, self.source = (host, int(port)), tls, source
+        self.nice = nice
         self.count, self.opened, self.refused, self.ended = count, 0, 0, 0
         self.stopping, self.full = threading.Event(), threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -73,6 +76,7 @@ class Crowd:
         return start if one["sent"] == 0 else b" "
 
     def _run(self):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self.nice)
         selector = selectors.DefaultSelector()
         due = []
 

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import ssl
 import urllib.parse
 
 
@@ -20,15 +21,21 @@ class Answer:
 
 
 class Http:
-    """One thread. A connection that the other side closed is opened again, once."""
+    """One thread. A connection that the other side closed is opened again, once. `ca`: over TLS, as this file trusts."""
 
-    def __init__(self, address, timeout_s=10):
+    def __init__(self, address, timeout_s=10, ca=None):
         self.address, self.timeout_s, self.connection = address, timeout_s, None
+        self.context = ssl.create_default_context(cafile=ca) if ca else None
+
+    def connect(self):
+        if self.context is None:
+            return http.client.HTTPConnection(self.address, timeout=self.timeout_s)
+        return http.client.HTTPSConnection(self.address, timeout=self.timeout_s, context=self.context)
 
     def request(self, method, path, body=None, headers=None):
         fresh = self.connection is None
         if fresh:
-            self.connection = http.client.HTTPConnection(self.address, timeout=self.timeout_s)
+            self.connection = self.connect()
         try:
             self.connection.request(method, path, body, headers or {})
             return Answer(self.connection.getresponse())

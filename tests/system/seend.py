@@ -43,7 +43,8 @@ class Seend:
         self.name, self.process = name, None
         self.program = SEEND  # or another version of it
         self.environment = {}  # beside the tests' own
-        self.http = Http(self.address)
+        access = self.config.get("access", {})
+        self.http = Http(self.address, ca=access.get("ca") if access.get("certificate") else None)
         self.log_path = self.directory / f"{name}.log"
         self.config_path = self.directory / f"{name}.json"
         self.store = pathlib.Path(self.config["store"]["directory"])

@@ -9,7 +9,7 @@ from certificates import Authority
 from hashes import partition_of
 from item_stream import Items, item, text_of
 from oracle import event
-from places import free_port, now_ms, wait_until
+from places import now_ms, wait_until
 from seenctl_tool import run
 from seend import Seend
 from small_disks import SlowCompaction, Tmpfs
@@ -328,10 +328,10 @@ def test_a_certificate_that_runs_out(own, tmp_path):
     """The daemon takes a new one as it runs."""
     authority = Authority(tmp_path)
     certificate, key = authority.sign("seend", days=10)
-    admin = f"127.0.0.1:{free_port()}"
-    watched = own({"admin": {"listen": admin}, "access": {"certificate": str(certificate), "key": str(key)}})
-    watched.seend.start(ready=False)
-    watched.watch({"seend:8080": admin}, f"scheme: https\n    tls_config: {{ca_file: {authority.certificate}}}")
+    watched = own({"access": {"certificate": str(certificate), "key": str(key), "ca": str(authority.certificate)}})
+    watched.seend.start()
+    watched.watch({"seend:8080": watched.seend.address},
+                  f"scheme: https\n    tls_config: {{ca_file: {authority.certificate}}}")
     with watched.fault("SeendCertificateExpires") as fire:
         fire()
         authority.sign("seend")

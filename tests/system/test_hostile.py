@@ -1,5 +1,9 @@
 """A thousand hostile connections harm nobody else. How much slower others are: the benchmark `hostile`."""
 
+import contextlib
+import select
+import socket
+import ssl
 import time
 
 import pytest
@@ -43,3 +47,34 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
         assert rss() - before < 160 * 2**20
     wait_until(lambda: good.status("GET", "/readyz") == 200, "they are gone")
     assert seend.alive()
+
+
+def hello(address):
+    """A connection that has been accepted, and the first bytes of its handshake."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(incoming, outgoing).do_handshake()
+    host, port = address.split(":")
+    return socket.create_connection((host, int(port)), timeout=20), outgoing.read()
+
+
+def test_a_request_does_not_wait_for_handshakes_that_came_before_it(topics, daemon, topic_name, tmp_path):
+    topics.create(topic_name, partitions=1)
+    authority = Authority(tmp_path)
+    certificate, key = authority.sign("seend")
+    seend = daemon(topic_name, {"access": {"certificate": str(certificate), "key": str(key),
+                                           "ca": str(authority.certificate)}}).start()
+    handshakes = [hello(seend.address) for _ in range(400)]
+    assert seend.http.get("/healthz").status == 200  # its connection is there
+    for connection, first in handshakes:
+        connection.sendall(first)
+    assert seend.http.get("/healthz").status == 200
+    poll = select.poll()
+    for connection, _ in handshakes:
+        poll.register(connection, select.POLLIN)
+    assert len(poll.poll(0)) < 300, "most still wait for their answer"
+    wait_until(lambda: len(poll.poll(0)) == 400, "each is answered")
+    for connection, _ in handshakes:
+        connection.close()
