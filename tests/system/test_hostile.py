@@ -27,7 +27,7 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
         certificate, key = authority.sign("seend")
         ca, token = authority.certificate, TOKENS["read"]
         access = {"certificate": str(certificate), "key": str(key), "tokens": str(write_tokens(tmp_path / "tokens"))}
-    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_100}}).start(ready=False)
+    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_900}}).start(ready=False)
     good = Client(seend.address, token, ca)
     wait_until(lambda: good.status("GET", "/readyz") == 200, "it is ready")
 
