@@ -156,8 +156,9 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   again.too_large = message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   if (again.too_large) ask_at = {};
   again.letter = std::move(letter);
+  // Of those that wait the first one sets the time: others that are refused meanwhile don't put it off.
+  if (retry.empty()) retry_at = std::chrono::steady_clock::now() + kRetryAfter;
   retry.push_back(std::move(again));
-  retry_at = std::chrono::steady_clock::now() + kRetryAfter;
 }
 
 bool DeadLetterProducer::Impl::Cut(Retry& again) {

@@ -70,7 +70,7 @@ def test_foreign_snapshots(watched):
 def test_a_topic_of_dead_letters_and_one_of_snapshots_that_take_little(watched):
     limits = {"alerts-dead": "SeendDeadLettersDropped", "alerts-filters": "SeendSnapshotsTooLarge"}
     before = {topic: watched.topics.config(topic)["max.message.bytes"] for topic in limits}
-    with watched.fault(*limits.values(), timeout_s=120) as fire:
+    with watched.fault(*limits.values()) as fire:
         for topic in limits:
             watched.topics.alter(topic, {"max.message.bytes": "90"})
         try:

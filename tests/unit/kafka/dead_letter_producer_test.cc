@@ -4,6 +4,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <map>
+#include <thread>
 
 #include "broker_fixture.h"
 #include "faulty_broker.h"
@@ -162,6 +163,25 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   EXPECT_TRUE(producer->Flush(20s));
   EXPECT_EQ(producer->OldestUnacknowledged(0), -1);
   EXPECT_EQ(reporter.dead_letters_dropped, 1u);
+}
+
+TEST_F(DeadLetters, AreSentAgainAlsoWhileOthersAreRefused) {
+  FaultyBroker broker;
+  broker.CreateTopic("dead", 1);
+  auto options = OptionsFor("dead");
+  options.brokers = broker.bootstrap();
+  sim::CountingReporter reporter;
+  options.reporter = &reporter;
+  const auto producer = DeadLetterProducer::Open(options).value();
+  broker.FailNext(FaultyBroker::Request::kProduce, 10'000, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  int64_t offset = 0;
+  Eventually([&] {
+    const Record another{offset++, {1}, "k", "v", false};
+    EXPECT_TRUE(producer->TrySend({{RejectReason::kNotJson, "", ""}, 0, &another}));
+    std::this_thread::sleep_for(200ms);
+    return reporter.dead_letters_dropped > 0;
+  });
+  EXPECT_GT(reporter.dead_letters_dropped, 0u);
 }
 
 TEST_F(DeadLetters, HoldTheOldestOffsetUntilAcknowledgedAndAreSentForEver) {
