@@ -205,6 +205,8 @@ def dashboard(uid, title, about, rows):
 
 # --- Is it working
 
+# The look back knows whole minutes alone: nothing in a Prometheus's first one, and not who came since the last.
+MISSING = f"clamp_min((max_over_time(count({UP})[1h:1m]) or count({UP}) or vector(0)) - (sum({UP}) or vector(0)), 0)"
 OWNED = f"sum(max by (job, partition) ({gauge('seen_partition_owned')})) or vector(0)"
 PARTITIONS = f"sum(max by (job) ({gauge('seen_input_partitions')})) or vector(0)"
 NONE_OR_SOME = {"instances missing": steps((None, OK), (1, BAD)), "without owner": steps((None, OK), (1, BAD))}
@@ -218,9 +220,7 @@ def of_partition(metric):
 
 def is_it_working():
     first = [
-        stat("Instances up", [(f"sum({UP}) or vector(0)", "up"),
-                              (f"(max_over_time(count({UP})[1h:1m]) or vector(0)) - (sum({UP}) or vector(0))",
-                               "instances missing")],
+        stat("Instances up", [(f"sum({UP}) or vector(0)", "up"), (MISSING, "instances missing")],
              "Instances that answer Prometheus. Missing: those of the last hour that don't, also where service discovery "
              "has lost them.", steps((None, BAD), (1, OK)), ["SeendDown", "SeendAbsent"], 4, overrides=NONE_OR_SOME),
         stat("Partitions owned", [(OWNED, "owned"), (PARTITIONS, "of the topic"),
