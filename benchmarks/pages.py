@@ -1,6 +1,7 @@
 """Tables, and the generated parts of a page: what stands between markers is replaced, the rest is written by hand and stays."""
 
 import re
+import textwrap
 
 
 def table(head, align, rows):
@@ -13,3 +14,13 @@ def between_markers(page, name, text):
     if not pattern.search(page):
         page += f"\n<!-- generated: {name} -->\n<!-- end -->\n"
     return pattern.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+
+
+def wrapped(text):
+    """Its paragraphs of prose at 100 columns; tables, pictures, headings, lists and code as they are."""
+    def wrap(block):
+        is_prose = not re.search(r"(?m)^ *(\||!\[|#|[-*] |\d+\. |```|<)", block)
+        if not is_prose or max(map(len, block.splitlines()), default=0) <= 100:
+            return block
+        return textwrap.fill(" ".join(block.split()), 100, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(wrap(block) for block in text.split("\n\n"))

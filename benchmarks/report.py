@@ -8,7 +8,7 @@ import paths
 import results
 from bystanders import quiet
 from contenders import all_contenders
-from pages import between_markers, table
+from pages import between_markers, table, wrapped
 
 FIRST_PAGE = """# Performance
 
@@ -229,7 +229,7 @@ def scenarios_text(page, scenarios):
     before = re.search(r"<!-- generated: scenarios -->(.*?)<!-- end -->", page, re.S)
     texts = {text.split("\n")[0]: f"### {text.strip()}" for text in re.split(r"^### ", before[1], flags=re.M)[1:]} if before else {}
     texts.update({name: scenario_text(name, entry) for name, entry in scenarios.items()})
-    return "\n\n".join(["## seend alone", *(texts[name] for name in sorted(texts))])
+    return wrapped("\n\n".join(["## seend alone", *(texts[name] for name in sorted(texts))]))
 
 
 def scenario_text(name, entry):

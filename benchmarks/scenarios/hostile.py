@@ -34,9 +34,7 @@ def by_turns(bench, workload, users, s, tls, say):
     access = {}
     if tls:
         paths.WORK.mkdir(parents=True, exist_ok=True)
-        authority = Authority(paths.WORK)
-        certificate, key = authority.sign("seend")
-        access = {"access": {"certificate": str(certificate), "key": str(key), "ca": str(authority.certificate)}}
+        access = {"access": Authority(paths.WORK).access("seend")}
     with alone.Seend(bench, workload.topic, publishing=False, **access) as seend:
         seend.wait_applied(workload.events, 300)
         measure.wait_ready(seend.session)

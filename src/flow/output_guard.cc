@@ -31,7 +31,12 @@ void OutputGuard::PutBackUnverified(int32_t partition) {
 
 void OutputGuard::LookBack(const OutputPlace& place, int64_t from, int64_t to) {
   const MutexLock lock(mutex_);
-  if (from < to && owned_.contains(place.partition)) AddForeign({place, from, to, false});
+  const auto owned = owned_.find(place.partition);
+  if (owned == owned_.end()) return;
+  Known& known = owned->second[place.filter];
+  if (known.next < 0 && to >= known.floor) WatchFrom(to, known);  // else AtEnd finds out whether it was cut
+  if (known.first >= 0) to = std::min(to, known.first);
+  if (from < to) AddForeign({place, from, to, false});
 }
 
 void OutputGuard::Disown(int32_t partition) {
@@ -60,12 +65,10 @@ void OutputGuard::OnDelivered(std::span<const Delivered> delivered) {
     const auto owned = owned_.find(place.partition);
     if (owned == owned_.end()) continue;
     Known& known = owned->second[place.filter];
-    if (offset < std::max(known.last_own, known.floor)) {
-      Cut(place, known);
-      known.next = offset;
-    }
+    if (offset < std::max(known.last_own, known.floor)) Cut(place, known);
     known.last_own = offset;
-    if (known.next >= 0 && offset > known.next) AddForeign({place, known.next, offset});
+    if (known.next < 0) WatchFrom(offset, known);
+    if (offset > known.next) AddForeign({place, known.next, offset});
     known.next = std::max(known.next, offset + 1);
   }
 }
@@ -90,14 +93,14 @@ void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expecte
     // Others may have written meanwhile; the log doesn't get shorter by that.
     const bool was_cut = end < known.floor;
     if (std::exchange(known.seems_cut, was_cut) && was_cut) Cut(place, known);
-    if (!was_cut || known.floor < 0) known.next = end;
+    if (!was_cut || known.floor < 0) WatchFrom(end, known);
     return;
   }
   // A leader that is new may not know its end yet: it is asked once more.
   const bool is_cut = expected && end < *expected;
   if (std::exchange(known.seems_cut, is_cut) && is_cut) {
     Cut(place, known);
-    known.next = end;
+    WatchFrom(end, known);
     return;
   }
   if (known.suspected > known.next) {
@@ -121,6 +124,8 @@ std::vector<OutputPlace> OutputGuard::TakeCut() {
   const MutexLock lock(mutex_);
   return std::exchange(cut_, {});
 }
+
+void OutputGuard::WatchFrom(int64_t offset, Known& known) { known.next = known.first = offset; }
 
 // Where there are many, a few of this process's own are among them: they are published once more.
 void OutputGuard::AddForeign(const Range& range) {

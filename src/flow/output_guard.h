@@ -47,6 +47,7 @@ class OutputGuard {
   /// Partitions that haven't been looked back at; forgotten here.
   std::vector<int32_t> TakeUnverified();
   void PutBackUnverified(int32_t partition);
+  /// `to`: where the topic ends. Of the range, what stood there before this process wrote or watched.
   void LookBack(const OutputPlace& place, int64_t from, int64_t to);
   void Disown(int32_t partition);
   std::vector<int32_t> Owned() const;
@@ -68,11 +69,13 @@ class OutputGuard {
  private:
   struct Known {
     int64_t next = -1;       // -1: not known yet
+    int64_t first = -1;      // what stands before it is looked back at; what doesn't, watched
     int64_t last_own = -1;   // of this process's, as it was reported
     int64_t suspected = -1;  // an end behind `next`: perhaps of records whose reports are on their way
     bool seems_cut = false;
     int64_t floor = -1;  // where it ended when this process owned it last; -1: it never did
   };
+  static void WatchFrom(int64_t offset, Known& known);
   void AddForeign(const Range& range) REQUIRES(mutex_);
   void Cut(const OutputPlace& place, Known& known) REQUIRES(mutex_);
 

@@ -1,6 +1,9 @@
 #pragma once
 // A socket with TLS or without. Of this room only: it brings in Boost.Asio and OpenSSL.
 
+#include <poll.h>
+
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
@@ -12,7 +15,8 @@
 
 namespace seen {
 
-/// On the socket's strand. One read and one write at a time. The socket must be non-blocking.
+/// One thread at a time: the socket's strand's, or the one that shakes hands. One read and one write at a
+/// time. The socket must be non-blocking.
 class HttpConnection {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -33,9 +37,12 @@ class HttpConnection {
   void WaitReadable(Handler handler) {
     socket_.async_wait(Socket::wait_read, std::move(handler));
   }
-  /// Goes on with the handshake as far as what has arrived allows; would_block: more is needed.
+  /// Goes on with the handshake as far as what has arrived allows; would_block: more is needed. Computes
+  /// nothing for a client that has left.
   Error ShakeHands() {
     Error error;
+    pollfd left{socket_.native_handle(), POLLRDHUP, 0};
+    if (poll(&left, 1, 0) > 0) return boost::asio::error::eof;
     tls_->handshake(boost::asio::ssl::stream_base::server, error);
     return error;
   }

@@ -15,6 +15,14 @@ KINDS = ("slow headers", "slow body", "huge length", "handshakes")
 DRIP_S = 0.5  # between two bytes of a connection
 
 
+def handshake():
+    """(session, what it takes in, what it sends) of a TLS client without a connection."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    return context.wrap_bio(incoming, outgoing), incoming, outgoing
+
+
 class Crowd:
     """`count` connections, a quarter of each kind; each is opened again when the daemon ends it. Use with `with`.
     Without TLS, handshakes are connections that say nothing. `nice`: of its thread, which on a machine of its own would
@@ -44,14 +52,7 @@ class Crowd:
             connection.bind((self.source, 0))
         connection.connect_ex(self.address)
         self.opened += 1
-        return {"kind": kind, "socket": connection, "sent": 0, "tls": self._handshake() if self.tls else None}
-
-    @staticmethod
-    def _handshake():
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        return context.wrap_bio(incoming, outgoing), incoming, outgoing
+        return {"kind": kind, "socket": connection, "sent": 0, "tls": handshake() if self.tls else None}
 
     def _next_bytes(self, one):
         """What the connection sends now: a byte of its kind, at first what that needs."""

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import subprocess
+import textwrap
 import time
 import urllib.parse
 
@@ -14,16 +15,19 @@ DEPLOYED = SOURCE / "deploy" / "prometheus"
 
 
 class Prometheus:
-    def __init__(self, directory, targets, deployed="prometheus.yml"):
-        """`targets`: the address of each target that the deployed file scrapes."""
+    def __init__(self, directory, targets, deployed="prometheus.yml", alerts=None, job=""):
+        """`targets`: the address of each target that the deployed file scrapes. `alerts`: instead of the deployed ones.
+        `job`: more lines of the daemons' job."""
         changed = (DEPLOYED / deployed).read_text()
         for target, address in targets.items():
             assert f'"{target}"' in changed, f"deploy/prometheus/{deployed} scrapes {target}"
             changed = changed.replace(f'"{target}"', f'"{address}"')
+        assert "job_name: seend\n" in changed
+        changed = changed.replace("job_name: seend\n", f"job_name: seend\n{textwrap.indent(job, '    ')}\n")
         changed = re.sub(r"(scrape|evaluation)_interval: \S+", r"\1_interval: 1s", changed)
         self.configuration = directory / "prometheus.yml"
         self.configuration.write_text(changed)
-        (directory / "alerts.yml").write_text((DEPLOYED / "alerts.yml").read_text())
+        (directory / "alerts.yml").write_text(alerts or (DEPLOYED / "alerts.yml").read_text())
         address = f"127.0.0.1:{free_port()}"
         self.log_path = directory / "prometheus.log"
         with open(self.log_path, "ab") as log:

@@ -22,6 +22,13 @@ def merged(base, changes):
     return result
 
 
+def wait_streamed(daemons, ends):
+    """The state topic has all that these daemons own, up to `ends` of the input's partitions."""
+    wait_until(lambda: {stream["partition"]: stream["sent_to"] for daemon in daemons
+                        for stream in daemon.status()["state_topic"]["streams"]} == ends,
+               "all state is in the state topic")
+
+
 class Seend:
     def __init__(self, directory, topics, topic, config=None, name="seend"):
         self.directory = pathlib.Path(directory)

@@ -73,11 +73,9 @@ def locked(topics, daemon, topic_name, tmp_path, authority):
     """A daemon with TLS, tokens and two listeners; one user has seen one item."""
     topics.create(topic_name, partitions=1)
     topics.produce(topic_name, [("u1", event("u1", "i1", now_ms()))])
-    certificate, key = authority.sign(topic_name)
     admin = f"127.0.0.1:{free_port()}"
     seend = daemon(topic_name, {"admin": {"listen": admin},
-                                "access": {"certificate": str(certificate), "key": str(key),
-                                           "ca": str(authority.certificate),
+                                "access": {**authority.access(topic_name),
                                            "tokens": str(write_tokens(tmp_path / "tokens"))}})
     seend.admin = admin
     seend.start(ready=False)
@@ -264,9 +262,7 @@ def test_seenctl_brings_a_token_and_trusts_a_ca(locked, authority, tmp_path):
 
 def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, authority, chance):
     topics.create(topic_name, partitions=4)
-    certificate, key = authority.sign(topic_name)
-    access = {"certificate": str(certificate), "key": str(key), "ca": str(authority.certificate),
-              "tokens": str(write_tokens(tmp_path / "tokens"))}
+    access = {**authority.access(topic_name), "tokens": str(write_tokens(tmp_path / "tokens"))}
     members = [daemon(topic_name, {
         "kafka": {"instance_id": f"member-{i}", "client": {"session.timeout.ms": "6000"}},
         "watermarks": {"topic": f"{topic_name}-beats"}, "access": access,

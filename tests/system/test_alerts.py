@@ -11,7 +11,7 @@ from item_stream import Items, item, text_of
 from oracle import event
 from places import now_ms, wait_until
 from seenctl_tool import run
-from seend import Seend
+from seend import Seend, wait_streamed
 from small_disks import SlowCompaction, Tmpfs
 from watched_daemon import USERS, Watched
 
@@ -242,8 +242,7 @@ def test_a_restore_that_brokers_slow_down(own, kafka, topic_name):
     watched.start()
     watched.send(count=30_000, users=MANY_USERS)
     ends = watched.seend.wait_at_rest()
-    wait_until(lambda: {s["partition"]: s["sent_to"] for s in watched.seend.status()["state_topic"]["streams"]} == ends,
-               "all state is in the state topic")
+    wait_streamed([watched.seend], ends)
     watched.seend.stop()
     shutil.rmtree(watched.seend.store)
     with watched.fault("SeendRestoreSlow") as fire:
@@ -327,11 +326,10 @@ def test_events_that_were_deleted_before_they_were_re_keyed(own, kafka, topics, 
 def test_a_certificate_that_runs_out(own, tmp_path):
     """The daemon takes a new one as it runs."""
     authority = Authority(tmp_path)
-    certificate, key = authority.sign("seend", days=10)
-    watched = own({"access": {"certificate": str(certificate), "key": str(key), "ca": str(authority.certificate)}})
+    watched = own({"access": authority.access("seend", days=10)})
     watched.seend.start()
     watched.watch({"seend:8080": watched.seend.address},
-                  f"scheme: https\n    tls_config: {{ca_file: {authority.certificate}}}")
+                  job=f"scheme: https\ntls_config: {{ca_file: {authority.certificate}}}")
     with watched.fault("SeendCertificateExpires") as fire:
         fire()
         authority.sign("seend")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from certificates import Authority
-from hostile_clients import Crowd
+from hostile_clients import Crowd, handshake
 from http_json import user_path
 from oracle import event
 from places import now_ms, wait_until
@@ -24,10 +24,9 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
     access, ca, token = {}, None, None
     if tls:
         authority = Authority(tmp_path)
-        certificate, key = authority.sign("seend")
         ca, token = authority.certificate, TOKENS["read"]
-        access = {"certificate": str(certificate), "key": str(key), "tokens": str(write_tokens(tmp_path / "tokens"))}
-    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_900}}).start(ready=False)
+        access = {**authority.access("seend"), "tokens": str(write_tokens(tmp_path / "tokens"))}
+    seend = daemon(topic_name, {"access": access, "http": {"client_connections_max": 1_100}}).start(ready=False)
     good = Client(seend.address, token, ca)
     wait_until(lambda: good.status("GET", "/readyz") == 200, "it is ready")
 
@@ -51,21 +50,16 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
 
 def hello(address):
     """A connection that has been accepted, and the first bytes of its handshake."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session, _, outgoing = handshake()
     with contextlib.suppress(ssl.SSLWantReadError):
-        context.wrap_bio(incoming, outgoing).do_handshake()
+        session.do_handshake()
     host, port = address.split(":")
     return socket.create_connection((host, int(port)), timeout=20), outgoing.read()
 
 
 def test_a_request_does_not_wait_for_handshakes_that_came_before_it(topics, daemon, topic_name, tmp_path):
     topics.create(topic_name, partitions=1)
-    authority = Authority(tmp_path)
-    certificate, key = authority.sign("seend")
-    seend = daemon(topic_name, {"access": {"certificate": str(certificate), "key": str(key),
-                                           "ca": str(authority.certificate)}}).start()
+    seend = daemon(topic_name, {"access": Authority(tmp_path).access("seend")}).start()
     handshakes = [hello(seend.address) for _ in range(400)]
     assert seend.http.get("/healthz").status == 200  # its connection is there
     for connection, first in handshakes:

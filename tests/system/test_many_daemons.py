@@ -8,6 +8,7 @@ import pytest
 from http_json import Http, user_path
 from load import Load
 from places import wait_until
+from seend import wait_streamed
 
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
@@ -97,8 +98,7 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
     ends = {p: end for p, (_, end) in topics.ends(topic_name).items()}
     wait_until(lambda: all(s["next_offset"] >= ends[p] for m in members for p, s in m.partition_status().items()),
                "all is read")
-    wait_until(lambda: {s["partition"]: s["sent_to"] for m in members for s in m.status()["state_topic"]["streams"]}
-               == ends, "all state is in the state topic")
+    wait_streamed(members, ends)
     wait_until(lambda: topics.committed(group, topic_name) == ends, "all is committed")
     kafka.delete_records(topic_name, ends)
     members[2].kill9()

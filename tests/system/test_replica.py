@@ -8,6 +8,7 @@ import pytest
 from http_json import user_path
 from load import Load
 from places import SEENCTL, wait_until
+from seend import wait_streamed
 from test_many_daemons import SESSION, Asker
 
 PARTITIONS = 4
@@ -134,8 +135,7 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(topi
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
     load.oracle.check_http(owner, users=load.oracle.users())
     # It comes back as what it was, with state of the group that was promoted.
-    wait_until(lambda: {s["partition"]: s["sent_to"] for s in replica.status()["state_topic"]["streams"]}
-               == ends_of(topics, topic_name), "all state is in the state topic")
+    wait_streamed([replica], ends_of(topics, topic_name))
     owner.kill9()
     shutil.rmtree(owner.store)
     owner.start()

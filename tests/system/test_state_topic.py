@@ -6,6 +6,7 @@ import pytest
 from load import one_by_one
 from oracle import Oracle
 from places import wait_until
+from seend import wait_streamed
 
 USERS = [f"u{i}" for i in range(60)]
 PARTITIONS = 3
@@ -13,12 +14,6 @@ PARTITIONS = 3
 
 def ends(topics, topic):
     return {partition: end for partition, (_, end) in topics.ends(topic).items()}
-
-
-def wait_streamed(topics, seend, topic):
-    """The state topic has all of it."""
-    wait_until(lambda: {s["partition"]: s["sent_to"] for s in seend.status()["state_topic"]["streams"]}
-               == ends(topics, topic), "all state is in the state topic")
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def streaming(topics, daemon, topic_name):
     seend.start()
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"old-{user}") for user in USERS]))
     seend.wait_at_rest()
-    wait_streamed(topics, seend, topic_name)
+    wait_streamed([seend], ends(topics, topic_name))
     return seend
 
 
@@ -85,7 +80,7 @@ def test_a_kill_leaves_state_where_it_is_and_the_stream_goes_on(topics, streamin
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
     streaming.wait_at_rest()
     assert not restored(streaming), "state was there"
-    wait_streamed(topics, streaming, topic_name)
+    wait_streamed([streaming], ends(topics, topic_name))
     streaming.stop()
     shutil.rmtree(streaming.store)
     streaming.start()

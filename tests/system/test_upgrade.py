@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 import stored_state
-from places import wait_until
+from seend import wait_streamed
 from snapshot_reader import read_snapshot
 
 
@@ -33,8 +33,7 @@ def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topi
     stored_state.check(seend, expected)
     check_marked(topics, topic, expected)
 
-    wait_until(lambda: {s["partition"]: s["sent_to"] for s in seend.status()["state_topic"]["streams"]} == ends,
-               "all state is in the state topic")
+    wait_streamed([seend], ends)
     seend.stop()
     shutil.rmtree(seend.store)
     kafka.delete_records(topic, ends)

@@ -4,7 +4,6 @@ minutes."""
 import contextlib
 import re
 
-import prometheus_server
 from oracle import event
 from places import now_ms, wait_until
 from prometheus_server import DEPLOYED, Prometheus
@@ -47,18 +46,9 @@ class Watched:
         self.seend.start(**more)
         self.watch({"seend:8080": self.seend.address})
 
-    def watch(self, targets, scheme="scheme: http", deployed="prometheus.yml"):
-        rules = self.directory / "rules"
-        rules.mkdir()
-        (rules / "alerts.yml").write_text(hastened((DEPLOYED / "alerts.yml").read_text()))
-        for name in ("prometheus.yml", "cluster.yml"):
-            (rules / name).write_text((DEPLOYED / name).read_text().replace(
-                "job_name: seend\n", f"job_name: seend\n    {scheme}\n"))
-        prometheus_server.DEPLOYED = rules
-        try:
-            self.prometheus = Prometheus(self.directory, targets, deployed)
-        finally:
-            prometheus_server.DEPLOYED = DEPLOYED
+    def watch(self, targets, deployed="prometheus.yml", job=""):
+        alerts = hastened((DEPLOYED / "alerts.yml").read_text())
+        self.prometheus = Prometheus(self.directory, targets, deployed, alerts, job)
         wait_until(lambda: self.prometheus.query("up == 1"), "it is scraped")
 
     def close(self):

@@ -14,6 +14,7 @@ from http_json import user_path
 from live import Asker, Sender
 from load import Load
 from places import SEEND, wait_until
+from seend import wait_streamed
 from snapshot_reader import read_snapshot
 
 EARLIER = pathlib.Path(os.environ["SEEN_EARLIER_BUILD_DIR"]).resolve() / "seend"
@@ -148,8 +149,7 @@ def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_mi
         wait_until(lambda: len(owned(seend)) == PARTITIONS, "it owns all")
         ends = wait_all_read(topics, topic_name, [member])
         if seend.program == SEEND:
-            wait_until(lambda: {s["partition"]: s["sent_to"] for s in seend.status()["state_topic"]["streams"]} == ends,
-                       "all state is in the state topic")
+            wait_streamed([seend], ends)
         load.oracle.check_http(seend, strangers=5)
         seend.stop()
         return ends
@@ -191,7 +191,6 @@ def check_all(topics, topic, members, load):
         count, user = read_snapshot(message.value()).item_count, message.key()
         assert counts.get(user, 0) <= count, f"{user} at {message.partition()}/{message.offset()}: an older snapshot came later"
         counts[user] = count
-    wait_until(lambda: {s["partition"]: s["sent_to"] for m in members for s in m.seend.status()["state_topic"]["streams"]}
-               == ends, "all state is in the state topic")
+    wait_streamed([member.seend for member in members], ends)
     for member in members:
         assert member.seend.metric_sum("seen_partitions_refused") == 0

@@ -57,6 +57,31 @@ TEST_F(OutputGuardTest, WhatStoodJustBeforeIsLookedBackAtOnce) {
   EXPECT_TRUE(guard_.TakeUnverified().empty());
 }
 
+TEST_F(OutputGuardTest, ItsOwnRecordsAreNotLookedBackAt) {
+  Deliver(50);
+  Deliver(51);
+  guard_.LookBack(kPlace, 50, 52);
+  EXPECT_TRUE(guard_.TakeForeign().empty()) << "it wrote before it looked";
+  guard_.LookBack(kPlace, 40, 52);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 40, 50, false}}));
+}
+
+TEST_F(OutputGuardTest, ItLooksBackFromWhereItBeganToWatch) {
+  Ask(50);
+  Deliver(50);
+  guard_.LookBack(kPlace, 40, 51);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 40, 50, false}}));
+}
+
+TEST_F(OutputGuardTest, ItWatchesFromWhereItLookedBackFrom) {
+  guard_.LookBack(kPlace, 40, 50);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 40, 50, false}}));
+  Ask(51);
+  Ask(51);
+  EXPECT_EQ(guard_.TakeForeign(), (std::vector<ForeignRange>{{kPlace, 50, 51}}))
+      << "somebody wrote between the two questions";
+}
+
 TEST_F(OutputGuardTest, APartitionThatComesBackHasNotBecomeShorter) {
   Deliver(70);
   guard_.Disown(kPlace.partition);
