@@ -13,7 +13,7 @@ from places import wait_until
 MIB = 1 << 20
 BUDGET = 16 * MIB  # the least there is: 5% of 64 MiB would be 3
 # What the process takes besides while it answers: connections' buffers, threads' scratch memory, what malloc keeps.
-SLACK = 48 * MIB
+SLACK = 36 * MIB
 CLIENTS = 40
 
 
