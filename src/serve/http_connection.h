@@ -37,12 +37,15 @@ class HttpConnection {
   void WaitReadable(Handler handler) {
     socket_.async_wait(Socket::wait_read, std::move(handler));
   }
+  bool HasClientLeft() {
+    pollfd left{socket_.native_handle(), POLLRDHUP, 0};
+    return poll(&left, 1, 0) > 0;
+  }
   /// Goes on with the handshake as far as what has arrived allows; would_block: more is needed. Computes
   /// nothing for a client that has left.
   Error ShakeHands() {
     Error error;
-    pollfd left{socket_.native_handle(), POLLRDHUP, 0};
-    if (poll(&left, 1, 0) > 0) return boost::asio::error::eof;
+    if (HasClientLeft()) return boost::asio::error::eof;
     tls_->handshake(boost::asio::ssl::stream_base::server, error);
     return error;
   }

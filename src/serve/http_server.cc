@@ -125,6 +125,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options
   }
   impl->threads.emplace_back([&handshakes = impl->handshakes] {
     NameThread("handshakes");
+    YieldToOtherThreads();
     handshakes.run();
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

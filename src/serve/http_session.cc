@@ -97,7 +97,8 @@ void HttpSession::Run() {
 void HttpSession::AwaitHandshake() {
   connection_.WaitReadable([self = shared_from_this()](Error error) {
     if (self->phase_ == Phase::kClosed) return;
-    if (error) return self->Close();
+    // Here, too: who waits for a turn counts among the connections.
+    if (error || self->connection_.HasClientLeft()) return self->Close();
     self->ShakeHands();
   });
 }
