@@ -1,7 +1,8 @@
 // What the index of items costs at a size: bytes an item, items indexed a second, how long a look-up takes,
 // for items that are like nothing and for the worst case, where all lists that a text stands in are full.
 //
-//   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--undecided] [--smoke]
+//   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--method M] [--undecided]
+//                     [--smoke]
 //
 // --undecided: the items are put into the index with the groups that they would get, without looking for
 // them: for look-ups among ten million, in half the time.
@@ -39,6 +40,7 @@ struct Arguments {
   std::string directory = std::filesystem::temp_directory_path().string();
   size_t lookups = 20'000;
   bool undecided = false;
+  SimilarMethod method = kDefaultMethod;
 };
 
 // Of this thread: what others do on the machine doesn't count.
@@ -102,14 +104,12 @@ class Scale {
     std::string path = arguments.directory + "/seen-index-XXXXXX";
     if (::mkdtemp(path.data()) == nullptr) Require(Fail(Code::kUnavailable, "can't make " + path));
     path_ = path;
-    auto index = RocksItemIndex::Open({path_,
-                                       0,
-                                       {},
-                                       IdfTable::Bundled(),
-                                       std::string(IdfTable::BundledText()),
-                                       StoreResources(arguments.cache_mib << 20, 1),
-                                       uint64_t{1} << 30,
-                                       nullptr});
+    auto index = RocksItemIndex::Open({.directory = path_,
+                                       .generation = {.method = arguments.method},
+                                       .idf = IdfTable::Bundled(),
+                                       .idf_text = std::string(IdfTable::BundledText()),
+                                       .resources = StoreResources(arguments.cache_mib << 20, 1),
+                                       .presence_bytes_max = uint64_t{1} << 30});
     if (!index) Require(Fail(index.error()));
     index_ = std::move(*index);
     OpenFlow();
@@ -257,7 +257,7 @@ class Scale {
 
  private:
   void OpenFlow() {
-    auto flow = GroupFlow::Open({}, *index_, sink_);
+    auto flow = GroupFlow::Open({.method = arguments_.method}, *index_, sink_);
     if (!flow) Require(Fail(flow.error()));
     flow_ = std::move(*flow);
   }
@@ -326,12 +326,17 @@ int main(int argc, char** argv) {
       arguments.cache_mib = std::strtoull(argv[++i], nullptr, 10);
     } else if (i + 1 < argc && name == "--lookups") {
       arguments.lookups = std::strtoull(argv[++i], nullptr, 10);
+    } else if (const auto method = SimilarMethodNamed(i + 1 < argc ? argv[i + 1] : "");
+               name == "--method" && method) {
+      arguments.method = *method;
+      ++i;
     } else if (i + 1 < argc && name == "--directory") {
       arguments.directory = argv[++i];
     } else {
       std::fprintf(
           stderr,
-          "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--undecided] [--smoke]\n",
+          "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--method M] [--undecided] "
+          "[--smoke]\n",
           argv[0]);
       return 2;
     }

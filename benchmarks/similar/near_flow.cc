@@ -62,7 +62,7 @@ std::unique_ptr<RocksItemIndex> OpenIndex(const Run& run, double similarity_min,
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   IndexGeneration generation;
-  generation.method = run.method;
+  generation.method = SimilarMethodNamed(run.method).value_or(SimilarMethod::kBoth);
   generation.verify = run.verify ? "sketch" : "off";
   generation.distance_max = run.distance_max;
   generation.similarity_min = similarity_min;
@@ -96,8 +96,7 @@ class Positions {
 }  // namespace
 
 Found RunFlow(const Texts& texts, const Run& run, double similarity_min, const std::string& folder) {
-  const GroupOptions options{.by_simhash = run.by_simhash(),
-                             .by_minhash = run.by_minhash(),
+  const GroupOptions options{.method = SimilarMethodNamed(run.method).value_or(SimilarMethod::kBoth),
                              .verify = run.verify,
                              .distance_max = run.distance_max,
                              .similarity_min = similarity_min};

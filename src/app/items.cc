@@ -31,9 +31,7 @@ constexpr milliseconds kGuardAsks{2000};
 /// Settings of `config`, as an index is made with them.
 IndexGeneration GenerationOf(const ItemsConfig& config) {
   IndexGeneration generation;
-  generation.method = config.method == SimilarMethod::kSimHash   ? "simhash"
-                      : config.method == SimilarMethod::kMinHash ? "minhash"
-                                                                 : "both";
+  generation.method = config.method.value_or(kDefaultMethod);
   generation.distance_max = config.distance_max;
   generation.similarity_min = config.similarity_min;
   generation.verify = config.verify ? "sketch" : "off";
@@ -127,6 +125,7 @@ Status Items::OpenIndexes(const ItemTopics& topics, Reading& reading) {
   indexes.topic = topics.ordered_topic;
   indexes.partitions = topics.ordered_partitions;
   indexes.generation = GenerationOf(*options_.config->items);
+  indexes.keeps_method = !options_.config->items->method;
   indexes.idf = idf_;
   indexes.idf_text = idf_text_;
   indexes.resources = options_.resources;

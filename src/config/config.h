@@ -17,6 +17,7 @@
 #include "decode/item_format.h"
 #include "filter/snapshot_format.h"
 #include "flow/filter_policy.h"
+#include "items/group_options.h"
 #include "model/partitioner.h"
 
 namespace seen {
@@ -65,17 +66,15 @@ struct FilterConfig {
   std::optional<SnapshotConfig> snapshot;  // nullopt: nothing is published
 };
 
-enum class SimilarMethod : uint8_t { kSimHash, kMinHash, kBoth };
-
 /// Items by their text, and which are like which.
 struct ItemsConfig {
   std::string topic;          // as producers write it, any number of partitions
   std::string groups_topic;   // compacted, key = item id
   std::string ordered_topic;  // where a topic of several partitions is put in order: keyed by language
   int32_t window_days = 0;
-  SimilarMethod method = SimilarMethod::kBoth;
-  int distance_max = 0;  // 0 to 3
-  bool verify = true;    // on the sketch; false: none is kept
+  std::optional<SimilarMethod> method;  // nullopt: an index's own, kDefaultMethod for a new one
+  int distance_max = 0;                 // 0 to 3
+  bool verify = true;                   // on the sketch; false: none is kept
   double similarity_min = 0;
   uint64_t text_bytes_max = 0;
   std::optional<std::string> idf_file;  // nullopt: the bundled table

@@ -49,9 +49,7 @@ ItemsConfig ToItems(const ConfigJson& document) {
   items.groups_topic = json.at("groups_topic").get<std::string>();
   items.ordered_topic = OrderedTopic(document);
   items.window_days = json.at("window_days").get<int32_t>();
-  const auto method = json.at("method").get<std::string>();
-  if (method == "simhash") items.method = SimilarMethod::kSimHash;
-  if (method == "minhash") items.method = SimilarMethod::kMinHash;
+  if (!json.at("method").is_null()) items.method = SimilarMethodNamed(json.at("method").get<std::string>());
   items.distance_max = json.at("distance_max").get<int>();
   items.verify = json.at("verify") == "sketch";
   items.similarity_min = json.at("similarity_min").get<double>();
@@ -83,8 +81,7 @@ tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view
 
 GroupOptions GroupOptionsOf(const ItemsConfig& items) {
   GroupOptions group;
-  group.by_simhash = items.method != SimilarMethod::kMinHash;
-  group.by_minhash = items.method != SimilarMethod::kSimHash;
+  group.method = items.method.value_or(kDefaultMethod);
   group.verify = items.verify;
   group.distance_max = items.distance_max;
   group.similarity_min = items.similarity_min;

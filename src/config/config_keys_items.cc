@@ -3,13 +3,13 @@
 
 #include "config/config_key_rules.h"
 #include "config/config_keys_parts.h"
+#include "items/group_options.h"
 
 namespace seen {
 namespace {
 
 using enum ConfigType;
 
-constexpr std::array<std::string_view, 3> kSimilarMethods = {"simhash", "minhash", "both"};
 constexpr std::array<std::string_view, 2> kVerifications = {"off", "sketch"};
 
 constexpr ConfigKey kKeys[] = {
@@ -84,9 +84,11 @@ constexpr ConfigKey kKeys[] = {
      .meaning = "How long an item is compared with those that come, from its created_at."},
     {.path = "items.method",
      .type = kChoice,
-     .default_json = R"("both")",
-     .choices = kSimilarMethods,
-     .meaning = "How candidates are found: SimHash (few bytes, misses many), MinHash bands, or both."},
+     .default_json = "null",
+     .nullable = true,
+     .choices = kSimilarMethodNames,
+     .meaning = "How candidates are found: MinHash bands, SimHash (misses many), or both. null: as the index "
+                "that is there was built; a new one gets \"minhash\"."},
     {.path = "items.distance_max",
      .type = kInteger,
      .unit = "bits",

@@ -20,7 +20,7 @@ constexpr size_t kBytesKept = 1 << 20;
 }  // namespace
 
 struct ItemDecoder::Impl {
-  Impl(const ItemFormat& format, uint64_t bytes_max);
+  Impl(const ItemFormat& format, uint64_t item_bytes_max);
 
   bool Has(ItemField field) const { return found.Has(static_cast<size_t>(field)); }
   bool HasValue(ItemField field) const { return Has(field) && !ValueOf(field).is_null(); }
@@ -40,7 +40,7 @@ struct ItemDecoder::Impl {
   std::array<Digits, kItemFields> digits;
 };
 
-ItemDecoder::Impl::Impl(const ItemFormat& format, uint64_t bytes_max) : bytes_max(bytes_max) {
+ItemDecoder::Impl::Impl(const ItemFormat& format, uint64_t item_bytes_max) : bytes_max(item_bytes_max) {
   static_assert(kItemFields <= kSlots);
   for (size_t slot = 0; slot < kItemFields; ++slot) {
     const std::string name(ItemFieldName(static_cast<ItemField>(slot)));

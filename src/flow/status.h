@@ -19,7 +19,7 @@ struct AsOf {
   TimeMs partition_time;
   std::optional<int64_t> lag_messages;           // nullopt: the log's end isn't known now
   std::optional<std::chrono::milliseconds> age;  // see flow/freshness.h; nullopt: not known
-  std::optional<TimeMs> complete_since;          // see flow/wholeness.h; nullopt: the filter is whole
+  std::optional<TimeMs> complete_since{};        // see flow/wholeness.h; nullopt: the filter is whole
 };
 
 struct CheckpointReport {

@@ -64,6 +64,7 @@ Status ItemIndexDatabase::Prepare() {
     return ToStatus(WriteGeneration(*file_system_, path_, options_.generation, options_.idf_text),
                     What("can't write what it is built with"));
   }
+  if (options_.keeps_method) options_.generation.method = (*stored)->method;
   if (Status fits = CheckGeneration(**stored, options_.generation); !fits) {
     return Fail(fits.error().code, What(fits.error().message));
   }

@@ -25,7 +25,8 @@ namespace seen {
 struct ItemIndexOptions {
   std::string directory;  // of the store
   int32_t partition = 0;  // of the ordered topic
-  IndexGeneration generation;
+  IndexGeneration generation{};
+  bool keeps_method = false;  // an index that is there has its own: generation.method is of a new one
   std::shared_ptr<const IdfTable> idf;  // as configured; sets generation.idf_version
   std::string idf_text;                 // its text form
   StoreResources resources;
@@ -54,8 +55,9 @@ class ItemIndexDatabase {
   int32_t partition() const { return options_.partition; }
   const std::shared_ptr<const IdfTable>& idf() const { return options_.idf; }
   // What the method doesn't ask for isn't listed.
-  bool lists_simhashes() const { return options_.generation.method != "minhash"; }
-  bool lists_bands() const { return options_.generation.method != "simhash"; }
+  SimilarMethod method() const { return options_.generation.method; }
+  bool lists_simhashes() const { return UsesSimHash(options_.generation.method); }
+  bool lists_bands() const { return UsesMinHash(options_.generation.method); }
 
   // For what is written.
   const std::string& path() const { return path_; }

@@ -23,7 +23,7 @@ struct Line {
 };
 
 std::vector<Line> LinesOf(const IndexGeneration& of) {
-  return {{"method", "items.method", of.method},
+  return {{"method", "items.method", std::string(SimilarMethodName(of.method))},
           {"distance_max", "items.distance_max", fmt::format("{}", of.distance_max)},
           {"similarity_min", "items.similarity_min", fmt::format("{}", of.similarity_min)},
           {"verify", "items.verify", of.verify},
@@ -87,9 +87,11 @@ Result<IndexGeneration> DecodeGeneration(std::string_view text) {
                             first));
   }
   IndexGeneration generation;
-  generation.method = values["method"];
+  const auto method = SimilarMethodNamed(values["method"]);
+  generation.method = method.value_or(SimilarMethod::kBoth);
   generation.verify = values["verify"];
-  const bool parsed = first == kFirstLine && Parse(values["distance_max"], generation.distance_max) &&
+  const bool parsed = first == kFirstLine && method &&
+                      Parse(values["distance_max"], generation.distance_max) &&
                       Parse(values["similarity_min"], generation.similarity_min) &&
                       Parse(values["window_days"], generation.window_days) &&
                       Parse(values["text_bytes_max"], generation.text_bytes_max) &&

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "items/group_options.h"
 
 namespace seen {
 
@@ -17,7 +18,7 @@ namespace seen {
 inline constexpr uint32_t kFeaturesVersion = 1;
 
 struct IndexGeneration {
-  std::string method = "both";  // as configured: simhash, minhash, both
+  SimilarMethod method = SimilarMethod::kBoth;
   int32_t distance_max = 3;
   double similarity_min = 0.8;
   std::string verify = "sketch";  // or off

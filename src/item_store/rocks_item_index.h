@@ -32,6 +32,7 @@ class RocksItemIndex final : public ItemIndex {
 
   /// The table that the index was built with: features must be made with it.
   const std::shared_ptr<const IdfTable>& idf() const { return database_.idf(); }
+  SimilarMethod method() const { return database_.method(); }
 
   Status Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
               int32_t first_bucket, KnownItem& out) const override {

@@ -18,6 +18,7 @@ class RocksItemIndexes final : public ItemIndexes {
     std::string topic;       // that they are built from
     int32_t partitions = 1;  // of it
     IndexGeneration generation;
+    bool keeps_method = false;            // an index that is there has its own, but for `rebuild`
     std::shared_ptr<const IdfTable> idf;  // as configured
     std::string idf_text;
     const StoreResources* resources = nullptr;  // outlives this

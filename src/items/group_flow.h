@@ -58,6 +58,7 @@ class GroupFlow {
   /// So much is unsaved that a checkpoint shouldn't wait for its time.
   bool MuchIsUnsaved() const;
   bool broken() const { return broken_.has_value(); }  // the writer's
+  SimilarMethod method() const { return rules_.options().method; }
 
   /// What is stored that is like the text, nearest first; `except`: an id not to answer.
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,

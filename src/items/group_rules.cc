@@ -35,8 +35,8 @@ std::optional<Likeness> GroupRules::Compare(const ItemFeatures& a, const ItemFea
   if (a.content_hash == b.content_hash) return Likeness{1.0, 0, FoundBy::kCopy};
   const int distance = std::popcount(a.simhash ^ b.simhash);
   const bool same_class = a.length == b.length && a.script == b.script;
-  const bool by_simhash = options_.by_simhash && same_class && distance <= DistanceMax(a);
-  const bool by_minhash = options_.by_minhash && ShareABand(a, b);
+  const bool by_simhash = UsesSimHash(options_.method) && same_class && distance <= DistanceMax(a);
+  const bool by_minhash = UsesMinHash(options_.method) && ShareABand(a, b);
   if (!by_simhash && !by_minhash) return std::nullopt;
   const FoundBy found = !by_minhash ? FoundBy::kSimHash : by_simhash ? FoundBy::kBoth : FoundBy::kMinHash;
   if (!options_.verify) return Likeness{std::nullopt, distance, found};

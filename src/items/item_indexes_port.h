@@ -6,6 +6,7 @@
 #include <string>
 
 #include "group/idf_table.h"
+#include "items/group_options.h"
 #include "items/item_index_port.h"
 
 namespace seen {
@@ -16,7 +17,8 @@ class ItemIndexes {
   virtual ~ItemIndexes() = default;
   struct Opened {
     std::unique_ptr<ItemIndex> index;
-    std::shared_ptr<const IdfTable> idf;  // it was built with: features must be made with it
+    std::shared_ptr<const IdfTable> idf;          // it was built with: features must be made with it
+    SimilarMethod method = SimilarMethod::kBoth;  // it lists what this asks for
   };
   /// Makes it where it is missing. kRefused: it was built for something else; kCorrupt; kUnavailable,
   /// kNoSpace: try again.

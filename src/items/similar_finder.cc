@@ -118,8 +118,8 @@ void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough
 
 Status SimilarFinder::FindInLists(const ItemFeatures& features, size_t enough, GroupRows& rows) {
   const GroupOptions& options = rules_.options();
-  const CandidateQuery query{&features, options.by_simhash && rules_.DistanceMax(features) >= 0,
-                             options.by_minhash, rules_.FirstBucket(index_time_)};
+  const CandidateQuery query{&features, UsesSimHash(options.method) && rules_.DistanceMax(features) >= 0,
+                             UsesMinHash(options.method), rules_.FirstBucket(index_time_)};
   if (Status read = index_.Candidates(query, options.list_max, lists_); !read) return read;
   counts_.compared = lists_.compared;
   counts_.lists_cut = lists_.cut;

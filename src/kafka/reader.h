@@ -28,14 +28,14 @@ class TopicReader {
  public:
   struct Options {
     std::string brokers;
-    ClientSettings client;
+    ClientSettings client{};
     std::string topic;
-    std::optional<TimeMs> from_time;          // first record at or after it; nullopt: the earliest
-    std::optional<TimeMs> to_time;            // records before it; nullopt: the end as it is at Open
-    std::optional<int32_t> only_partition;    // nullopt: all
-    std::map<int32_t, int64_t> from_offsets;  // partition -> offset, to resume: goes before from_time
-    std::map<int32_t, int64_t> to_offsets;    // exclusive: goes before to_time
-    uint64_t queue_bytes_max = 64 << 20;      // of fetched records
+    std::optional<TimeMs> from_time{};          // first record at or after it; nullopt: the earliest
+    std::optional<TimeMs> to_time{};            // records before it; nullopt: the end as it is at Open
+    std::optional<int32_t> only_partition{};    // nullopt: all
+    std::map<int32_t, int64_t> from_offsets{};  // partition -> offset, to resume: goes before from_time
+    std::map<int32_t, int64_t> to_offsets{};    // exclusive: goes before to_time
+    uint64_t queue_bytes_max = 64 << 20;        // of fetched records
   };
   struct Range {
     int32_t partition = 0;

@@ -10,8 +10,8 @@
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
 
-// Freed memory goes back to the system after a moment, large pieces (a long HTTP body) at once: what is resident
-// follows the load, not its peak.
+// Freed memory goes back to the system after a moment, large pieces (a long HTTP body) at once: what is
+// resident follows the load, not its peak.
 extern "C" const char* malloc_conf;
 const char* malloc_conf =
     "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000,oversize_threshold:2097152";

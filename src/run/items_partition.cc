@@ -140,6 +140,7 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
   }
 
   GroupOptions group = options_.groups;
+  group.method = index->method;
   group.stored_time_max = StoredTimeMax(clock_.WallNow(), options_.future_skew_max);
   auto flow = GroupFlow::Open(group, *opened->index, *opened->sink);
   if (!flow) return Fail(std::move(flow.error()));
@@ -167,6 +168,7 @@ int64_t ItemsPartition::Begin(int64_t) {
                                       {"next_offset", next_offset()},
                                       {"high_watermark", high_watermark_.load()},
                                       {"words_by", NewIcuSegmenter()->Version()},
+                                      {"method", std::string(SimilarMethodName(Current()->flow->method()))},
                                       {"items", Current()->flow->Figures().items}});
   return next_offset();
 }

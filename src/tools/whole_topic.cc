@@ -11,14 +11,9 @@ Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, 
                                                     const std::string& topic,
                                                     std::map<int32_t, int64_t> from_offsets) {
   if (Status reached = ReachBrokers("--brokers", brokers, client); !reached) return Fail(reached.error());
-  return TopicReader::Open({.brokers = brokers,
-                            .client = client,
-                            .topic = topic,
-                            .from_time = {},
-                            .to_time = {},
-                            .only_partition = {},
-                            .from_offsets = std::move(from_offsets)},
-                           std::chrono::seconds(15));
+  return TopicReader::Open(
+      {.brokers = brokers, .client = client, .topic = topic, .from_offsets = std::move(from_offsets)},
+      std::chrono::seconds(15));
 }
 
 Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,

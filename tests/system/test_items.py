@@ -163,6 +163,34 @@ def test_what_does_not_fit_is_refused(topics, daemon, topic_name, tmp_path):
     seend.stop()
 
 
+def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_name):
+    def found_by(text):
+        similar = seend.http.post("/v1/similar", {"text": changed(text, 77)}).json()["similar"]
+        return {near["found_by"] for near in similar}
+    items = Items(topics, topic_name)
+    seend = daemon(topic_name, items.config(method="both")).start()
+    items.send(item("n1", text_of(1)), item("n2", changed(text_of(1), 79)))
+    items.wait_at_rest(seend)
+    assert found_by(text_of(1)) == {"both"}
+    seend.stop()
+    del seend.config["items"]["method"]
+    seend.start()
+    items.send(item("n3", changed(text_of(1), 78)))
+    items.wait_at_rest(seend)
+    assert seen_similar(seend, text_of(1)) == ["n1", "n2", "n3"] and found_by(text_of(1)) == {"both"}
+    assert "method=both" in seend.log()
+    seend.stop()
+    seend.config["items"]["method"] = "minhash"
+    seend.start()
+    assert "items.method: the index of items was built with both, configured is minhash" in refusal(seend)
+    seend.stop()
+    del seend.config["items"]["method"]
+    seend.start("--rebuild")
+    items.wait_at_rest(seend)
+    assert seen_similar(seend, text_of(1)) == ["n1", "n2", "n3"] and found_by(text_of(1)) == {"minhash"}
+    seend.stop()
+
+
 def refusal(seend):
     """Why the one partition of items isn't read."""
     refused = wait_until(lambda: (i := (seend.status() or {}).get("items")) and i["partitions_refused"],

@@ -118,20 +118,20 @@ Verdict Decide(const Read& a, const Read& b, const Measured& m, const GroupOptio
             fmt::format("a candidate, and the sketches say {:.2f}, at least similarity_min {:.2f}",
                         m.sketch_similarity, rules.similarity_min)};
   }
-  const bool by_simhash = rules.by_simhash && m.distance <= m.distance_max;
-  const bool by_minhash = rules.by_minhash && m.bands_in_common > 0;
+  const bool by_simhash = UsesSimHash(rules.method) && m.distance <= m.distance_max;
+  const bool by_minhash = UsesMinHash(rules.method) && m.bands_in_common > 0;
   if (by_simhash || by_minhash) {
     return {false, "sketch",
             fmt::format("a candidate, but the sketches say {:.2f}, less than similarity_min {:.2f}",
                         m.sketch_similarity, rules.similarity_min)};
   }
   std::string missed;
-  if (rules.by_simhash) {
+  if (UsesSimHash(rules.method)) {
     missed = m.distance_max < 0
                  ? std::string("SimHashes aren't compared between long and short texts, or scripts")
                  : fmt::format("{} bits apart, of {} allowed", m.distance, m.distance_max);
   }
-  if (rules.by_minhash) missed += fmt::format("{}no band in common", missed.empty() ? "" : ", and ");
+  if (UsesMinHash(rules.method)) missed += fmt::format("{}no band in common", missed.empty() ? "" : ", and ");
   const bool unlucky = m.jaccard >= rules.similarity_min;
   return {false, "no_candidate",
           fmt::format(
@@ -233,12 +233,12 @@ Json ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules
             {"b", Hex(right.features.simhash)},
             {"distance", m.distance},
             {"distance_max", m.distance_max},
-            {"used", rules.by_simhash}}},
+            {"used", UsesSimHash(rules.method)}}},
           {"bands",
            {{"in_common", m.bands_in_common},
             {"of", kBands},
             {"rows", BandRows(rules.similarity_min)},
-            {"used", rules.by_minhash}}},
+            {"used", UsesMinHash(rules.method)}}},
           {"sketch",
            {{"similarity", Rounded(m.sketch_similarity)},
             {"similarity_min", rules.similarity_min},

@@ -43,9 +43,6 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
           .client = target.client,
           .topic = options.from.empty() ? target.config.input.dead_letter_topic : options.from,
           .since = since,
-          .until = {},
-          .from_offsets = {},
-          .to_offsets = {},
           .words = fmt::format("reason {}, from {}", reason.empty() ? "any" : reason,
                                options.since.empty() ? "its start" : options.since),
           .takes =
@@ -57,15 +54,9 @@ TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target
 }
 
 int List(const DeadLettersOptions& options, const TopicRange& range) {
-  auto reader = TopicReader::Open({.brokers = range.brokers,
-                                   .client = range.client,
-                                   .topic = range.topic,
-                                   .from_time = range.since,
-                                   .to_time = {},
-                                   .only_partition = {},
-                                   .from_offsets = {},
-                                   .to_offsets = {}},
-                                  std::chrono::seconds(15));
+  auto reader = TopicReader::Open(
+      {.brokers = range.brokers, .client = range.client, .topic = range.topic, .from_time = range.since},
+      std::chrono::seconds(15));
   if (!reader) return ExitWith(reader.error());
   Progress progress("read", (*reader)->records_remaining(), "records",
                     options.quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);
@@ -135,8 +126,6 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
                  .event_bytes_max = target.config.input.event_bytes_max,
                  .future_skew_max = target.config.input.future_skew_max,
                  .stamps_exposure = true,
-                 .since = {},
-                 .until = {},
                  .rate = options.rate,
                  .lag_max = {},
                  .watermarks_topic = {},

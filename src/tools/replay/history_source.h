@@ -65,10 +65,10 @@ struct TopicRange {
   std::string brokers;
   ClientSettings client;
   std::string topic;
-  std::optional<TimeMs> since;  // record timestamps
-  std::optional<TimeMs> until;
-  std::map<int32_t, int64_t> from_offsets;  // go before the times
-  std::map<int32_t, int64_t> to_offsets;    // exclusive
+  std::optional<TimeMs> since{};  // record timestamps
+  std::optional<TimeMs> until{};
+  std::map<int32_t, int64_t> from_offsets{};  // go before the times
+  std::map<int32_t, int64_t> to_offsets{};    // exclusive
   std::string words;  // the range as it was asked for: what a resumed run must ask for again
   std::function<bool(const Record&)> takes = {};  // empty: all of them
   bool keeps_headers = true;

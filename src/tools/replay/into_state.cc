@@ -48,14 +48,7 @@ Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings
     return std::move(offsets);
   };
   if (settings.live_from.empty() && settings.partitions) return begin_all_at_0();
-  TopicReader::Options options{.brokers = target.brokers,
-                               .client = target.client,
-                               .topic = target.topic,
-                               .from_time = {},
-                               .to_time = {},
-                               .only_partition = {},
-                               .from_offsets = {},
-                               .to_offsets = {}};
+  TopicReader::Options options{.brokers = target.brokers, .client = target.client, .topic = target.topic};
   const bool from_end = settings.live_from == "end";
   if (settings.live_from != "earliest" && !settings.live_from.empty() && !from_end) {
     const auto time = ParseTime("--live-from", settings.live_from, SystemClock().WallNow());

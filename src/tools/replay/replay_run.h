@@ -27,9 +27,9 @@ struct ReplaySettings {
   Partitioner partitioner = Partitioner::kMurmur2;
   uint64_t event_bytes_max = 0;
   std::chrono::milliseconds future_skew_max{0};
-  bool stamps_exposure = true;         // records carry the time of their exposure, else of sending
-  std::optional<TimeMs> since, until;  // of the exposures; what is outside is skipped
-  double rate = 0;                     // events a second; 0: no limit
+  bool stamps_exposure = true;             // records carry the time of their exposure, else of sending
+  std::optional<TimeMs> since{}, until{};  // of the exposures; what is outside is skipped
+  double rate = 0;                         // events a second; 0: no limit
   std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
   std::string watermarks_topic;
   bool live_first = true;       // live events don't wait behind it: SendWindow, small requests, low priority

@@ -31,28 +31,13 @@ Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& t
 
 Status LookAtKeys(const std::string& brokers, const ClientSettings& client, Partitioner partitioner,
                   TargetTopic& target) {
-  const auto all = TopicReader::Open({.brokers = brokers,
-                                      .client = client,
-                                      .topic = target.name,
-                                      .from_time = {},
-                                      .to_time = {},
-                                      .only_partition = {},
-                                      .from_offsets = {},
-                                      .to_offsets = {}},
-                                     kTimeout);
+  const auto all = TopicReader::Open({.brokers = brokers, .client = client, .topic = target.name}, kTimeout);
   if (!all) return Fail(all.error());
   std::map<int32_t, int64_t> from;
   for (const auto& range : (*all)->ranges())
     from[range.partition] = std::max(range.from, range.to - kRecordsLookedAt);
-  const auto last = TopicReader::Open({.brokers = brokers,
-                                       .client = client,
-                                       .topic = target.name,
-                                       .from_time = {},
-                                       .to_time = {},
-                                       .only_partition = {},
-                                       .from_offsets = from,
-                                       .to_offsets = {}},
-                                      kTimeout);
+  const auto last = TopicReader::Open(
+      {.brokers = brokers, .client = client, .topic = target.name, .from_offsets = from}, kTimeout);
   if (!last) return Fail(last.error());
   const auto until = SystemClock().Now() + kTimeout;
   while (SystemClock().Now() < until) {

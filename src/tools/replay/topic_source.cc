@@ -38,8 +38,6 @@ class TopicSource final : public HistorySource {
                                      .client = range.client,
                                      .topic = range.topic,
                                      .from_time = range.since,
-                                     .to_time = {},
-                                     .only_partition = {},
                                      .from_offsets = from,
                                      .to_offsets = range.to_offsets},
                                     std::chrono::seconds(15));

@@ -50,7 +50,9 @@ TEST_F(SortedRunsTest, AreWhatTheirBatchesAreOneAfterAnother) {
       RowBatch batch = random.Next();
       Apply(batch, expected);
       runs.Add(std::move(batch));
-      if (chance() % 3 == 0) ASSERT_TRUE(runs.Spill());
+      if (chance() % 3 == 0) {
+        ASSERT_TRUE(runs.Spill());
+      }
     }
     ASSERT_EQ(All(runs), expected) << "seed " << seed;
   }

@@ -33,7 +33,8 @@ TEST(ItemsConfig, HasDefaultsForAll) {
   EXPECT_EQ(items.groups_topic, "item-groups");
   EXPECT_EQ(items.ordered_topic, "items-in-order");
   EXPECT_EQ(items.window_days, 30);
-  EXPECT_EQ(items.method, SimilarMethod::kBoth);
+  EXPECT_EQ(items.method, std::nullopt) << "an index that is there keeps its own";
+  EXPECT_EQ(GroupOptionsOf(items).method, SimilarMethod::kMinHash);
   EXPECT_EQ(items.distance_max, 3);
   EXPECT_TRUE(items.verify);
   EXPECT_EQ(items.similarity_min, 0.8);
@@ -144,8 +145,7 @@ TEST(LoadItems, LooksAtItemsAndBrokersOnly) {
   EXPECT_EQ(at(ItemField::kCreatedAt)->unit, TimeUnit::kSeconds);
   EXPECT_FALSE(at(ItemField::kTitle));
   const GroupOptions group = GroupOptionsOf(sections->items);
-  EXPECT_FALSE(group.by_simhash);
-  EXPECT_TRUE(group.by_minhash);
+  EXPECT_EQ(group.method, SimilarMethod::kMinHash);
   EXPECT_FALSE(group.verify);
   EXPECT_EQ(group.window_days, 7);
   EXPECT_EQ(LoadItems(R"({"items": {}})")->brokers, "");
@@ -156,7 +156,7 @@ TEST(LoadItems, NamesWhatIsWrongAsTheDaemonDoes) {
   EXPECT_EQ(ErrorsOfText(R"({"items": []})"), "items: []: must be an object, or null\n");
   EXPECT_EQ(ErrorsOfText(R"({"items": {"method": "md5", "windowdays": 3}})"),
             "items.windowdays: unknown key; did you mean \"window_days\"?\n"
-            "items.method: \"md5\": must be one of \"simhash\", \"minhash\", \"both\"\n");
+            "items.method: \"md5\": must be one of \"simhash\", \"minhash\", \"both\", or null\n");
   EXPECT_TRUE(
       ErrorsOfText(R"({"items": {"fields": {"text": 3}}})").starts_with("items.fields.text: 3: must"));
   EXPECT_FALSE(ErrorsOfText("{").empty());

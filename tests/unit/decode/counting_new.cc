@@ -29,6 +29,9 @@ namespace seen {
 uint64_t AllocationCount() { return allocations; }
 }  // namespace seen
 
+// GCC takes `free` for a mismatch where it inlines the delete and not the new.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 // All forms: the array and nothrow ones call the first by default, but not under a sanitizer.
 void* operator new(size_t bytes) { return OrThrow(Allocate(bytes)); }
 void* operator new[](size_t bytes) { return OrThrow(Allocate(bytes)); }

@@ -72,7 +72,7 @@ TEST_P(GrowPayload, RefusesWhatIsNoPayload) {
 INSTANTIATE_TEST_SUITE_P(EachKind, GrowPayload,
                          testing::Values(SnapshotFormat::kSplitBlockBloom, SnapshotFormat::kBloom,
                                          SnapshotFormat::kFingerprints),
-                         [](const auto& info) { return std::string(SnapshotFormatName(info.param)); });
+                         [](const auto& test) { return std::string(SnapshotFormatName(test.param)); });
 
 TEST(SnapshotUnion, HoldsBothWithWhatIsSimilarAndSaysWhatItIs) {
   const auto old_ones = RandomFingerprints(100, 1);

@@ -17,7 +17,7 @@ class RetiredTopicsTest : public test::TimedTest {
   }
   size_t RetiredMarks() {
     size_t marks = 0;
-    for (const auto& [ref, user_id] : durable.marks) marks += ref.filter.number() > 60'000 ? 1 : 0;
+    for (const auto& [ref, user_id] : durable.marks) marks += ref.filter.number() > 60'000 ? 1U : 0U;
     return marks;
   }
 };

@@ -43,14 +43,11 @@ class CandidateListsTest : public ::testing::TestWithParam<int> {
  protected:
   void Open() {
     index_.reset();
-    auto index = RocksItemIndex::Open({folder_.path(),
-                                       0,
-                                       {},
-                                       IdfTable::Bundled(),
-                                       std::string(IdfTable::BundledText()),
-                                       resources_,
-                                       256 << 20,
-                                       nullptr});
+    auto index = RocksItemIndex::Open({.directory = folder_.path(),
+                                       .idf = IdfTable::Bundled(),
+                                       .idf_text = std::string(IdfTable::BundledText()),
+                                       .resources = resources_,
+                                       .presence_bytes_max = 256 << 20});
     ASSERT_TRUE(index) << index.error().message;
     index_ = std::move(*index);
   }

@@ -27,14 +27,11 @@ StoredItem Item(uint64_t number, size_t sketch = 200) {
 class ItemIndexTest : public ::testing::Test {
  protected:
   ItemIndexOptions Options(std::shared_ptr<rocksdb::FileSystem> files = nullptr) {
-    return {folder_.path(),
-            0,
-            {},
-            IdfTable::Bundled(),
-            std::string(IdfTable::BundledText()),
-            resources_,
-            256 << 20,
-            std::move(files)};
+    return {.directory = folder_.path(),
+            .idf = IdfTable::Bundled(),
+            .idf_text = std::string(IdfTable::BundledText()),
+            .resources = resources_,
+            .file_system = std::move(files)};
   }
   static std::unique_ptr<RocksItemIndex> Open(ItemIndexOptions options) {
     auto index = RocksItemIndex::Open(std::move(options));
@@ -100,6 +97,23 @@ TEST_F(ItemIndexTest, NamesTheSettingThatItWasBuiltWithOtherwise) {
       "set it back, or start with --rebuild, which builds the index again from the log");
   ASSERT_TRUE(RocksItemIndex::Remove(folder_.path(), 0));
   EXPECT_TRUE(RocksItemIndex::Open(options));
+}
+
+TEST_F(ItemIndexTest, KeepsItsMethodWhereNoneIsConfigured) {
+  ItemIndexOptions options = Options();
+  options.keeps_method = true;
+  options.generation.method = SimilarMethod::kBoth;
+  EXPECT_EQ(Open(options)->method(), SimilarMethod::kBoth) << "of a new one, as it is made";
+  options.generation.method = SimilarMethod::kMinHash;
+  EXPECT_EQ(Open(options)->method(), SimilarMethod::kBoth);
+  options.keeps_method = false;
+  const auto refused = RocksItemIndex::Open(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+  EXPECT_NE(refused.error().message.find(
+                "items.method: the index of items was built with both, configured is minhash"),
+            std::string::npos)
+      << refused.error().message;
 }
 
 TEST_F(ItemIndexTest, GoesOnWithItsOwnTableOfWords) {

@@ -43,8 +43,9 @@ GroupOptions OptionsOf(uint64_t seed) {
   GroupOptions options;
   options.window_days = seed % 3 == 0 ? 30 : 5;
   options.similarity_min = 0.75;
-  options.by_simhash = seed % 5 != 1;
-  options.by_minhash = seed % 5 != 2;
+  options.method = seed % 5 == 1   ? SimilarMethod::kMinHash
+                   : seed % 5 == 2 ? SimilarMethod::kSimHash
+                                   : SimilarMethod::kBoth;
   options.verify = seed % 4 != 3;
   return options;
 }
@@ -92,14 +93,13 @@ class OnDisk : public ::testing::Test {
                                                 << 20;  // some have none, and ask their files for everything
   OnDisk() { files_->CreateDirIfMissing("/store", {}, nullptr).PermitUncheckedError(); }
   std::unique_ptr<RocksItemIndex> Open(int32_t partition) {
-    auto index = RocksItemIndex::Open({"/store",
-                                       partition,
-                                       {},
-                                       IdfTable::Bundled(),
-                                       std::string(IdfTable::BundledText()),
-                                       resources_,
-                                       partition % 3 == 0 ? 0 : kPresenceBytesMax,
-                                       files_});
+    auto index = RocksItemIndex::Open({.directory = "/store",
+                                       .partition = partition,
+                                       .idf = IdfTable::Bundled(),
+                                       .idf_text = std::string(IdfTable::BundledText()),
+                                       .resources = resources_,
+                                       .presence_bytes_max = partition % 3 == 0 ? 0 : kPresenceBytesMax,
+                                       .file_system = files_});
     EXPECT_TRUE(index) << index.error().message;
     return index ? std::move(*index) : nullptr;
   }
@@ -201,7 +201,7 @@ TEST(GroupFlow, DecidesNothingAnewOfWhatItHasTaken) {
 // Uniform SimHashes: a new item is compared with a 65,536th of the others in each of four tables.
 TEST(GroupFlow, ComparesFourTimesItemsOverBlocks) {
   GroupOptions options;
-  options.by_minhash = false;
+  options.method = SimilarMethod::kSimHash;
   options.verify = false;
   MapIndex index;
   MapSink sink;

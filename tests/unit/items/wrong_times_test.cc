@@ -29,14 +29,12 @@ class WrongTimes : public ::testing::Test {
   void Open() {
     flow_.reset();
     index_.reset();
-    auto index = RocksItemIndex::Open({"/store",
-                                       0,
-                                       {},
-                                       IdfTable::Bundled(),
-                                       std::string(IdfTable::BundledText()),
-                                       resources_,
-                                       5 << 20,
-                                       files_});
+    auto index = RocksItemIndex::Open({.directory = "/store",
+                                       .idf = IdfTable::Bundled(),
+                                       .idf_text = std::string(IdfTable::BundledText()),
+                                       .resources = resources_,
+                                       .presence_bytes_max = 5 << 20,
+                                       .file_system = files_});
     ASSERT_TRUE(index) << index.error().message;
     index_ = std::move(*index);
     GroupOptions options;

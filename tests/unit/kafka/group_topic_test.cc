@@ -31,7 +31,9 @@ class GroupTopicTest : public BrokerTest {
       EXPECT_TRUE(topic.Read([&](const WrittenGroup& written) {
         std::string value;
         WriteItemGroup(GroupOf(std::string(written.item_id)), value);
-        if (!written.is_tombstone) EXPECT_EQ(written.value, value);
+        if (!written.is_tombstone) {
+          EXPECT_EQ(written.value, value);
+        }
         read[std::string(written.item_id)] = written.decided_by;
       }));
       return topic.next_offsets() == ends && topic.AtEnd(0) && topic.AtEnd(1);

@@ -154,7 +154,9 @@ TEST(BaseSender, EachPartitionGetsAnOpeningAndAWholeBase) {
       EXPECT_EQ(part.head.to, 0);
       if (!reader) reader.emplace(part.head);
       ASSERT_TRUE(reader->Take(part, rows));
-      if (part.head.is_last) EXPECT_EQ(part.head.base_at, 1);
+      if (part.head.is_last) {
+        EXPECT_EQ(part.head.base_at, 1);
+      }
     }
     EXPECT_TRUE(reader->is_whole());
     EXPECT_EQ(rows.rows(), partition == 2 ? 2U : 152U);

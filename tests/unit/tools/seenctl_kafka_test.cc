@@ -51,13 +51,8 @@ class SeenctlOnKafka : public testing::Test {
 
   std::vector<ReadRecord> Read(const std::string& topic) {
     std::vector<ReadRecord> records;
-    auto reader = TopicReader::Open({.brokers = broker_->bootstrap(),
-                                     .client = {},
-                                     .topic = topic,
-                                     .from_time = {},
-                                     .to_time = {},
-                                     .from_offsets = {}},
-                                    std::chrono::seconds(10));
+    auto reader =
+        TopicReader::Open({.brokers = broker_->bootstrap(), .topic = topic}, std::chrono::seconds(10));
     if (!reader) {
       ADD_FAILURE() << reader.error().message;
       return records;

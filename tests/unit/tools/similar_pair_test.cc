@@ -36,8 +36,8 @@ Json Compare(const PairItem& a, const PairItem& b, const GroupOptions& rules = {
 
 TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
   GroupOptions simhash_only, minhash_only;
-  simhash_only.by_minhash = false;
-  minhash_only.by_simhash = false;
+  simhash_only.method = SimilarMethod::kSimHash;
+  minhash_only.method = SimilarMethod::kMinHash;
   const PairItem text = Item("a", Words());
   const PairItem near = Item("b", Words() + " extra");
   const PairItem other = Item("c", Words(100));
