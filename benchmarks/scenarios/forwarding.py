@@ -1,5 +1,5 @@
-"""What passing a request on adds: `unseen` with 200 candidates, asked of the daemon that owns the user's partition and of
-one that passes it on, by turns, paced and as fast as they are answered."""
+"""What passing a request on adds. The request is `unseen` with 200 candidates. The client asks the daemon that owns the
+user's partition and one that passes it on, by turns. It asks at a fixed pace, then as fast as they answer."""
 
 import shutil
 import statistics

@@ -105,12 +105,13 @@ Run RunOf(const std::string& name) {
   Run run{.name = name};
   const size_t first = name.find('/'), last = name.rfind('/');
   if (first == std::string::npos || first == last || last + 2 != name.size()) wrong();
-  run.method = name.substr(0, first);
+  const auto method = SimilarMethodNamed(name.substr(0, first));
   const std::string verify = name.substr(first + 1, last - first - 1);
   run.distance_max = name.back() - '0';
-  if (run.method != "both" && run.method != "simhash" && run.method != "minhash") wrong();
+  if (!method) wrong();
   if (verify != "off" && verify != "sketch") wrong();
   if (run.distance_max < 0 || run.distance_max > 3) wrong();
+  run.method = *method;
   run.verify = verify == "sketch";
   return run;
 }

@@ -12,11 +12,9 @@ namespace seen::bench {
 
 struct Run {
   std::string name;
-  std::string method = "both";  // simhash | minhash | both
+  SimilarMethod method = SimilarMethod::kBoth;
   bool verify = true;
   int distance_max = 3;
-  bool by_simhash() const { return method != "minhash"; }
-  bool by_minhash() const { return method != "simhash"; }
 };
 
 struct Alike {

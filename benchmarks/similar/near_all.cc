@@ -75,8 +75,8 @@ Found CompareAll(const Texts& texts, const Run& run, double similarity_min) {
       if (!added && at->second != found) at->second = FoundBy::kBoth;
     }
   };
-  if (run.by_simhash()) take(WithinDistance(texts.features, run.distance_max), FoundBy::kSimHash);
-  if (run.by_minhash()) take(SharingBand(texts.features), FoundBy::kMinHash);
+  if (UsesSimHash(run.method)) take(WithinDistance(texts.features, run.distance_max), FoundBy::kSimHash);
+  if (UsesMinHash(run.method)) take(SharingBand(texts.features), FoundBy::kMinHash);
   for (const auto& [i, j] : Copies(texts.features)) candidates[uint64_t{i} << 32 | j] = FoundBy::kCopy;
 
   Found out;

@@ -62,7 +62,7 @@ std::unique_ptr<RocksItemIndex> OpenIndex(const Run& run, double similarity_min,
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   IndexGeneration generation;
-  generation.method = SimilarMethodNamed(run.method).value_or(SimilarMethod::kBoth);
+  generation.method = run.method;
   generation.verify = run.verify ? "sketch" : "off";
   generation.distance_max = run.distance_max;
   generation.similarity_min = similarity_min;
@@ -96,7 +96,7 @@ class Positions {
 }  // namespace
 
 Found RunFlow(const Texts& texts, const Run& run, double similarity_min, const std::string& folder) {
-  const GroupOptions options{.method = SimilarMethodNamed(run.method).value_or(SimilarMethod::kBoth),
+  const GroupOptions options{.method = run.method,
                              .verify = run.verify,
                              .distance_max = run.distance_max,
                              .similarity_min = similarity_min};

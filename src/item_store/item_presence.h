@@ -1,6 +1,7 @@
 #pragma once
 // Which keys a bucket of the index of items has, so that a look-up of what isn't there costs a cache line and
-// no file. In memory, two bytes a key: 64 an item, in a first bucket up to three times as much.
+// no file. In memory, two bytes a key: 64 an item where both methods list it, in a first bucket up to three
+// times as much.
 //
 // RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
 // is small they were read from disk over and over (40% of the writer's time at 60,000 items).

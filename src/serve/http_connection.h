@@ -37,6 +37,7 @@ class HttpConnection {
   void WaitReadable(Handler handler) {
     socket_.async_wait(Socket::wait_read, std::move(handler));
   }
+  /// It sends no more. Also true where it has only closed its sending side.
   bool HasClientLeft() {
     pollfd left{socket_.native_handle(), POLLRDHUP, 0};
     return poll(&left, 1, 0) > 0;
