@@ -326,8 +326,8 @@ int main(int argc, char** argv) {
       arguments.cache_mib = std::strtoull(argv[++i], nullptr, 10);
     } else if (i + 1 < argc && name == "--lookups") {
       arguments.lookups = std::strtoull(argv[++i], nullptr, 10);
-    } else if (i + 1 < argc && name == "--method" && SimilarMethodNamed(argv[i + 1])) {
-      arguments.method = *SimilarMethodNamed(argv[++i]);
+    } else if (i + 1 < argc && name == "--method" && seen::SimilarMethodNamed(argv[i + 1])) {
+      arguments.method = *seen::SimilarMethodNamed(argv[++i]);
     } else if (i + 1 < argc && name == "--directory") {
       arguments.directory = argv[++i];
     } else {
