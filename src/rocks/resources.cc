@@ -1,8 +1,10 @@
 #include "rocks/resources.h"
 
 #include <rocksdb/cache.h>
+#include <rocksdb/utilities/memory_util.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 namespace seen {
@@ -21,6 +23,12 @@ StoreResources::StoreResources(uint64_t block_cache_bytes, int background_thread
   block_cache_ = rocksdb::NewLRUCache(cache);
 }
 
-uint64_t StoreResources::BlockCacheBytes() const { return block_cache_->GetUsage(); }
+// Not by the cache's own method: RocksDB 8 moved that class into a header which RocksDB 7 doesn't have.
+uint64_t StoreResources::BlockCacheBytes() const {
+  using rocksdb::MemoryUtil;
+  std::map<MemoryUtil::UsageType, uint64_t> usage;
+  MemoryUtil::GetApproximateMemoryUsageByType({}, {block_cache_.get()}, &usage).PermitUncheckedError();
+  return usage[MemoryUtil::kCacheTotal];
+}
 
 }  // namespace seen
