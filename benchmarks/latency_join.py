@@ -4,6 +4,8 @@ import bisect
 
 from oracle_sample import each_message
 
+QUIET_MS = 2_500
+
 
 def percentiles(values_ms):
     values_ms.sort()
@@ -13,10 +15,10 @@ def percentiles(values_ms):
             "max_ms": values_ms[-1] if values_ms else None}
 
 
-def published(topics, output, covered):
+def published(topics, output, covered, begins=None):
     """{user: ([offset held], [append time, ms])} in order of publication, and how many records there are."""
     by_user, count = {}, 0
-    for message in each_message(topics, output):
+    for message in each_message(topics, output, begins=begins):
         count += 1
         if message.value() is None:
             continue
@@ -29,11 +31,11 @@ def published(topics, output, covered):
     return by_user, count
 
 
-def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=2_500):
-    """Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before."""
-    by_user, records = published(topics, output, covered)
+def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, begins=(None, None)):
+    """`begins`: offsets to read the two topics from, by partition; of before from_ms - quiet_ms. Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before."""
+    by_user, records = published(topics, output, covered, begins[1])
     everything, leading, unpublished, last = [], [], 0, {}
-    for message in each_message(topics, topic):
+    for message in each_message(topics, topic, begins=begins[0]):
         user, at = message.key(), message.timestamp()[1]
         before, last[user] = last.get(user), at
         if not from_ms <= at < until_ms:

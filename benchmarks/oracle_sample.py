@@ -14,13 +14,14 @@ USERS = 1_000
 STRANGERS = 200  # items never shown, asked of each user
 
 
-def each_message(topics, topic, batch=10_000):
-    """Every record that is there now, a partition's in order."""
+def each_message(topics, topic, batch=10_000, begins=None):
+    """Every record that is there now, a partition's in order. `begins`: {partition: offset} to read from."""
     ends = {p: end for p, (low, end) in topics.ends(topic).items() if end > low}
     consumer = Consumer({"bootstrap.servers": topics.bootstrap, "group.id": "bench-oracle",
                          "enable.auto.commit": False, "enable.partition.eof": True,
                          "queued.min.messages": 1_000_000, "queued.max.messages.kbytes": 262_144})
-    consumer.assign([TopicPartition(topic, p, confluent_kafka.OFFSET_BEGINNING) for p in ends])
+    begins = begins or {}
+    consumer.assign([TopicPartition(topic, p, begins.get(p, confluent_kafka.OFFSET_BEGINNING)) for p in ends])
     try:
         quiet = 0
         while ends:

@@ -168,6 +168,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     with Bench(options.fresh) as bench:
         if options.scenario:
+            options.scenario = options.scenario.replace("-", "_")
             module = importlib.import_module(f"scenarios.{options.scenario}")
             result = module.run(bench, dict(pair.split("=", 1) for pair in options.set), say)
             results.put(["scenarios", options.scenario], {"what": module.__doc__.strip(), "result": result,

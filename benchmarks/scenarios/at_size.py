@@ -1,0 +1,370 @@
+"""State ten times the memory: users of 3,000 items each over 30 days, the process and its page cache bounded by a memory cgroup, so
+that a cold user is read from the disk. By phases: cold look-ups and cold publications alone; then load, with 2,000 queries/s
+beside it: users in sessions (20 events within five minutes) at two rates, the same while all users are published as at the end of
+a day, beside a replay, through a kill -9; and users at random as fast as they are taken in. Every user with an event is published."""
+
+import json
+import re
+import subprocess
+import threading
+import time
+
+import alone
+import latency_join
+import measure
+from bystanders import Bystanders
+from cgroup import Cgroup, forget_pages
+from contenders.process import cpu_s, disk_bytes, memory_bytes
+from http_json import Http, user_path
+from places import SEENCTL, now_ms
+from scenarios.serving import wrk
+
+PARTITIONS = 12
+SESSION_S, SESSION_EVENTS = 300, 20
+LEADING_S = 6
+HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
+COUNTERS = {"published": "seen_snapshots_total", "published_bytes": "seen_snapshot_bytes_total", "replayed": "seen_replayed_events_total",
+            "checkpoint_bytes": "seen_checkpoint_bytes_total", "compaction_bytes": "seen_store_compaction_bytes_total",
+            "cache_misses": "seen_store_block_cache_misses_total", "swept": "seen_swept_users_total", "lost": "seen_lost_messages_total"}
+
+
+def run(bench, settings, say):
+    s = alone.numbers(settings, users=2_000_000, items=3_000, memory_mib=1024, page_cache_mib=128, seconds=600, rate=50_000,
+                      high_rate=100_000, queries=2_000, connections=8, cold=3_000, sampled=20_000, replay_users=100_000)
+    topic = bench.scratch_topic(bench.name("at-size"), PARTITIONS, retention_ms=-1, retention_bytes=1 << 30,
+                                segment_bytes=128 << 20)
+    output = bench.scratch_topic(bench.name("at-size-out"), PARTITIONS, cleanup_policy="delete", retention_bytes=256 << 20,
+                                 segment_bytes=64 << 20)
+    seend = alone.Seend(bench, topic, publishing=False, partitions=PARTITIONS,
+                        store={"memory_mib": s["memory_mib"], "checkpoint_interval_s": 10},
+                        filters=[{"name": "default", "items_max": 100_000, "snapshot": {"topic": output, "debounce_ms": 1000}}])
+    built = build(seend, bench, s)
+    say(str(built))
+    users = some_users(s)
+    with Cgroup("seen-at-size", s["memory_mib"] + 60 + s["page_cache_mib"]) as group:
+        world = World(bench, seend, group, topic, output, users, s, say)
+        cold = world.cold()
+        rows = world.hour()
+        size = world.stop()
+    bench.drop(topic, output)
+    return {**{key: s[key] for key in ("users", "items", "memory_mib", "page_cache_mib", "seconds")}, **built, **cold, **size,
+            "phases": rows}
+
+
+def generator(s, *more):
+    return [str(SEENCTL), "generate", "--stdout", "--quiet", "--users", str(s["users"]), "--user-skew", "0.01",
+            *map(str, more)]
+
+
+def build(seend, bench, s):
+    """The state, by `seenctl replay --into-state`; nothing of it stays in the page cache."""
+    config = seend.contender.config(seend.run)
+    config["kafka"]["brokers"], config["input"] = bench.brokers, {"topic": seend.topic}
+    seend.run.directory.mkdir(parents=True, exist_ok=True)
+    path = seend.run.directory / "build.json"
+    path.write_text(json.dumps(config))
+    sessions = s["users"] * s["items"] // 15  # of 10 to 20 items
+    producer = subprocess.Popen(generator(s, "--events", sessions, "--batch", 20, "--items", 5_000_000, "--item-skew", "0.5",
+                                          "--days", 30), stdout=subprocess.PIPE)
+    begun = time.monotonic()
+    made = subprocess.run([str(SEENCTL), "replay", "-", "--config", str(path), "--into-state", str(seend.run.state_dir),
+                           "--memory-mib", str(s["memory_mib"]), "--json", "--quiet"], stdin=producer.stdout,
+                          stdout=subprocess.PIPE, check=True)
+    producer.wait()
+    items = json.loads(made.stdout)["items"]
+    forget_pages(seend.run.state_dir)
+    return {"state_items": items, "built_in_s": round(time.monotonic() - begun),
+            "bytes_an_item_built": disk_bytes(seend.run.state_dir) / items}
+
+
+def some_users(s):
+    made = subprocess.run(generator(s, "--events", s["sampled"] + s["sampled"] // 2, "--sessions", s["sampled"], "--seed", 1),
+                          stdout=subprocess.PIPE, check=True).stdout
+    return list(dict.fromkeys(re.findall(rb'"user_id":"([^"]+)"', made)))
+
+
+def disk_reads(pid):
+    """(read calls, bytes that came from the disk) of the process so far."""
+    with open(f"/proc/{pid}/io") as file:
+        figures = dict(line.split(": ") for line in file.read().splitlines())
+    return int(figures["syscr"]), int(figures["read_bytes"])
+
+
+class World:
+    """The daemon in its cgroup, with what is beside it."""
+
+    def __init__(self, bench, seend, group, topic, output, users, s, say):
+        self.bench, self.seend, self.group, self.s, self.say = bench, seend, group, s, say
+        self.topic, self.output = topic, output
+        self.users = [user.decode() for user in users]
+        self.start()
+
+    def start(self):
+        self.seend.again()
+        self.group.add(self.seend.pid())
+        measure.wait_ready(self.seend.session, 300)
+
+    def stop(self):
+        self.peak()
+        self.seend.session.stop()
+        return {"peak_memory_MiB": self.peak_mib, "store_bytes_at_the_end": disk_bytes(self.seend.run.state_dir)}
+
+    peak_mib = 0
+
+    def peak(self):
+        self.peak_mib = max(self.peak_mib, round(memory_bytes(self.seend.pid()) / alone.MIB))
+
+    # --- cold users, one at a time
+
+    def cold(self):
+        result = self.cold_look_ups(self.users[:self.s["cold"]])
+        self.say(str(result))
+        result |= self.cold_publications()
+        self.say(str(result))
+        return result
+
+    def cold_look_ups(self, users):
+        http, times, bytes_answered = Http(self.seend.address()), [], 0
+        http.get("/readyz")
+        reads, read_bytes = disk_reads(self.seend.pid())
+        begun, misses = time.monotonic(), self.seend.metric(COUNTERS["cache_misses"])
+        for user in users:
+            before = time.perf_counter()
+            answer = http.get(user_path(user))
+            times.append(1000 * (time.perf_counter() - before))
+            assert answer.status == 200, answer.body
+            bytes_answered += len(answer.body)
+        took = time.monotonic() - begun
+        misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
+        reads, read_bytes = (after - before for before, after in zip((reads, read_bytes), disk_reads(self.seend.pid())))
+        idle_reads, _ = self.idle(took)
+        times.sort()
+        return {"cold_get_p50_ms": times[len(times) // 2], "cold_get_p99_ms": times[len(times) * 99 // 100],
+                "cold_get_reads": (reads - idle_reads) / len(users), "cold_get_blocks_missed": misses / len(users),
+                "cold_get_read_bytes": read_bytes / len(users), "snapshot_bytes": bytes_answered / len(users)}
+
+    def idle(self, seconds):
+        """Read calls and bytes in so many seconds of nothing."""
+        before = disk_reads(self.seend.pid())
+        time.sleep(seconds)
+        return [b - a for a, b in zip(before, disk_reads(self.seend.pid()))]
+
+    def cold_publications(self, rate=2_000, seconds=8):
+        """Less than a checkpoint's worth, so that what compaction reads isn't among it."""
+        published, misses = self.seend.metric(COUNTERS["published"]), self.seend.metric(COUNTERS["cache_misses"])
+        _, read_bytes = disk_reads(self.seend.pid())
+        self.load(rate, seconds, uniform=True).result()
+        time.sleep(1.5)
+        published = self.seend.metric(COUNTERS["published"]) - published
+        misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
+        read_bytes = disk_reads(self.seend.pid())[1] - read_bytes
+        return {"cold_publication_blocks_missed": misses / max(1, published), "cold_publication_read_bytes": read_bytes / max(1, published)}
+
+    # --- the hour
+
+    def load(self, rate, seconds, uniform=False):
+        sessions = self.s["users"] if uniform else min(self.s["users"], max(1, rate * SESSION_S // SESSION_EVENTS))
+        return self.bench.generate(self.topic, "--users", self.s["users"], "--user-skew", 0.01 if uniform else 0.6, "--rate", rate,
+                                   "--sessions", sessions, "--seconds", seconds)
+
+    def hour(self):
+        rate, high, seconds = self.s["rate"], self.s["high_rate"], self.s["seconds"]
+        phases = [(f"in sessions, {rate:,}/s", dict(rate=rate)),
+                  (f"in sessions, {high:,}/s", dict(rate=high)),
+                  (f"in sessions, {rate:,}/s", dict(rate=rate)),
+                  (f"end of the day, {rate:,}/s", dict(rate=rate, beside=self.end_of_day)),
+                  (f"replay beside, {rate:,}/s", dict(rate=rate, beside=self.replay)),
+                  (f"kill -9, {rate:,}/s", dict(rate=rate, killed=True)),
+                  ("uniform, unbounded", dict(rate=0, uniform=True))]
+        rows = []
+        for name, how in phases:
+            rows.append({"phase": name, **self.phase(seconds, **how)})
+            self.say(str(rows[-1]))
+        return rows
+
+    def phase(self, seconds, rate, uniform=False, beside=None, killed=False):
+        # What is left of the phase before isn't this one's.
+        self.wait_caught_up(60)
+        load = self.load(rate, seconds + 5, uniform)
+        time.sleep(5)
+        queries = Queries(self.seend, self.users, self.s, seconds - 2)
+        watch = Watch(self.seend, self.bench.topics, self.topic)
+        before, counted, cpu, begun = self.histograms(), self.counters(), self.seend.session.cpu_s(), time.monotonic()
+        reads, written = disk_reads(self.seend.pid())[1], self.seend.written_bytes()
+        bystanders = Bystanders(self.bench.cpu_s, self.seend.session.cpu_s, lambda: cpu_s(load.process.pid))
+        if killed:
+            time.sleep(seconds / 2)
+            row = self.kill(watch, seconds / 2)
+            before, counted = {what: {} for what in HISTOGRAMS}, dict.fromkeys(COUNTERS, 0)
+            cpu, begun, reads, written = 0, time.monotonic() - row["again_s"], 0, 0
+            remaining = seconds / 2 - row.pop("again_s")
+        else:
+            row, remaining = {}, seconds
+            if beside:
+                beside(seconds)
+        time.sleep(max(0, remaining - LEADING_S))
+        leading = Leading(self, LEADING_S)
+        took = time.monotonic() - begun
+        self.peak()
+        figures = {key: value - counted[key] for key, value in self.counters().items()}
+        after, lag = self.histograms(), watch.stop()
+        row |= {f"{what}_p{int(100 * share)}_ms": rounded(alone.percentile_ms(before[what], after[what], share))
+                for what in HISTOGRAMS for share in (0.5, 0.99)}
+        row |= {"applied_per_s": lag["applied_per_s"], "published_per_s": round(figures["published"] / took),
+                "greatest_lag": lag["greatest_lag"], "unpublished_at_the_end": self.marks(), "standstill_s": lag["standstill_s"],
+                "cores": round((self.seend.session.cpu_s() - cpu) / took, 2), "others_cores": round(sum(bystanders.cores()), 2),
+                "read_MB_per_s": round((disk_reads(self.seend.pid())[1] - reads) / took / 1e6, 1),
+                "written_MB_per_s": round((self.seend.written_bytes() - written) / took / 1e6, 1),
+                "write_amplification": round(1 + figures["compaction_bytes"] / max(1, figures["checkpoint_bytes"]), 1),
+                "swept_users": round(figures["swept"]), "lost_to_retention": round(figures["lost"]), "replayed_per_s": round(figures["replayed"] / took), **queries.result()}
+        load.process.terminate()
+        load.process.wait()
+        return row | leading.result()
+
+    def wait_caught_up(self, timeout_s):
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            ends = sum(end for _, end in self.bench.topics.ends(self.topic).values())
+            if (self.seend.session.applied() or 0) >= ends and self.marks() < 10_000:
+                return
+            time.sleep(0.5)
+
+    def marks(self):
+        return sum(p["marks_outstanding"] for p in self.seend.session.partitions())
+
+    def counters(self):
+        return {key: self.seend.metric(name) for key, name in COUNTERS.items()}
+
+    def histograms(self):
+        return {what: self.seend.histogram(name) for what, name in HISTOGRAMS.items()}
+
+    # --- what is beside a phase
+
+    def end_of_day(self, _):
+        """All users at once, as when a day leaves their windows: the same way, asked for over HTTP."""
+        answer = self.seend.http().post("/v1/publish")
+        assert answer.status in (200, 202), answer.body
+
+    def replay(self, seconds):
+        """Three days of some users, for as long as the phase lasts."""
+        def send():
+            source = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--users", str(self.s["replay_users"]),
+                                       "--days", "3", "--events", str(self.s["replay_users"] * 300)], stdout=subprocess.PIPE)
+            replay = subprocess.Popen([str(SEENCTL), "replay", "-", "--config", str(self.seend.contender.daemon.config_path),
+                                       "--quiet"], stdin=source.stdout)
+            try:
+                replay.wait(seconds - 5)
+            except subprocess.TimeoutExpired:
+                replay.terminate()
+                replay.wait()
+            source.terminate()
+            source.wait()
+        threading.Thread(target=send).start()
+
+    def kill(self, watch, timeout_s):
+        self.peak()
+        behind = sum(end for _, end in self.bench.topics.ends(self.topic).values()) - (self.seend.session.applied() or 0)
+        with watch.paused():
+            killed = time.monotonic()
+            self.seend.session.kill9()
+            self.start()
+            again = time.monotonic() - killed
+            caught_up = measure.caught_up_s(self.bench, self.seend.session, self.topic, killed, timeout_s)
+        return {"behind_before_kill": behind, "ready_again_s": round(again, 1), "caught_up_s": round(caught_up or -1, 1), "again_s": again}
+
+
+class Leading:
+    """Event to published, joined from the two topics, in the last seconds of a phase: of users who had no event for a while before."""
+
+    def __init__(self, world, seconds):
+        self.world = world
+        self.begins = [{p: end for p, (_, end) in world.bench.topics.ends(topic).items()} for topic in (world.topic, world.output)]
+        time.sleep(latency_join.QUIET_MS / 1000)
+        self.from_ms = now_ms()
+        time.sleep(1)
+        self.until_ms = now_ms()
+        time.sleep(max(0, seconds - latency_join.QUIET_MS / 1000 - 1))
+
+    def result(self):
+        world = self.world
+        joined = latency_join.join(world.bench.topics, world.topic, world.output, world.seend.contender.covered, self.from_ms,
+                                   self.until_ms, begins=self.begins)
+        return {"leading_p50_ms": joined["leading"]["p50_ms"], "leading_p99_ms": joined["leading"]["p99_ms"],
+                "leading_events": joined["leading"]["count"], "unpublished_within_2_s": joined["unpublished"]}
+
+
+class Queries:
+    """wrk at a pace: half filters, half `unseen` of 200 candidates, of users at random."""
+
+    def __init__(self, seend, users, s, seconds):
+        self.rows, self.threads = [], []
+        pace = {**s, "seconds": int(seconds)}
+        for what, candidates in (("snapshot", 0), ("unseen", 200)):
+            self.threads.append(threading.Thread(target=self.ask, args=(seend, users, pace, what, candidates, s["queries"] // 2)))
+            self.threads[-1].start()
+
+    def ask(self, seend, users, s, what, candidates, pace):
+        try:
+            self.rows.append(wrk(seend, users, s, what, candidates, pace))
+        except (OSError, subprocess.SubprocessError, AttributeError) as error:  # the daemon was killed meanwhile
+            self.rows.append({"what": what, "error": repr(error)})
+
+    def result(self):
+        for thread in self.threads:
+            thread.join()
+        return {f"{row['what']}_{key}": rounded(row.get(key), 2) for row in self.rows
+                for key in ("requests_per_s", "p50_ms", "p99_ms")}
+
+
+class Watch:
+    """Looks ten times a second how far the daemon is."""
+
+    def __init__(self, seend, topics, topic):
+        self.seend, self.topics, self.topic = seend, topics, topic
+        self.ended, self.away = threading.Event(), threading.Event()
+        self.looks, self.greatest_lag = [], 0
+        self.http = Http(seend.address(), timeout_s=30)
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+
+    def paused(self):
+        return Paused(self)
+
+    def look(self):
+        while not self.ended.wait(0.1):
+            if self.away.is_set():
+                continue
+            try:
+                partitions = self.http.get("/v1/status").json()["partitions"]
+            except OSError:
+                continue
+            applied = sum(p["next_offset"] or 0 for p in partitions)
+            self.looks.append((time.monotonic(), applied, 0))
+            if len(self.looks) % 10 == 0:
+                ends = sum(end for _, end in self.topics.ends(self.topic).values())
+                self.greatest_lag = max(self.greatest_lag, ends - applied)
+
+    def stop(self):
+        self.ended.set()
+        self.thread.join()
+        (first, start, _), (last, end, _) = self.looks[0], self.looks[-1]
+        return {"applied_per_s": round((end - start) / (last - first)), "greatest_lag": self.greatest_lag,
+                "standstill_s": round(alone.longest_wait_s(self.looks), 2)}
+
+
+class Paused:
+    def __init__(self, watch):
+        self.watch = watch
+
+    def __enter__(self):
+        self.watch.away.set()
+
+    def __exit__(self, *_):
+        self.watch.http.close()
+        self.watch.http = Http(self.watch.seend.address(), timeout_s=30)
+        self.watch.looks.clear()
+        self.watch.away.clear()
+
+
+def rounded(value, digits=1):
+    return None if value is None else round(value, digits)
