@@ -1,9 +1,11 @@
-// What the index of items costs at a size: bytes an item, items indexed a second, how long a look-up takes,
-// for items that are like nothing and for the worst case, where all lists that a text stands in are full.
+// What the index of items costs at a size: bytes an item, items indexed a second, how long a decision and a
+// start take, and a look-up, for items that are like nothing and for the worst case, where all lists that a
+// text stands in are full.
 //
 //   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--method M] [--undecided]
-//                     [--smoke]
+//                     [--keep] [--smoke]
 //
+// --keep: the index stays in the directory as seen-index, and one that is there of before is taken as it is.
 // --undecided: the items are put into the index with the groups that they would get, without looking for
 // them: for look-ups among ten million, in half the time.
 //
@@ -40,6 +42,7 @@ struct Arguments {
   std::string directory = std::filesystem::temp_directory_path().string();
   size_t lookups = 20'000;
   bool undecided = false;
+  bool keep = false;
   SimilarMethod method = kDefaultMethod;
 };
 
@@ -101,24 +104,22 @@ void Require(const Status& status) {
 class Scale {
  public:
   explicit Scale(const Arguments& arguments) : arguments_(arguments) {
-    std::string path = arguments.directory + "/seen-index-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) Require(Fail(Code::kUnavailable, "can't make " + path));
+    std::string path = arguments.directory + (arguments.keep ? "/seen-index" : "/seen-index-XXXXXX");
+    if (arguments.keep) {
+      std::filesystem::create_directories(path);
+    } else if (::mkdtemp(path.data()) == nullptr) {
+      Require(Fail(Code::kUnavailable, "can't make " + path));
+    }
     path_ = path;
-    auto index = RocksItemIndex::Open({.directory = path_,
-                                       .generation = {.method = arguments.method},
-                                       .idf = IdfTable::Bundled(),
-                                       .idf_text = std::string(IdfTable::BundledText()),
-                                       .resources = StoreResources(arguments.cache_mib << 20, 1),
-                                       .presence_bytes_max = uint64_t{1} << 30});
-    if (!index) Require(Fail(index.error()));
-    index_ = std::move(*index);
+    OpenIndex();
     OpenFlow();
   }
   ~Scale() {
     flow_.reset();
     index_.reset();
-    std::filesystem::remove_all(path_);
+    if (!arguments_.keep) std::filesystem::remove_all(path_);
   }
+  bool empty() const { return flow_->Figures().items == 0; }
 
   /// Takes so many items of `make`, their times spread over `span_ms`.
   template <typename Make>
@@ -208,6 +209,45 @@ class Scale {
     OpenFlow();
   }
 
+  /// So many new items, each timed alone; checkpoints are between them.
+  void Decide(const char* what, size_t items, int64_t at_ms) {
+    std::vector<double> times, cpu_times;
+    ItemFeatures features;
+    double checkpoints = 0;
+    for (size_t i = 0; i < items; ++i) {
+      MakeFeatures(arguments_.items + i, features);
+      const std::string id = "later" + std::to_string(i);
+      const PreparedItem item{offset_++, TimeMs{at_ms}, id, TimeMs{at_ms}, false, &features};
+      const auto begin = steady_clock::now();
+      const double cpu_begin = CpuSeconds();
+      Require(flow_->Apply({&item, 1}));
+      cpu_times.push_back(1e6 * (CpuSeconds() - cpu_begin));
+      times.push_back(1e6 * Seconds(steady_clock::now() - begin));
+      if (!flow_->MuchIsUnsaved()) continue;
+      const double checkpoint_begin = CpuSeconds();
+      Require(flow_->Checkpoint());
+      checkpoints += CpuSeconds() - checkpoint_begin;
+    }
+    double cpu = checkpoints;
+    for (const double time : cpu_times) cpu += 1e-6 * time;
+    PrintTimes("decision", what, "wall", times);
+    PrintTimes("decision", what, "cpu", cpu_times);
+    std::printf("         %.0f items/s of this thread, checkpoints included\n", static_cast<double>(items) / cpu);
+    std::fflush(stdout);
+  }
+
+  /// Closed and opened again. What the page cache has of the files is there.
+  void Reopen() {
+    Require(flow_->Checkpoint());
+    flow_.reset();
+    index_.reset();
+    const auto begin = steady_clock::now();
+    OpenIndex();
+    OpenFlow();
+    std::printf("start    %.2f s\n", Seconds(steady_clock::now() - begin));
+    PrintSize();
+  }
+
   template <typename Make>
   void LookUp(const char* what, size_t lookups, Make make) {
     std::vector<double> times, cpu_times;
@@ -226,25 +266,26 @@ class Scale {
         found += similar->size();
       }
     }
-    PrintTimes(what, "wall", times);
-    PrintTimes(what, "cpu", cpu_times);
+    PrintTimes("look-up", what, "wall", times);
+    PrintTimes("look-up", what, "cpu", cpu_times);
     std::printf("         %.2f found\n", static_cast<double>(found) / static_cast<double>(times.size()));
     std::fflush(stdout);
   }
 
-  static void PrintTimes(const char* what, const char* of, std::vector<double>& times) {
+  static void PrintTimes(const char* kind, const char* what, const char* of, std::vector<double>& times) {
     std::sort(times.begin(), times.end());
     const auto at = [&](double part) {
       return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1))];
     };
-    std::printf("look-up  %-28s %-4s p50 %6.1f us, p99 %6.1f us, p99.9 %7.1f us, max %8.1f us\n", what, of,
+    std::printf("%-8s %-28s %-4s p50 %6.1f us, p99 %6.1f us, p99.9 %7.1f us, max %8.1f us\n", kind, what, of,
                 at(0.5), at(0.99), at(0.999), at(1));
   }
 
   void PrintSize() {
     const GroupFigures figures = flow_->Figures();
-    std::printf("size     %.1f bytes an item on disk\n",
-                static_cast<double>(figures.bytes) / static_cast<double>(figures.items));
+    const auto items = static_cast<double>(figures.items);
+    std::printf("size     %.1f bytes an item on disk, %.1f in memory for its keys\n",
+                static_cast<double>(figures.bytes) / items, static_cast<double>(index_->presence_bytes()) / items);
     if (figures.items_total == 0) return;
     std::printf(
         "decided  a SimHash was compared with %.1f others, 4 x items / 65,536 is %.1f at the end; %.2f "
@@ -256,6 +297,16 @@ class Scale {
   void Compact() { Require(index_->CompactAll()); }
 
  private:
+  void OpenIndex() {
+    auto index = RocksItemIndex::Open({.directory = path_,
+                                       .generation = {.method = arguments_.method},
+                                       .idf = IdfTable::Bundled(),
+                                       .idf_text = std::string(IdfTable::BundledText()),
+                                       .resources = StoreResources(arguments_.cache_mib << 20, 1),
+                                       .presence_bytes_max = uint64_t{1} << 30});
+    if (!index) Require(Fail(index.error()));
+    index_ = std::move(*index);
+  }
   void OpenFlow() {
     auto flow = GroupFlow::Open({.method = arguments_.method}, *index_, sink_);
     if (!flow) Require(Fail(flow.error()));
@@ -274,7 +325,9 @@ void Run(const Arguments& arguments) {
   Scale scale(arguments);
   const uint64_t items = arguments.items;
   const int64_t window_ms = kWindowDays * int64_t{86'400'000};
-  if (arguments.undecided) {
+  if (!scale.empty()) {
+    std::printf("taken as it is\n");
+  } else if (arguments.undecided) {
     scale.PutUndecided(items, kFirstMs, window_ms - 1);
   } else {
     scale.Take("item", items, kFirstMs, window_ms - 1, MakeFeatures);
@@ -289,6 +342,8 @@ void Run(const Arguments& arguments) {
   };
   scale.LookUp("like nothing", arguments.lookups, of_new);
   scale.LookUp("like one or two", arguments.lookups, of_known);
+  scale.Decide("at that size", arguments.lookups * 10, kFirstMs + window_ms);
+  scale.Reopen();
   scale.Compact();
   scale.PrintSize();
   scale.LookUp("like nothing, compacted", arguments.lookups, of_new);
@@ -320,6 +375,8 @@ int main(int argc, char** argv) {
       arguments.lookups = 200;
     } else if (name == "--undecided") {
       arguments.undecided = true;
+    } else if (name == "--keep") {
+      arguments.keep = true;
     } else if (i + 1 < argc && name == "--items") {
       arguments.items = std::strtoull(argv[++i], nullptr, 10);
     } else if (i + 1 < argc && name == "--cache-mib") {
@@ -334,7 +391,7 @@ int main(int argc, char** argv) {
       std::fprintf(
           stderr,
           "usage: %s [--items N] [--cache-mib N] [--lookups N] [--directory D] [--method M] [--undecided] "
-          "[--smoke]\n",
+          "[--keep] [--smoke]\n",
           argv[0]);
       return 2;
     }

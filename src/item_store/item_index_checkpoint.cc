@@ -5,7 +5,9 @@
 
 #include <mutex>
 
+#include "item_store/item_index_keys.h"
 #include "item_store/item_index_rows.h"
+#include "item_store/presence_rows.h"
 #include "rocks/deferred_deletes.h"
 
 namespace seen {
@@ -49,6 +51,9 @@ rocksdb::Status ItemIndexCheckpoint::WriteFiles(const IndexPosition& position,
     files.push_back({FilePath("position"), nullptr});
     rocksdb::Status done = file.Open(files.back().path);
     if (done.ok()) done = file.Put(rocksdb::Slice(kIndexPositionKey), encoded);
+    if (done.ok() && database_.keeps_presence()) {
+      done = file.Put(rocksdb::Slice(kIndexPresenceKey), EncodePresenceMark(position));
+    }
     if (done.ok()) done = file.Finish();
     if (!done.ok()) return done;
   }
@@ -100,7 +105,20 @@ rocksdb::Status ItemIndexCheckpoint::Ingest(std::span<const File> files) {
   return ingested;
 }
 
+// Into the tail, as all else that the files get.
+void ItemIndexCheckpoint::PutPresence() {
+  const std::unique_lock lock(tail_.mutex);
+  for (const auto& family : *database_.families().All()) {
+    const PresenceHashes unsaved = family->TakeUnsaved();
+    if (!database_.keeps_presence()) continue;
+    for (const std::string& row : EncodePresence(unsaved)) {
+      tail_.tail.Put(family->bucket(), NumberKey(ItemTable::kPresence, family->TakeRow()), row);
+    }
+  }
+}
+
 rocksdb::Status ItemIndexCheckpoint::Write(const IndexPosition& position) {
+  PutPresence();
   std::vector<File> files;
   if (rocksdb::Status written = WriteFiles(position, files); !written.ok()) return written;
   const std::unique_lock lock(tail_.mutex);  // a list would be read twice, from the file and from the tail

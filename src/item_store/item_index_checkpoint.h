@@ -25,6 +25,7 @@ class ItemIndexCheckpoint {
  private:
   struct File;
   std::string FilePath(std::string_view family) const;
+  void PutPresence();
   rocksdb::Status WriteFiles(const IndexPosition& position, std::vector<File>& files) const;
   rocksdb::Status Ingest(std::span<const File> files);
 

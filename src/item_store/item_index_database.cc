@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "base/log.h"
 #include "item_store/item_index_options.h"
 #include "item_store/item_index_rows.h"
+#include "item_store/presence_rows.h"
 #include "rocks/deferred_deletes.h"
 #include "rocks/folder.h"
 #include "rocks/status.h"
@@ -107,27 +112,84 @@ Status ItemIndexDatabase::OpenRocks() {
   if (opened.ok()) opened = rocksdb::DB::Open(rocks_options_, rocks, described, &handles, &db);
   if (!opened.ok()) return ToStatus(opened, What("can't open " + rocks));
   db_.reset(db);
+  const auto position = ReadPosition();
+  Status found = position ? ReadKeepsPresence(*position) : Status(Fail(position.error()));
   ItemIndexFamilies::List families;
   for (size_t i = 0; i < handles.size(); ++i) {
-    if (const auto bucket = BucketOfFamily(names[i])) {
-      uint64_t keys = 0;  // a SimHash list is one of them, and has four hashes and more an item
-      db_->GetIntProperty(handles[i], rocksdb::DB::Properties::kEstimateNumKeys, &keys);
-      families.push_back(std::make_shared<BucketFamily>(*db_, handles[i], *bucket,
-                                                        ItemPresence(2 * keys, PresenceBytesMax())));
+    if (const auto bucket = BucketOfFamily(names[i]); bucket && found) {
+      const size_t hashes = HashesExpected(*bucket, position->value_or(IndexPosition()));
+      families.push_back(
+          std::make_shared<BucketFamily>(*db_, handles[i], *bucket, ItemPresence(hashes, PresenceBytesMax())));
     } else {
       db_->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
     }
   }
-  for (const auto& family : families) {
-    if (Status found = FindPresent(*family); !found) return found;
-  }
+  if (found) found = FindPresent(families);
   families_.Adopt(std::move(families));
+  return found;
+}
+
+// Of an index that an older version has written to since, some keys are in no row: it would deny them.
+Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& position) {
+  if (!position) return {};
+  std::string mark;
+  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(kIndexPresenceKey), &mark);
+  if (!read.ok() && !read.IsNotFound()) return Fail(ToError(read, What("can't read its position")));
+  keeps_presence_ = read.ok() && mark == EncodePresenceMark(*position);
+  if (keeps_presence_) return {};
+  log::Warning("the index of items was written by an older version: each start reads all of its items",
+               {{"partition", options_.partition}, {"remedy", "start with --rebuild when it suits"}});
   return {};
+}
+
+// The newest bucket grows on: it may come to have as many as another one.
+size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& position) const {
+  const size_t an_item = 2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands : 0);
+  uint64_t items = 0;
+  for (const auto& [of, count] : position.items) {
+    if (of == bucket || position.items.rbegin()->first == bucket) items = std::max(items, count);
+  }
+  return items * an_item / 8 * 9;
+}
+
+// By several threads: a bucket with ten million hashes takes one of them a second.
+Status ItemIndexDatabase::FindPresent(std::span<const ItemIndexFamilies::Pointer> families) const {
+  std::atomic<size_t> next = 0;
+  std::vector<Status> found(families.size());
+  const auto find = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < families.size();) {
+      found[i] = keeps_presence_ ? ReadPresence(*families[i]) : ReadItems(*families[i]);
+    }
+  };
+  {
+    const size_t processors = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < std::min(processors, families.size()); ++i) others.emplace_back(find);
+    find();
+  }
+  for (Status& status : found) {
+    if (!status) return std::move(status);
+  }
+  return {};
+}
+
+Status ItemIndexDatabase::ReadPresence(const BucketFamily& family) const {
+  const std::string from = NumberKey(ItemTable::kPresence, 0);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.readahead_size = 1 << 20;
+  uint64_t rows = 0;
+  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
+  for (row->Seek(from); row->Valid() && row->key()[0] == from[0]; row->Next(), ++rows) {
+    if (!AddPresence(row->value().ToStringView(), family.presence())) return Fail(Corrupt("a row of presence"));
+  }
+  family.SetNextRow(rows);
+  return ToStatus(row->status(), What("can't read which keys it has"));
 }
 
 // What lists name an item stands in is known from the item, also from one that was taken out: reading all
 // lists would take ten times as long.
-Status ItemIndexDatabase::FindPresent(const BucketFamily& family) const {
+Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
   ItemPresence& presence = family.presence();
   const std::string from = NumberKey(ItemTable::kItems, 0);
   rocksdb::ReadOptions options;
@@ -138,14 +200,17 @@ Status ItemIndexDatabase::FindPresent(const BucketFamily& family) const {
     const std::string_view key = row->key().ToStringView();
     const auto table = static_cast<ItemTable>(key[0]);
     if (table > ItemTable::kGone) break;
-    if (table == ItemTable::kGroups) presence.Add(key);
+    if (table == ItemTable::kGroups) presence.Add(ItemPresence::HashOf(key));
     if (table != ItemTable::kItems && table != ItemTable::kGone) continue;
     const auto item = DecodeStoredItem(row->value().ToStringView());
     if (!item) return Fail(Code::kCorrupt, What("a row can't be read. Remedy: start with --rebuild"));
-    presence.Add(IdKey(item->item_id));
-    presence.Add(ContentKey(item->features.content_hash));
+    presence.Add(ItemPresence::HashOf(IdKey(item->item_id)));
+    presence.Add(ItemPresence::HashOf(ContentKey(item->features.content_hash)));
     if (item->features.length == LengthClass::kEmpty) continue;
-    presence.AddListed(item->features, lists_simhashes(), lists_bands());
+    const ItemPresence::ListHashes hashes = ItemPresence::HashesOf(item->features);
+    for (const uint64_t hash : ItemPresence::Listed(hashes, lists_simhashes(), lists_bands())) {
+      presence.AddListed(hash);
+    }
   }
   return ToStatus(row->status(), What("can't read its items"));
 }
@@ -185,6 +250,12 @@ Result<std::optional<IndexPosition>> ItemIndexDatabase::ReadPosition() const {
 
 rocksdb::Status ItemIndexDatabase::MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family) {
   return families_.Make(*db_, bucket_options_, bucket, PresenceBytesMax(), family);
+}
+
+uint64_t ItemIndexDatabase::presence_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& family : *families_.All()) bytes += family->presence().bytes();
+  return bytes;
 }
 
 uint64_t ItemIndexDatabase::bytes() const {

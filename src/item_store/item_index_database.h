@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,9 @@ class ItemIndexDatabase {
   SimilarMethod method() const { return options_.generation.method; }
   bool lists_simhashes() const { return UsesSimHash(options_.generation.method); }
   bool lists_bands() const { return UsesMinHash(options_.generation.method); }
+  /// All of its buckets have rows of presence: it was begun by a version that writes them.
+  bool keeps_presence() const { return keeps_presence_; }
+  uint64_t presence_bytes() const;
 
   // For what is written.
   const std::string& path() const { return path_; }
@@ -74,7 +78,11 @@ class ItemIndexDatabase {
   Status Prepare();  // the folder, and what it is built with
   Status TakeOwnIdf(const IndexGeneration& stored);
   Status OpenRocks();
-  Status FindPresent(const BucketFamily& family) const;
+  Status ReadKeepsPresence(const std::optional<IndexPosition>& position);
+  size_t HashesExpected(int32_t bucket, const IndexPosition& position) const;
+  Status FindPresent(std::span<const ItemIndexFamilies::Pointer> families) const;
+  Status ReadPresence(const BucketFamily& family) const;
+  Status ReadItems(const BucketFamily& family) const;
 
   ItemIndexOptions options_;  // Open sets `idf` and `generation`
   const std::string path_;
@@ -83,6 +91,7 @@ class ItemIndexDatabase {
   const std::unique_ptr<rocksdb::Env> env_;
   const rocksdb::Options rocks_options_;
   const rocksdb::ColumnFamilyOptions bucket_options_;
+  bool keeps_presence_ = true;
   std::unique_ptr<rocksdb::DB> db_;
   ItemIndexFamilies families_;  // let go of before the database
 };

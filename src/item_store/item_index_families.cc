@@ -4,6 +4,17 @@
 
 namespace seen {
 
+void BucketFamily::NotePresent(std::string_view key) const {
+  const uint64_t hash = ItemPresence::HashOf(key);
+  presence_.Add(hash);
+  unsaved_.keys.push_back(hash);
+}
+
+void BucketFamily::NoteListed(std::span<const uint64_t> list_hashes) const {
+  for (const uint64_t hash : list_hashes) presence_.AddListed(hash);
+  unsaved_.listed.insert(unsaved_.listed.end(), list_hashes.begin(), list_hashes.end());
+}
+
 ItemIndexFamilies::Pointer ItemIndexFamilies::Find(int32_t bucket) const {
   for (const Pointer& family : *All()) {
     if (family->bucket() == bucket) return family;

@@ -5,11 +5,15 @@
 #include <rocksdb/db.h>
 
 #include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "item_store/item_index_keys.h"
 #include "item_store/item_presence.h"
+#include "item_store/presence_rows.h"
 
 namespace seen {
 
@@ -22,14 +26,23 @@ class BucketFamily {
   BucketFamily& operator=(const BucketFamily&) = delete;
   rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
   int32_t bucket() const { return bucket_; }
-  /// Of all keys but those of items and members. Under the index's lock.
+  /// Of all keys but those of items and members. Under the index's lock; changed by NotePresent and NoteListed.
   ItemPresence& presence() const { return presence_; }
+  /// Writer, under the index's lock: the bucket gets this key, an item stands in these lists.
+  void NotePresent(std::string_view key) const;
+  void NoteListed(std::span<const uint64_t> list_hashes) const;
+  /// Writer: what was noted since the last time, and the number of the row of presence to write next.
+  PresenceHashes TakeUnsaved() const { return std::exchange(unsaved_, {}); }
+  uint64_t TakeRow() const { return next_row_++; }
+  void SetNextRow(uint64_t row) const { next_row_ = row; }
 
  private:
   rocksdb::DB& db_;
   rocksdb::ColumnFamilyHandle* const handle_;
   const int32_t bucket_;
   mutable ItemPresence presence_;
+  mutable PresenceHashes unsaved_;
+  mutable uint64_t next_row_ = 0;
 };
 
 class ItemIndexFamilies {

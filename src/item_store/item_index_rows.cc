@@ -139,6 +139,13 @@ void EncodeIndexPosition(const IndexPosition& position, std::string& out) {
   for (const int64_t offset : position.groups_verified) PutLittleEndian(offset, out);
 }
 
+std::string EncodePresenceMark(const IndexPosition& position) {
+  std::string mark;
+  PutLittleEndian(kVersion, mark);
+  PutLittleEndian(position.next_offset, mark);
+  return mark;
+}
+
 std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes) {
   FieldReader fields(bytes);
   IndexPosition position;

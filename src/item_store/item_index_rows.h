@@ -21,4 +21,9 @@ inline constexpr std::string_view kIndexPositionKey{"\x00", 1};
 void EncodeIndexPosition(const IndexPosition& position, std::string& out);
 std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes);
 
+/// In the default family, with each position of an index whose buckets have rows of presence from their
+/// first checkpoint on: its next offset once more. Older versions neither write nor change it.
+inline constexpr std::string_view kIndexPresenceKey{"\x00\x01", 2};
+std::string EncodePresenceMark(const IndexPosition& position);
+
 }  // namespace seen

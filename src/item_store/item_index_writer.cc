@@ -62,14 +62,14 @@ rocksdb::Status ItemIndexWriter::WriteAdded(const IndexChange::Added& added) {
   if (rocksdb::Status made = database_.MakeFamily(bucket, family); !made.ok()) return made;
   std::string value;
   PutNumber(added.item.number, value);
-  family->presence().Add(IdKey(added.stored.item_id));
+  family->NotePresent(IdKey(added.stored.item_id));
   tail_.tail.Put(bucket, IdKey(added.stored.item_id), value);
   EncodeStoredItem(added.stored, value);
   tail_.tail.Put(bucket, NumberKey(ItemTable::kItems, added.item.number), value);
   if (!added.has_content) return rocksdb::Status::OK();
   const auto time = static_cast<uint64_t>(added.stored.created_at.value);
   const std::string key = ContentKey(added.stored.features.content_hash);
-  family->presence().Add(key);
+  family->NotePresent(key);
   const bool merged = tail_.tail.Merge(bucket, key, ListOperand(time, added.item.number));
   return merged ? rocksdb::Status::OK() : NoList();
 }
@@ -84,7 +84,8 @@ rocksdb::Status ItemIndexWriter::WriteListed(const IndexChange::Listed& listed) 
     log::Warning("more items than what is held in memory of them has room for: look-ups take longer",
                  {{"partition", database_.partition()}, {"remedy", "raise store.memory_mib"}});
   }
-  family->presence().AddListed(features, database_.lists_simhashes(), database_.lists_bands());
+  const ItemPresence::ListHashes hashes = ItemPresence::HashesOf(features);
+  family->NoteListed(ItemPresence::Listed(hashes, database_.lists_simhashes(), database_.lists_bands()));
   for (size_t table = 0; table < kSimHashTables && database_.lists_simhashes(); ++table) {
     merged &= tail_.tail.Merge(bucket, SimHashKey(features, table),
                                ListOperand(RestOf(features.simhash, table), listed.item.number));
@@ -103,7 +104,7 @@ void ItemIndexWriter::WriteGroups(const IndexChange& change) {
     if (!family) continue;
     const std::string key = NumberKey(ItemTable::kGroups, item.number);
     if (group) {
-      family->presence().Add(key);
+      family->NotePresent(key);
       EncodeStoredGroup(*group, value);
       tail_.tail.Put(item.bucket, key, value);
     } else {

@@ -1,8 +1,8 @@
 #include "item_store/item_presence.h"
 
 #include <algorithm>
-#include <functional>
 
+#include "group/hash.h"
 #include "item_store/item_index_keys.h"
 
 namespace seen {
@@ -14,11 +14,14 @@ constexpr uint64_t kBandHashes = 0x100;
 constexpr size_t kGrowth = 8, kLargeGrowth = 2;
 constexpr size_t kLargeKeys = 4 << 20;
 
+// Stored: never change it.
 uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
   value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53u;
   return value ^ value >> 33;
 }
+
+constexpr uint64_t kKept = ~uint64_t{0xffff};
 
 using Pair = std::array<size_t, 2>;
 constexpr std::array<Pair, ItemPresence::kPairs> kPairsOfTables{Pair{0, 1}, Pair{0, 2}, Pair{0, 3},
@@ -55,7 +58,7 @@ uint64_t MarkOf(uint64_t hash, unsigned times) {
 
 }  // namespace
 
-uint64_t ItemPresence::HashOf(std::string_view key) { return Mix(std::hash<std::string_view>{}(key)); }
+uint64_t ItemPresence::HashOf(std::string_view key) { return TokenHash(key) & kKept; }
 
 ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
   const uint64_t of_class = uint64_t{SimHashTableOf(features, 0)} << 40;
@@ -76,7 +79,14 @@ ItemPresence::ListHashes ItemPresence::HashesOf(const ItemFeatures& features) {
   for (size_t band = 0; band < kBands; ++band) {
     hashes[kNearHashes + band] = Mix(KeptBand(features.bands[band]) | (kBandHashes + band));
   }
+  for (uint64_t& hash : hashes) hash &= kKept;
   return hashes;
+}
+
+std::span<const uint64_t> ItemPresence::Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash) {
+  const size_t begin = by_simhash ? 0 : kNearHashes;
+  const size_t end = by_minhash ? hashes.size() : kNearHashes;
+  return std::span(hashes).subspan(begin, end - begin);
 }
 
 std::span<const uint8_t> ItemPresence::HashesOfList(size_t list) {
@@ -105,14 +115,7 @@ void ItemPresence::Note(uint64_t hash) {
   ++keys_;
 }
 
-void ItemPresence::AddListed(const ItemFeatures& features, bool by_simhash, bool by_minhash) {
-  const ListHashes hashes = HashesOf(features);
-  const size_t begin = by_simhash ? 0 : kNearHashes;
-  const size_t end = by_minhash ? hashes.size() : kNearHashes;
-  for (size_t i = begin; i < end; ++i) AddOneMore(hashes[i]);
-}
-
-void ItemPresence::AddOneMore(uint64_t hash) {
+void ItemPresence::AddListed(uint64_t hash) {
   for (unsigned times = 0; times < kCountMax && !full_; ++times) {
     const uint64_t mark = MarkOf(hash, times);
     if (Test(mark)) continue;

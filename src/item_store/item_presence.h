@@ -1,7 +1,7 @@
 #pragma once
 // Which keys a bucket of the index of items has, so that a look-up of what isn't there costs a cache line and
-// no file. In memory, two bytes a key: 64 an item where both methods list it, in a first bucket up to three
-// times as much.
+// no file. In memory, two bytes a key: 20 an item where MinHash alone lists it, 64 where both methods do; in a
+// first bucket up to three times as much.
 //
 // RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
 // is small they were read from disk over and over (40% of the writer's time at 60,000 items).
@@ -25,7 +25,8 @@
 
 namespace seen {
 
-/// Test and Prefetch: any thread, under the lock that keeps the others out. Nothing is ever taken out.
+/// Test and Prefetch: any thread, under the lock that keeps the others out. Nothing is ever taken out. Of a
+/// hash the upper 48 bits count: so many a file keeps (item_store/presence_rows.h).
 class ItemPresence {
  public:
   static constexpr size_t kPairs = 6;   // of blocks
@@ -44,12 +45,15 @@ class ItemPresence {
   /// item.
   static std::span<const uint8_t> HashesOfList(size_t list);
 
-  void Add(std::string_view key) { Add(HashOf(key)); }
+  /// Of ListHashes, those of the lists of these kinds.
+  static std::span<const uint64_t> Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash);
+
+  /// As HashOf makes it.
   void Add(uint64_t hash) {
     if (!full_ && !Test(hash)) Note(hash);
   }
-  /// An item that stands in the lists of these kinds.
-  void AddListed(const ItemFeatures& features, bool by_simhash, bool by_minhash);
+  /// One of ListHashes, of an item more.
+  void AddListed(uint64_t hash);
   void Prefetch(uint64_t hash) const {
     for (const auto& part : parts_) part->Prefetch(hash);
   }
@@ -69,7 +73,6 @@ class ItemPresence {
 
  private:
   void Note(uint64_t hash);
-  void AddOneMore(uint64_t hash);
 
   const size_t keys_expected_;
   const uint64_t bytes_max_;

@@ -53,6 +53,8 @@ class RocksItemIndex final : public ItemIndex {
   Result<std::optional<IndexPosition>> ReadPosition() const override { return database_.ReadPosition(); }
   uint64_t unsaved_bytes() const override { return unsaved_bytes_.load(std::memory_order_relaxed); }
   uint64_t bytes() const override { return database_.bytes(); }
+  /// What is held in memory of its keys (item_store/item_presence.h). Writer.
+  uint64_t presence_bytes() const { return database_.presence_bytes(); }
 
   /// Merges all files of a bucket into one sorted run each. For measurements.
   Status CompactAll() { return database_.CompactAll(); }
