@@ -232,7 +232,8 @@ class Scale {
     for (const double time : cpu_times) cpu += 1e-6 * time;
     PrintTimes("decision", what, "wall", times);
     PrintTimes("decision", what, "cpu", cpu_times);
-    std::printf("         %.0f items/s of this thread, checkpoints included\n", static_cast<double>(items) / cpu);
+    std::printf("         %.0f items/s of this thread, checkpoints included\n",
+                static_cast<double>(items) / cpu);
     std::fflush(stdout);
   }
 
@@ -245,6 +246,7 @@ class Scale {
     OpenIndex();
     OpenFlow();
     std::printf("start    %.2f s\n", Seconds(steady_clock::now() - begin));
+    std::fflush(stdout);
     PrintSize();
   }
 
@@ -285,7 +287,8 @@ class Scale {
     const GroupFigures figures = flow_->Figures();
     const auto items = static_cast<double>(figures.items);
     std::printf("size     %.1f bytes an item on disk, %.1f in memory for its keys\n",
-                static_cast<double>(figures.bytes) / items, static_cast<double>(index_->presence_bytes()) / items);
+                static_cast<double>(figures.bytes) / items,
+                static_cast<double>(index_->presence_bytes()) / items);
     if (figures.items_total == 0) return;
     std::printf(
         "decided  a SimHash was compared with %.1f others, 4 x items / 65,536 is %.1f at the end; %.2f "
@@ -306,6 +309,9 @@ class Scale {
                                        .presence_bytes_max = uint64_t{1} << 30});
     if (!index) Require(Fail(index.error()));
     index_ = std::move(*index);
+    const auto position = index_->ReadPosition();
+    if (!position) Require(Fail(position.error()));
+    if (*position) offset_ = (*position)->next_offset;
   }
   void OpenFlow() {
     auto flow = GroupFlow::Open({.method = arguments_.method}, *index_, sink_);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
+
 namespace seen {
 
 template <typename Word>
@@ -23,7 +25,7 @@ class ProbedCells {
   size_t cells() const { return cells_.size(); }
   size_t size() const { return size_; }
 
-  void Prefetch(uint32_t hash) const { __builtin_prefetch(&cells_[hash & Mask()]); }
+  void Prefetch(uint32_t hash) const { PrefetchLine(&cells_[hash & Mask()]); }
   /// The first that may have this hash and `is(cell)`, or 0.
   template <typename Is>
   Word Find(uint32_t hash, Is is) const {

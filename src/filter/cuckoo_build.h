@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "filter/cuckoo_table.h"
 #include "model/fingerprint.h"
 
@@ -49,7 +50,7 @@ class CuckooBuild {
       bucket = next;
     }
   }
-  void Prefetch(uint32_t bucket) const { __builtin_prefetch(&table_.slots()[First(bucket)], 1); }
+  void Prefetch(uint32_t bucket) const { PrefetchLineToWrite(&table_.slots()[First(bucket)]); }
 
   /// All that was inserted.
   CuckooTable<Slot> Take() && { return std::move(table_); }

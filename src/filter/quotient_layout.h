@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/prefetch.h"
 #include "filter/bits.h"
 #include "filter/fingerprint_hash.h"
 
@@ -116,14 +117,14 @@ class Reader {
   /// What Holds reads first, and then, guessed from it: the block where the runs of the quotient's block
   /// begin to end, and the next.
   void PrefetchQuotient(uint64_t key) const {
-    __builtin_prefetch(bytes_.data() + (key >> remainder_bits_) / 64 * block_bytes_);
+    PrefetchLine(bytes_.data() + (key >> remainder_bits_) / 64 * block_bytes_);
   }
   void PrefetchRuns(uint64_t key) const {
     const uint64_t quotient = key >> remainder_bits_;
     const uint64_t slot = quotient + Offset(quotient / 64);
     const size_t at = slot / 64 * block_bytes_;
     for (size_t line = 0; line < 3; ++line)
-      __builtin_prefetch(bytes_.data() + std::min(at + 64 * line, bytes_.size()));
+      PrefetchLine(bytes_.data() + std::min(at + 64 * line, bytes_.size()));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/prefetch.h"
 #include "base/tag_index.h"
 #include "flow/publish_ref_set.h"
 #include "flow/store_port.h"
@@ -58,7 +59,7 @@ class PublishTable {
   void PrefetchIndex(const UserRef& ref) const { index_.Prefetch(TagOf(ref)); }
   /// `ahead`: so many users before it is looked up; a new one will get an entry that is free now.
   void PrefetchEntry(const UserRef& ref, size_t ahead) const;
-  void PrefetchEntry(uint32_t number) const { __builtin_prefetch(&(*this)[number]); }
+  void PrefetchEntry(uint32_t number) const { PrefetchLine(&(*this)[number]); }
 
   /// kNone: there is no such user.
   uint32_t Find(const UserRef& ref) const;

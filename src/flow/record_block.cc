@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/prefetch.h"
 #include "decode/own_event.h"
 #include "flow/event_checks.h"
 #include "flow/unexposed_log.h"
@@ -15,7 +16,7 @@ constexpr size_t kCacheLine = 64;
 // Another core has just written it. The hardware follows once a few lines have been read.
 void PrefetchValue(std::string_view value) {
   for (size_t at = 0; at < std::min(value.size(), 4 * kCacheLine); at += kCacheLine) {
-    __builtin_prefetch(value.data() + at);
+    PrefetchLine(value.data() + at);
   }
 }
 }  // namespace

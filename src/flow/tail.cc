@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace seen {
 namespace {
@@ -63,12 +64,12 @@ uint32_t Tail::NewUnits(uint32_t count) {
 
 void Tail::PrefetchSlot(const UserKey& key) const {
   const uint32_t unit = index_.Find(key, [](uint32_t) { return true; });
-  if (unit != UserIndex::kNone) __builtin_prefetch(UnitAt(unit));
+  if (unit != UserIndex::kNone) PrefetchLine(UnitAt(unit));
 }
 
 void Tail::PrefetchBlock(const UserSlot& slot) const {
   const uint32_t newest = slot.newest.load(std::memory_order_acquire);
-  if (newest != 0) __builtin_prefetch(UnitAt(newest - 1));
+  if (newest != 0) PrefetchLine(UnitAt(newest - 1));
 }
 
 const Tail::UserSlot* Tail::Find(const UserKey& key) const {

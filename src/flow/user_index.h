@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/user_key.h"
 
 namespace seen {
@@ -30,7 +31,7 @@ class UserIndex {
   /// Any thread.
   void Prefetch(const UserKey& key) const {
     const Table& table = *current_.load(std::memory_order_acquire);
-    __builtin_prefetch(&table.cells[table.Home(key)]);
+    PrefetchLine(&table.cells[table.Home(key)]);
   }
   /// Any thread. The first number under the key's tag that `is(number)`, or kNone.
   template <typename Is>

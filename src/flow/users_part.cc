@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/prefetch.h"
 #include "model/delta.h"
 
 namespace seen {
@@ -49,7 +50,7 @@ Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, 
   std::vector<Change> changes;
   std::string encoded;
   for (size_t i = 0; i < users.size(); ++i) {
-    if (i + 2 * kPrefetchedUsers < users.size()) __builtin_prefetch(users[i + 2 * kPrefetchedUsers]);
+    if (i + 2 * kPrefetchedUsers < users.size()) PrefetchLine(users[i + 2 * kPrefetchedUsers]);
     if (i + kPrefetchedUsers < users.size()) frozen.tail->PrefetchBlock(*users[i + kPrefetchedUsers]);
     const Tail::UserSlot& user = *users[i];
     changes.clear();

@@ -118,8 +118,8 @@ Status ItemIndexDatabase::OpenRocks() {
   for (size_t i = 0; i < handles.size(); ++i) {
     if (const auto bucket = BucketOfFamily(names[i]); bucket && found) {
       const size_t hashes = HashesExpected(*bucket, position->value_or(IndexPosition()));
-      families.push_back(
-          std::make_shared<BucketFamily>(*db_, handles[i], *bucket, ItemPresence(hashes, PresenceBytesMax())));
+      families.push_back(std::make_shared<BucketFamily>(*db_, handles[i], *bucket,
+                                                        ItemPresence(hashes, PresenceBytesMax())));
     } else {
       db_->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
     }
@@ -144,7 +144,8 @@ Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& 
 
 // The newest bucket grows on: it may come to have as many as another one.
 size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& position) const {
-  const size_t an_item = 2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands : 0);
+  const size_t an_item =
+      2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands : 0);
   uint64_t items = 0;
   for (const auto& [of, count] : position.items) {
     if (of == bucket || position.items.rbegin()->first == bucket) items = std::max(items, count);
@@ -181,7 +182,8 @@ Status ItemIndexDatabase::ReadPresence(const BucketFamily& family) const {
   uint64_t rows = 0;
   const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
   for (row->Seek(from); row->Valid() && row->key()[0] == from[0]; row->Next(), ++rows) {
-    if (!AddPresence(row->value().ToStringView(), family.presence())) return Fail(Corrupt("a row of presence"));
+    if (!AddPresence(row->value().ToStringView(), family.presence()))
+      return Fail(Corrupt("a row of presence"));
   }
   family.SetNextRow(rows);
   return ToStatus(row->status(), What("can't read which keys it has"));

@@ -26,7 +26,8 @@ class BucketFamily {
   BucketFamily& operator=(const BucketFamily&) = delete;
   rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
   int32_t bucket() const { return bucket_; }
-  /// Of all keys but those of items and members. Under the index's lock; changed by NotePresent and NoteListed.
+  /// Of all keys but those of items and members. Under the index's lock; changed by NotePresent and
+  /// NoteListed.
   ItemPresence& presence() const { return presence_; }
   /// Writer, under the index's lock: the bucket gets this key, an item stands in these lists.
   void NotePresent(std::string_view key) const;

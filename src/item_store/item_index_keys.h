@@ -21,8 +21,8 @@ enum class ItemTable : unsigned char {
   kMembers = 0x14,   // a group's first, member -> nothing
   kGone = 0x15,  // number -> what an item was that was taken out, without its sketch: it may stand in lists
   kPresence = 0x16,  // row -> hashes of the keys that are there: presence_rows.h
-  kSimHash = 0x20,  // plus 4 a class, plus the table: block -> list of numbers with SimHashes: the newest
-  kBand = 0x30,     // plus the band: hash -> list of numbers: the newest
+  kSimHash = 0x20,   // plus 4 a class, plus the table: block -> list of numbers with SimHashes: the newest
+  kBand = 0x30,      // plus the band: hash -> list of numbers: the newest
 };
 
 std::string IdKey(std::string_view item_id);

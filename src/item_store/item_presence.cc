@@ -94,33 +94,39 @@ std::span<const uint8_t> ItemPresence::HashesOfList(size_t list) {
   return {&kHashesOfBands[list - kSimHashTables], 1};
 }
 
-void ItemPresence::Note(uint64_t hash) {
+// False: it passed before, or all does.
+bool ItemPresence::Note(uint64_t hash) {
   if (room_ == 0) {
-    size_t wanted = std::max(keys_expected_, kKeysMin);
-    if (!parts_.empty()) {
-      const size_t had = parts_.back()->keys_max();
-      wanted = had * (had < kLargeKeys ? kGrowth : kLargeGrowth);
-    }
-    const uint64_t left = bytes_max_ - std::min(bytes(), bytes_max_);
-    const size_t keys = std::min<size_t>(wanted, left / PresenceBits::kBytesAKey);
-    if (keys < kKeysMin) {
-      full_ = true;
-      return;
-    }
-    parts_.push_back(std::make_unique<PresenceBits>(keys));
-    room_ = parts_.back()->keys_max();
+    if (Test(hash)) return false;
+    Grow();
+    if (full_) return false;
   }
-  parts_.back()->Add(hash);
+  for (size_t part = 0; part + 1 < parts_.size(); ++part) {
+    if (parts_[part]->Test(hash)) return false;
+  }
+  if (!parts_.back()->Add(hash)) return false;
   --room_;
   ++keys_;
+  return true;
+}
+
+void ItemPresence::Grow() {
+  size_t wanted = std::max(keys_expected_, kKeysMin);
+  if (!parts_.empty()) {
+    const size_t had = parts_.back()->keys_max();
+    wanted = had * (had < kLargeKeys ? kGrowth : kLargeGrowth);
+  }
+  const uint64_t left = bytes_max_ - std::min(bytes(), bytes_max_);
+  const size_t keys = std::min<size_t>(wanted, left / PresenceBits::kBytesAKey);
+  full_ = keys < kKeysMin;
+  if (full_) return;
+  parts_.push_back(std::make_unique<PresenceBits>(keys));
+  room_ = parts_.back()->keys_max();
 }
 
 void ItemPresence::AddListed(uint64_t hash) {
   for (unsigned times = 0; times < kCountMax && !full_; ++times) {
-    const uint64_t mark = MarkOf(hash, times);
-    if (Test(mark)) continue;
-    Note(mark);
-    return;
+    if (Note(MarkOf(hash, times))) return;
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Which keys a bucket of the index of items has, so that a look-up of what isn't there costs a cache line and
-// no file. In memory, two bytes a key: 20 an item where MinHash alone lists it, 64 where both methods do; in a
-// first bucket up to three times as much.
+// no file. In memory, two bytes a key: 20 an item where MinHash alone lists it, 64 where both methods do; in
+// a first bucket up to three times as much.
 //
 // RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
 // is small they were read from disk over and over (40% of the writer's time at 60,000 items).
@@ -49,9 +49,7 @@ class ItemPresence {
   static std::span<const uint64_t> Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash);
 
   /// As HashOf makes it.
-  void Add(uint64_t hash) {
-    if (!full_ && !Test(hash)) Note(hash);
-  }
+  void Add(uint64_t hash) { Note(hash); }
   /// One of ListHashes, of an item more.
   void AddListed(uint64_t hash);
   void Prefetch(uint64_t hash) const {
@@ -72,7 +70,8 @@ class ItemPresence {
   uint64_t bytes() const;
 
  private:
-  void Note(uint64_t hash);
+  bool Note(uint64_t hash);
+  void Grow();
 
   const size_t keys_expected_;
   const uint64_t bytes_max_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/prefetch.h"
+
 namespace seen {
 namespace {
 
@@ -63,7 +65,7 @@ template <size_t kMax, size_t kWays>
 void LikeCache::Slots<kMax, kWays>::Prefetch(Fingerprint item) const {
   const Set& set = SetOf(item);
   for (size_t line = 0; line < sizeof set; line += 64) {
-    __builtin_prefetch(reinterpret_cast<const char*>(&set) + line);
+    PrefetchLine(reinterpret_cast<const char*>(&set) + line);
   }
 }
 

@@ -51,22 +51,20 @@ bool AddPresence(std::string_view row, ItemPresence& presence) {
   if (!fields.ok() || (row.size() - kHeadBytes) % kHashBytes != 0) return false;
   const size_t count = (row.size() - kHeadBytes) / kHashBytes;
   if (keys > count) return false;
-  // Each hash is another cache line: they are on their way while those before are added.
-  std::array<uint64_t, 64> block;
-  for (size_t done = 0; done < count;) {
-    const size_t taken = std::min(block.size(), count - done);
-    for (size_t i = 0; i < taken; ++i) {
-      block[i] = static_cast<uint64_t>(fields.Get<uint16_t>()) << 16;
-      block[i] |= static_cast<uint64_t>(fields.Get<uint32_t>()) << 32;
-      presence.Prefetch(block[i]);
+  // Each hash is another cache line: it is on its way while those before it are added.
+  constexpr size_t kAhead = 16;
+  std::array<uint64_t, kAhead> ahead;
+  for (size_t i = 0; i < count + kAhead; ++i) {
+    uint64_t& hash = ahead[i % kAhead];
+    if (i >= kAhead && i - kAhead < keys) {
+      presence.Add(hash);
+    } else if (i >= kAhead) {
+      presence.AddListed(hash);
     }
-    for (size_t i = 0; i < taken; ++i, ++done) {
-      if (done < keys) {
-        presence.Add(block[i]);
-      } else {
-        presence.AddListed(block[i]);
-      }
-    }
+    if (i >= count) continue;
+    hash = static_cast<uint64_t>(fields.Get<uint16_t>()) << 16;
+    hash |= static_cast<uint64_t>(fields.Get<uint32_t>()) << 32;
+    presence.Prefetch(hash);
   }
   return fields.Complete();
 }

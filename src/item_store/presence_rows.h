@@ -1,7 +1,7 @@
 #pragma once
-// What is held in memory of a bucket's keys (item_store/item_presence.h), as rows: schemas/store.md, "The index
-// of items". Each checkpoint writes the hashes that were noted since the one before. So a start reads six bytes
-// a hash, 60 an item, and not the items. Pure.
+// What is held in memory of a bucket's keys (item_store/item_presence.h), as rows: schemas/store.md, "The
+// index of items". Each checkpoint writes the hashes that were noted since the one before. So a start reads
+// six bytes a hash, 60 an item, and not the items. Pure.
 
 #include <cstdint>
 #include <string>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/prefetch.h"
 #include "flow/anchor_of.h"
 #include "kafka/consumer_impl.h"
 #include "kafka/message_record.h"
@@ -51,7 +52,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   }
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (i + kMessagesAhead < count) __builtin_prefetch(worker.messages[i + kMessagesAhead]);
+    if (i + kMessagesAhead < count) PrefetchLine(worker.messages[i + kMessagesAhead]);
     bytes += worker.messages[i]->len + worker.messages[i]->key_len;
     Sort(worker, *worker.messages[i]);
   }

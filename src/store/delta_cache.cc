@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 #include "model/delta_fold.h"
 
 namespace seen {
@@ -40,7 +41,7 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
       Shard& shard = ShardOf(user);
       const MutexLock lock(shard.mutex);
       const uint32_t number = shard.index.Find(TagOf(user), [](uint32_t) { return true; });
-      if (number != SlotIndex::kNone) __builtin_prefetch(&shard.slots[number]);
+      if (number != SlotIndex::kNone) PrefetchLine(&shard.slots[number]);
     }
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
@@ -49,7 +50,7 @@ uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::stri
       if (number == SlotIndex::kNone) continue;
       const std::string_view value = shard.slots[number].view();
       for (size_t at = 0; at < std::min(value.size(), kPrefetchedBytes); at += kLine) {
-        __builtin_prefetch(value.data() + at);
+        PrefetchLine(value.data() + at);
       }
     }
   }

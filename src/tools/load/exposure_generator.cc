@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/prefetch.h"
 #include "tools/load/exposure_writer.h"
 
 namespace seen {
@@ -92,8 +93,8 @@ void ExposureGenerator::DecideAhead() {
   // In one go: a processor looks up several pages at the same time, but does little else meanwhile.
   for (uint64_t event = before; event < decided_; ++event) {
     const Session* const session = ahead_[event % kAheadMax].session;
-    __builtin_prefetch(session, 1);
-    __builtin_prefetch(session->items.end() - 1, 1);
+    PrefetchLineToWrite(session);
+    PrefetchLineToWrite(session->items.end() - 1);
   }
 }
 

@@ -1,4 +1,6 @@
 // What is held in memory of the keys of an index of items, as rows and back; and that a start goes by them.
+#include "item_store/presence_rows.h"
+
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
@@ -7,7 +9,6 @@
 #include "item_store/item_index_keys.h"
 #include "item_store/item_index_options.h"
 #include "item_store/item_index_rows.h"
-#include "item_store/presence_rows.h"
 #include "item_store/rocks_item_index.h"
 #include "unit/store/store_fixture.h"
 
@@ -66,7 +67,8 @@ class PresenceOfAnIndexTest : public ::testing::Test {
     StoredItem item{"n" + std::to_string(number), {static_cast<int64_t>(number)}, {}};
     item.features.content_hash = number * 0x9e3779b97f4a7c15u;
     item.features.length = LengthClass::kLong;
-    for (size_t band = 0; band < kBands; ++band) item.features.bands[band] = KeptBand(~number << 20 | band << 60);
+    for (size_t band = 0; band < kBands; ++band)
+      item.features.bands[band] = KeptBand(~number << 20 | band << 60);
     return item;
   }
   static void Add(ItemIndex& index, uint64_t number) {
@@ -93,13 +95,16 @@ class PresenceOfAnIndexTest : public ::testing::Test {
     const rocksdb::ColumnFamilyOptions bucket = BucketFamilyOptions(resources_);
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     rocksdb::DB* db = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, path, {{rocksdb::kDefaultColumnFamilyName, bucket}, {BucketFamilyName(0), bucket}},
-                                  &handles, &db)
-                    .ok());
+    ASSERT_TRUE(
+        rocksdb::DB::Open(options, path,
+                          {{rocksdb::kDefaultColumnFamilyName, bucket}, {BucketFamilyName(0), bucket}},
+                          &handles, &db)
+            .ok());
     change(*db, handles[0], handles[1]);
     rocksdb::FlushOptions flush;
     ASSERT_TRUE(db->Flush(flush, handles).ok());
-    for (rocksdb::ColumnFamilyHandle* handle : handles) ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles)
+      ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
     delete db;
   }
 
@@ -130,12 +135,13 @@ TEST_F(PresenceOfAnIndexTest, IsMadeFromTheItemsWhereAnOlderVersionWroteTo) {
   for (const uint64_t number : {1u, 2u}) Add(*index, number);
   index.reset();
   // A version that knows no rows took another item in.
-  ChangeFiles([](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* position, rocksdb::ColumnFamilyHandle* bucket) {
-    std::string value;
-    EncodeIndexPosition({100, 3, {}, {{0, 3}}}, value);
-    ASSERT_TRUE(db.Put(rocksdb::WriteOptions(), position, rocksdb::Slice(kIndexPositionKey), value).ok());
-    ASSERT_TRUE(db.Delete(rocksdb::WriteOptions(), bucket, NumberKey(ItemTable::kPresence, 1)).ok());
-  });
+  ChangeFiles(
+      [](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* position, rocksdb::ColumnFamilyHandle* bucket) {
+        std::string value;
+        EncodeIndexPosition({100, 3, {}, {{0, 3}}}, value);
+        ASSERT_TRUE(db.Put(rocksdb::WriteOptions(), position, rocksdb::Slice(kIndexPositionKey), value).ok());
+        ASSERT_TRUE(db.Delete(rocksdb::WriteOptions(), bucket, NumberKey(ItemTable::kPresence, 1)).ok());
+      });
   testing::internal::CaptureStderr();
   index = Open();
   EXPECT_NE(testing::internal::GetCapturedStderr().find("written by an older version"), std::string::npos);
@@ -143,7 +149,8 @@ TEST_F(PresenceOfAnIndexTest, IsMadeFromTheItemsWhereAnOlderVersionWroteTo) {
   Add(*index, 101);
   index.reset();
   index = Open();
-  EXPECT_TRUE(Has(*index, 1) && Has(*index, 2) && Has(*index, 101)) << "and so it stays until it is built again";
+  EXPECT_TRUE(Has(*index, 1) && Has(*index, 2) && Has(*index, 101))
+      << "and so it stays until it is built again";
 }
 
 }  // namespace
