@@ -10,12 +10,15 @@
 namespace seen {
 namespace {
 
+constexpr size_t kReaders = 7;  // with the one who waits for them eight reads are under way
+
 int DefaultThreads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 4); }
 
 }  // namespace
 
 StoreResources::StoreResources(uint64_t block_cache_bytes, int background_threads)
-    : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()) {
+    : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()),
+      read_pool_(std::make_shared<ReadPool>(kReaders)) {
   rocksdb::LRUCacheOptions cache;
   cache.capacity = block_cache_bytes;
   cache.strict_capacity_limit = false;

@@ -1,0 +1,55 @@
+#include "rocks/read_pool.h"
+
+#include "base/threads.h"
+
+namespace seen {
+
+ReadPool::~ReadPool() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wanted_.NotifyAll();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ReadPool::Run(size_t count, const std::function<void(size_t)>& work) {
+  Job job{work, count};
+  const MutexLock lock(mutex_);
+  if (count == 0) return;
+  if (threads_.empty()) Start();
+  jobs_.push_back(&job);
+  for (size_t i = 1; i < count; ++i) wanted_.NotifyOne();
+  while (job.begun < job.count) DoNext(job);
+  while (job.ended < job.count) done_.Wait(mutex_);
+}
+
+void ReadPool::Start() {
+  for (size_t i = 0; i < threads_max_; ++i) threads_.emplace_back([this] { Serve(); });
+}
+
+void ReadPool::Serve() {
+  NameThread("readers");
+  // Many read at once where one thread did: the flow and who asks over HTTP go first all the same.
+  YieldToOtherThreads();
+  const MutexLock lock(mutex_);
+  while (!stopping_) {
+    if (jobs_.empty()) {
+      wanted_.Wait(mutex_);
+    } else {
+      DoNext(*jobs_.front());
+    }
+  }
+}
+
+// What isn't begun of the job, which stands in the queue until all is. Its Run waits for what is begun here.
+void ReadPool::DoNext(Job& job) {
+  const size_t i = job.begun++;
+  if (job.begun == job.count) std::erase(jobs_, &job);
+  mutex_.unlock();
+  job.work(i);
+  mutex_.lock();
+  if (++job.ended == job.count) done_.NotifyAll();
+}
+
+}  // namespace seen

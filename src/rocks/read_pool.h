@@ -1,0 +1,46 @@
+#pragma once
+// Threads that read for one who waits. A disk answers eight reads in the time of one, and RocksDB asks for
+// one file's blocks after the other's.
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace seen {
+
+/// Any thread. Its threads are started with the first work.
+class ReadPool {
+ public:
+  /// `threads`: beside the caller's.
+  explicit ReadPool(size_t threads) : threads_max_(threads) {}
+  ~ReadPool();
+  ReadPool(const ReadPool&) = delete;
+  ReadPool& operator=(const ReadPool&) = delete;
+
+  /// Calls `work` with 0 to count - 1, each once, in the caller's thread and others; returns when all have
+  /// returned. `work` doesn't throw.
+  void Run(size_t count, const std::function<void(size_t)>& work);
+
+ private:
+  struct Job {
+    const std::function<void(size_t)>& work;
+    size_t count;
+    size_t begun = 0, ended = 0;
+  };
+  void Start() REQUIRES(mutex_);
+  void Serve();
+  void DoNext(Job& job) REQUIRES(mutex_);
+
+  const size_t threads_max_;
+  Mutex mutex_;
+  ConditionVariable wanted_, done_;
+  std::deque<Job*> jobs_ GUARDED_BY(mutex_);  // of which something isn't begun
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;  // the first Run's, under the lock; then the destructor's
+};
+
+}  // namespace seen

@@ -1,0 +1,53 @@
+// Threads that read for one who waits: each piece of work once, and many under way at the same time.
+#include "rocks/read_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace seen::test {
+namespace {
+
+TEST(ReadPool, DoesEachPieceOnceHoweverManyAsk) {
+  ReadPool pool(3);
+  std::vector<std::jthread> callers;
+  std::atomic<int> wrong = 0;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    callers.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      for (int round = 0; round < 500; ++round) {
+        std::vector<std::atomic<int>> done(random() % 9);
+        pool.Run(done.size(), [&](size_t i) { ++done[i]; });
+        for (const std::atomic<int>& times : done) wrong += times != 1 ? 1 : 0;
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ReadPool, HasAsManyUnderWayAsThereAreThreads) {
+  ReadPool pool(7);
+  std::atomic<int> begun = 0, met = 0;
+  pool.Run(8, [&](size_t) {
+    ++begun;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (begun < 8 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    met += begun == 8 ? 1 : 0;
+  });
+  EXPECT_EQ(met, 8);
+}
+
+TEST(ReadPool, NeedsNoThreadOfItsOwn) {
+  ReadPool pool(0);
+  int done = 0;
+  pool.Run(5, [&](size_t) { ++done; });
+  EXPECT_EQ(done, 5);
+}
+
+}  // namespace
+}  // namespace seen::test
