@@ -50,8 +50,15 @@ class Seend:
 
     def written_bytes(self):
         """What it sent to the disk, and what its cache took back (files deleted before they were written)."""
+        return self._io("write_bytes")
+
+    def read_bytes(self):
+        """What came from the disk for it."""
+        return self._io("read_bytes")
+
+    def _io(self, name):
         with open(f"/proc/{self.pid()}/io") as file:
-            return int(re.search(r"^write_bytes: (\d+)", file.read(), re.M)[1])
+            return int(re.search(rf"^{name}: (\d+)", file.read(), re.M)[1])
 
     def histogram(self, name):
         counts = {}

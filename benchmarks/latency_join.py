@@ -32,7 +32,8 @@ def published(topics, output, covered, begins=None):
 
 
 def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, begins=(None, None)):
-    """`begins`: offsets to read the two topics from, by partition; of before from_ms - quiet_ms. Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before."""
+    """Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before. `begins`: offsets by
+    partition from which the two topics are read; of before from_ms - quiet_ms."""
     by_user, records = published(topics, output, covered, begins[1])
     everything, leading, unpublished, last = [], [], 0, {}
     for message in each_message(topics, topic, begins=begins[0]):

@@ -17,6 +17,7 @@ from cgroup import Cgroup, forget_pages
 from contenders.process import cpu_s, disk_bytes, memory_bytes
 from http_json import Http, user_path
 from places import SEENCTL, now_ms
+from scenarios import into_state
 from scenarios.serving import wrk
 
 PARTITIONS = 12
@@ -66,30 +67,16 @@ def build(seend, bench, s):
     seend.run.directory.mkdir(parents=True, exist_ok=True)
     path = seend.run.directory / "build.json"
     path.write_text(json.dumps(config))
-    sessions = s["users"] * s["items"] // 15  # of 10 to 20 items
-    producer = subprocess.Popen(generator(s, "--events", sessions, "--batch", 20, "--items", 5_000_000, "--item-skew", "0.5",
-                                          "--days", 30), stdout=subprocess.PIPE)
-    begun = time.monotonic()
-    made = subprocess.run([str(SEENCTL), "replay", "-", "--config", str(path), "--into-state", str(seend.run.state_dir),
-                           "--memory-mib", str(s["memory_mib"]), "--json", "--quiet"], stdin=producer.stdout,
-                          stdout=subprocess.PIPE, check=True)
-    producer.wait()
-    items = json.loads(made.stdout)["items"]
+    built = into_state.piped(path, seend.run.directory, {**s, "items": s["users"] * s["items"]}, s["users"])
     forget_pages(seend.run.state_dir)
-    return {"state_items": items, "built_in_s": round(time.monotonic() - begun),
-            "bytes_an_item_built": disk_bytes(seend.run.state_dir) / items}
+    return {"state_items": built["items"], "built_in_s": round(built["read_s"] + built["write_s"]),
+            "bytes_an_item_built": disk_bytes(seend.run.state_dir) / built["items"]}
 
 
 def some_users(s):
     made = subprocess.run(generator(s, "--events", s["sampled"] + s["sampled"] // 2, "--sessions", s["sampled"], "--seed", 1),
                           stdout=subprocess.PIPE, check=True).stdout
     return list(dict.fromkeys(re.findall(rb'"user_id":"([^"]+)"', made)))
-
-
-def disk_reads(pid):
-    """Bytes that came from the disk for the process so far."""
-    with open(f"/proc/{pid}/io") as file:
-        return int(re.search(r"^read_bytes: (\d+)", file.read(), re.M)[1])
 
 
 class World:
@@ -129,7 +116,7 @@ class World:
 
     def cold_look_ups(self, users):
         http, times, bytes_answered = Http(self.seend.address()), [], 0
-        read_bytes, misses = disk_reads(self.seend.pid()), self.seend.metric(COUNTERS["cache_misses"])
+        read_bytes, misses = self.seend.read_bytes(), self.seend.metric(COUNTERS["cache_misses"])
         for user in users:
             before = time.perf_counter()
             answer = http.get(user_path(user))
@@ -137,7 +124,7 @@ class World:
             assert answer.status == 200, answer.body
             bytes_answered += len(answer.body)
         misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
-        read_bytes = disk_reads(self.seend.pid()) - read_bytes
+        read_bytes = self.seend.read_bytes() - read_bytes
         times.sort()
         return {"cold_get_p50_ms": times[len(times) // 2], "cold_get_p99_ms": times[len(times) * 99 // 100],
                 "cold_get_blocks_missed": misses / len(users), "cold_get_read_bytes": read_bytes / len(users), "snapshot_bytes": bytes_answered / len(users)}
@@ -145,12 +132,12 @@ class World:
     def cold_publications(self, rate=2_000, seconds=8):
         """Less than a checkpoint's worth, so that what compaction reads isn't among it."""
         published, misses = self.seend.metric(COUNTERS["published"]), self.seend.metric(COUNTERS["cache_misses"])
-        read_bytes = disk_reads(self.seend.pid())
+        read_bytes = self.seend.read_bytes()
         self.load(rate, seconds, uniform=True).result()
         time.sleep(1.5)
         published = self.seend.metric(COUNTERS["published"]) - published
         misses = self.seend.metric(COUNTERS["cache_misses"]) - misses
-        read_bytes = disk_reads(self.seend.pid()) - read_bytes
+        read_bytes = self.seend.read_bytes() - read_bytes
         return {"cold_publication_blocks_missed": misses / max(1, published), "cold_publication_read_bytes": read_bytes / max(1, published)}
 
     # --- the hour
@@ -183,7 +170,7 @@ class World:
         queries = Queries(self.seend, self.users, self.s, seconds - 2)
         watch = Watch(self.seend, self.bench.topics, self.topic)
         before, counted, cpu, begun = self.histograms(), self.counters(), self.seend.session.cpu_s(), time.monotonic()
-        reads, written = disk_reads(self.seend.pid()), self.seend.written_bytes()
+        reads, written = self.seend.read_bytes(), self.seend.written_bytes()
         bystanders = Bystanders(self.bench.cpu_s, self.seend.session.cpu_s, lambda: cpu_s(load.process.pid))
         if killed:
             time.sleep(seconds / 2)
@@ -206,7 +193,7 @@ class World:
         row |= {"applied_per_s": lag["applied_per_s"], "published_per_s": round(figures["published"] / took),
                 "greatest_lag": lag["greatest_lag"], "unpublished_at_the_end": self.marks(), "standstill_s": lag["standstill_s"],
                 "cores": round((self.seend.session.cpu_s() - cpu) / took, 2), "others_cores": round(sum(bystanders.cores()), 2),
-                "read_MB_per_s": round((disk_reads(self.seend.pid()) - reads) / took / 1e6, 1),
+                "read_MB_per_s": round((self.seend.read_bytes() - reads) / took / 1e6, 1),
                 "written_MB_per_s": round((self.seend.written_bytes() - written) / took / 1e6, 1),
                 "write_amplification": round(1 + figures["compaction_bytes"] / max(1, figures["checkpoint_bytes"]), 1),
                 "swept_users": round(figures["swept"]), "lost_to_retention": round(figures["lost"]), "replayed_per_s": round(figures["replayed"] / took), **queries.result()}

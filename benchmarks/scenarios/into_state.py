@@ -33,7 +33,9 @@ def run(bench, settings, say):
                 rows.append({"history": name, **build(config, folder, s, str(source))})
                 say(str(rows[-1]))
             source.unlink()
-        rows.append({"history": "piped, 15 items an event, 3,000 a user", **piped(config, folder, s)})
+        users = max(1, s["items"] // 3_000)
+        rows.append({"history": "piped, 15 items an event, 3,000 a user", **piped(config, folder, s, users),
+                     **first_start(config, folder, users)})
         say(str(rows[-1]))
         return {"partitions": s["partitions"], "memory_mib": s["memory_mib"], "rows": rows}
     finally:
@@ -56,9 +58,9 @@ def batches(path, s):
             file.write(f'{{"user_id":"u{chance.randrange(20_000):06}","items":[{items}],"exposed_at":{at}}}\n')
 
 
-def piped(config, folder, s):
-    """The producer's CPU time is its own."""
-    events, users = s["items"] // 15, max(1, s["items"] // 3_000)  # a session has 10 to 20 items
+def piped(config, folder, s, users):
+    """The state of about s["items"] items in folder/state. The producer's CPU time is its own."""
+    events = s["items"] // 15  # a session has 10 to 20 items
     producer = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--events", str(events), "--batch", "20",
                                  "--users", str(users), "--user-skew", "0.01", "--items", "5000000", "--item-skew", "0.5",
                                  "--days", "30"], stdout=subprocess.PIPE)
@@ -68,7 +70,7 @@ def piped(config, folder, s):
         producer.stdout.close()
         _, _, usage = os.wait4(producer.pid, 0)
         producer.returncode = 0
-    return {**result, "producer_cpu_s": round(usage.ru_utime + usage.ru_stime, 1), **first_start(config, folder, users)}
+    return {**result, "producer_cpu_s": round(usage.ru_utime + usage.ru_stime, 1)}
 
 
 def first_start(config, folder, users):

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -20,6 +18,14 @@ namespace seen {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A bucket from one end to the other: nothing of it is asked for soon.
+std::unique_ptr<rocksdb::Iterator> ReadOnce(rocksdb::DB& db, const BucketFamily& family) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.readahead_size = 1 << 20;
+  return std::unique_ptr<rocksdb::Iterator>(db.NewIterator(options, family.handle()));
+}
 
 }  // namespace
 
@@ -153,21 +159,12 @@ size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& po
   return items * an_item / 8 * 9;
 }
 
-// By several threads: a bucket with ten million hashes takes one of them a second.
+// By several threads: a bucket with ten million hashes takes one of them a third of a second.
 Status ItemIndexDatabase::FindPresent(std::span<const ItemIndexFamilies::Pointer> families) const {
-  std::atomic<size_t> next = 0;
   std::vector<Status> found(families.size());
-  const auto find = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < families.size();) {
-      found[i] = keeps_presence_ ? ReadPresence(*families[i]) : ReadItems(*families[i]);
-    }
-  };
-  {
-    const size_t processors = std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::jthread> others;
-    for (size_t i = 1; i < std::min(processors, families.size()); ++i) others.emplace_back(find);
-    find();
-  }
+  options_.resources.read_pool().Run(families.size(), [&](size_t i) {
+    found[i] = keeps_presence_ ? ReadPresence(*families[i]) : ReadItems(*families[i]);
+  });
   for (Status& status : found) {
     if (!status) return std::move(status);
   }
@@ -176,11 +173,8 @@ Status ItemIndexDatabase::FindPresent(std::span<const ItemIndexFamilies::Pointer
 
 Status ItemIndexDatabase::ReadPresence(const BucketFamily& family) const {
   const std::string from = NumberKey(ItemTable::kPresence, 0);
-  rocksdb::ReadOptions options;
-  options.fill_cache = false;
-  options.readahead_size = 1 << 20;
   uint64_t rows = 0;
-  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
+  const auto row = ReadOnce(*db_, family);
   for (row->Seek(from); row->Valid() && row->key()[0] == from[0]; row->Next(), ++rows) {
     if (!AddPresence(row->value().ToStringView(), family.presence()))
       return Fail(Corrupt("a row of presence"));
@@ -194,10 +188,7 @@ Status ItemIndexDatabase::ReadPresence(const BucketFamily& family) const {
 Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
   ItemPresence& presence = family.presence();
   const std::string from = NumberKey(ItemTable::kItems, 0);
-  rocksdb::ReadOptions options;
-  options.fill_cache = false;
-  options.readahead_size = 1 << 20;
-  const std::unique_ptr<rocksdb::Iterator> row(db_->NewIterator(options, family.handle()));
+  const auto row = ReadOnce(*db_, family);
   for (row->Seek(from); row->Valid(); row->Next()) {
     const std::string_view key = row->key().ToStringView();
     const auto table = static_cast<ItemTable>(key[0]);
