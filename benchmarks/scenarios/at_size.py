@@ -232,6 +232,7 @@ class World:
                                        "--days", "3", "--events", str(self.s["replay_users"] * 300)], stdout=subprocess.PIPE)
             replay = subprocess.Popen([str(SEENCTL), "replay", "-", "--config", str(self.seend.contender.daemon.config_path),
                                        "--quiet"], stdin=source.stdout)
+            source.stdout.close()  # or the generator would wait for this process to read
             try:
                 replay.wait(seconds - 5)
             except subprocess.TimeoutExpired:
