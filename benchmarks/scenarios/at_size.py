@@ -31,14 +31,15 @@ COUNTERS = {"published": "seen_snapshots_total", "published_bytes": "seen_snapsh
 
 def run(bench, settings, say):
     s = alone.numbers(settings, users=2_000_000, items=3_000, memory_mib=1024, page_cache_mib=128, seconds=600, rate=50_000,
-                      high_rate=100_000, queries=2_000, connections=8, cold=3_000, sampled=20_000, replay_users=100_000)
+                      high_rate=100_000, queries=2_000, connections=8, cold=3_000, sampled=20_000, replay_users=100_000, debounce_ms=60_000,
+                      phases=7)
     topic = bench.scratch_topic(bench.name("at-size"), PARTITIONS, retention_ms=-1, retention_bytes=1 << 30,
                                 segment_bytes=128 << 20)
     output = bench.scratch_topic(bench.name("at-size-out"), PARTITIONS, cleanup_policy="delete", retention_bytes=256 << 20,
                                  segment_bytes=64 << 20)
     seend = alone.Seend(bench, topic, publishing=False, partitions=PARTITIONS,
                         store={"memory_mib": s["memory_mib"], "checkpoint_interval_s": 10},
-                        filters=[{"name": "default", "items_max": 100_000, "snapshot": {"topic": output, "debounce_ms": 1000}}])
+                        filters=[{"name": "default", "items_max": 100_000, "snapshot": {"topic": output, "debounce_ms": s["debounce_ms"]}}])
     built = build(seend, bench, s)
     say(str(built))
     users = some_users(s)
@@ -157,7 +158,7 @@ class World:
                   (f"kill -9, {rate:,}/s", dict(rate=rate, killed=True)),
                   ("uniform, unbounded", dict(rate=0, uniform=True))]
         rows = []
-        for name, how in phases:
+        for name, how in phases[:self.s["phases"]]:
             rows.append({"phase": name, **self.phase(seconds, **how)})
             self.say(str(rows[-1]))
         return rows

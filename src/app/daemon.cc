@@ -65,6 +65,11 @@ bool IsWaitedFor(Code code) {
   return code == Code::kUnavailable || code == Code::kDenied || code == Code::kNoSpace;
 }
 
+int WorkersAtMost(const Config& config) {
+  const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  return config.input.workers.value_or(static_cast<int32_t>(processors));
+}
+
 class Daemon {
  public:
   explicit Daemon(const RunCommand& options)
@@ -336,7 +341,6 @@ Status Daemon::Connect() {
   if (Status started = Owns() ? StartItems() : Status(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
-  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Exposures::Options exposures;
   exposures.config = &config_;
   exposures.plan = *plan;
@@ -365,7 +369,7 @@ Status Daemon::Connect() {
   consumer.topic = config_.input.topic;
   consumer.group_id = config_.kafka.group_id;
   consumer.instance_id = status_.instance_id();
-  consumer.workers = std::min(processors, topics->partitions);
+  consumer.workers = std::min(WorkersAtMost(config_), topics->partitions);
   consumer.fetch_bytes_max = budget_.FetchBytes(config_.input.source_topic.has_value());
   consumer.lease = &lease_;
   consumer.watch_owners = !options_.embedded_kafka;
@@ -450,12 +454,11 @@ Status Daemon::StartRekeying() {
   PrepareOwnersConfig();
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
-  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Rekeying::Options rekeying = Rekeying::ForEvents(owners_config_, *plan);
   rekeying.instance_id = status_.instance_id();
   rekeying.rebuild = options_.rebuild || options_.embedded_kafka;
   rekeying.watch_owners = !options_.embedded_kafka;
-  rekeying.workers = std::min(processors, source_.source_partitions);
+  rekeying.workers = std::min(WorkersAtMost(config_), source_.source_partitions);
   rekeying.keyed_message_bytes_max = source_.message_bytes_max;
   rekeying.fetch_bytes_max = budget_.FetchBytes(true);
   rekeying.dead_letter_bytes_max = budget_.DeadLetterBytes(true);

@@ -70,6 +70,7 @@ Exposures::Exposures(const Options& options, const StoreDirectory& directory, co
   publisher.watermarks = options.watermarks;
   publisher.lease = options.lease;
   publisher.owner = options.owner;
+  publisher.pool = &resources.readers();
   publisher_.emplace(taker_.open(), *options.snapshots, reporter, clock, publisher);
   last_published_.emplace(published_topics_, taker_.open(), reporter, clock);
   if (options.guard != nullptr)

@@ -104,6 +104,7 @@ Config ToConfig(const ConfigJson& json) {
   config.input.event_bytes_max = input.at("event_bytes_max").get<uint64_t>();
   config.input.future_skew_max = std::chrono::seconds(input.at("future_skew_s_max").get<int64_t>());
   config.input.replay_idle = std::chrono::seconds(input.at("replay_idle_s").get<int64_t>());
+  if (!input.at("workers").is_null()) config.input.workers = input.at("workers").get<int32_t>();
 
   for (const ConfigJson& filter : json.at("filters")) config.filters.push_back(ToFilter(filter));
 

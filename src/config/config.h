@@ -38,7 +38,8 @@ struct InputConfig {
   uint64_t event_bytes_max = 0;
   std::chrono::seconds future_skew_max{0};
   std::chrono::seconds replay_idle{0};
-  EventFormat format;  // EventPlan::Make takes it; `filters` in the order of Config::filters
+  std::optional<int32_t> workers;  // nullopt: one a processor
+  EventFormat format;              // EventPlan::Make takes it; `filters` in the order of Config::filters
 };
 
 struct SnapshotConfig {

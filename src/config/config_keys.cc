@@ -131,6 +131,16 @@ constexpr ConfigKey kKeys[] = {
      .maximum = 86'400,
      .meaning = "A replay publishes its users when it ends. If nothing of it has come for so long, it counts "
                 "as ended."},
+    {.path = "input.workers",
+     .type = kInteger,
+     .unit = "threads",
+     .default_json = "null",
+     .nullable = true,
+     .minimum = 1,
+     .maximum = 1024,
+     .meaning =
+         "Threads that decode and apply events, one a partition at most. null: one a processor. Set it "
+         "where a container may use fewer processors than its machine has."},
 
     {.path = "input.fields",
      .type = kSection,

@@ -72,7 +72,7 @@ void PublishFlow::DrainChannel() {
       const DirtyUser& dirty = batch.users[at];
       for (size_t i = 0; i < filters_.size(); ++i) {
         if (dirty.filters >> i & 1) {
-          MakeDirty(Outlet{static_cast<uint16_t>(i)}, dirty.user, batch.visible_at, dirty.record_timestamp);
+          MakeDirtyNow(Outlet{static_cast<uint16_t>(i)}, dirty, batch.visible_at);
         }
       }
     }
@@ -84,11 +84,19 @@ void PublishFlow::Release(uint32_t number) {
   entry_count_.store(table_.size(), std::memory_order_relaxed);
 }
 
+void PublishFlow::QueueLeading(uint32_t number) {
+  PublishEntry& entry = table_[number];
+  entry.queued = true;
+  entry.leading = true;
+  leading_.push_back(number);
+}
+
 void PublishFlow::Queue(uint32_t number) {
   PublishEntry& entry = table_[number];
   if (entry.queued) return;
   entry.queued = true;
-  ready_.push_back(number);
+  entry.leading = false;
+  waiting_.push_back(number);
 }
 
 void PublishFlow::SetTimer(uint32_t number, Instant at) {
@@ -97,7 +105,8 @@ void PublishFlow::SetTimer(uint32_t number, Instant at) {
   timers_[static_cast<size_t>(entry.outlet)].push_back({at, number});
 }
 
-void PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp) {
+uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at,
+                                TimeMs record_timestamp) {
   const uint32_t number = table_.FindOrAdd({IdOf(outlet), user}, outlet);
   entry_count_.store(table_.size(), std::memory_order_relaxed);
   PublishEntry& entry = table_[number];
@@ -109,21 +118,56 @@ void PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visible_
   }
   entry.waits = false;
   entry.held = false;
-  // Otherwise its timer or its acknowledgement will queue it.
+  return number;
+}
+
+// An event's. Otherwise its timer or its acknowledgement will queue it.
+void PublishFlow::MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) {
+  const uint32_t number = MakeDirty(outlet, dirty.user, visible_at, dirty.record_timestamp);
+  PublishEntry& entry = table_[number];
+  if (entry.timed || entry.in_flight) return;
+  // One that only waits for its turn in a sweep doesn't wait with its event.
+  if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) QueueLeading(number);
+}
+
+void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
+  const uint32_t number = MakeDirty(outlet, user, since, kNoRecord);
+  const PublishEntry& entry = table_[number];
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
 
-// The next of those that are ready, into the group. From here on a change makes them dirty again: what is
+// The next that is due; kNone: nothing is, or not within the limits.
+uint32_t PublishFlow::TakeNext(Limits& limits) {
+  const auto take = [&](std::deque<uint32_t>& due, size_t& limit) {
+    if (due.size() > kPrefetched) table_.PrefetchEntry(due[kPrefetched]);
+    const uint32_t number = due.front();
+    due.pop_front();
+    --limit;
+    return number;
+  };
+  if (limits.leading > 0 && !leading_.empty()) return take(leading_, limits.leading);
+  while (limits.waiting > 0 && !waiting_.empty()) {
+    const uint32_t number = waiting_.front();
+    const PublishEntry& entry = table_[number];
+    if (entry.used && entry.queued && !entry.leading) return take(waiting_, limits.waiting);
+    waiting_.pop_front();
+  }
+  return PublishTable::kNone;
+}
+
+// The next of those that are due, into the group. From here on a change makes them dirty again: what is
 // rendered holds all that came before.
-size_t PublishFlow::TakeGroup(size_t limit) {
+size_t PublishFlow::TakeGroup(Limits& limits) {
   size_t group = 0;
-  for (; group < std::min(kGroup, limit) && !ready_.empty(); ++group) {
-    if (ready_.size() > kPrefetched) table_.PrefetchEntry(ready_[kPrefetched]);
-    const uint32_t number = ready_.front();
+  while (group < kGroup) {
+    const uint32_t number = TakeNext(limits);
+    if (number == PublishTable::kNone) break;
     PublishEntry& entry = table_[number];
     const RetiredTopic* const retired = RetiredAt(entry.outlet);
-    if (group > 0 && (retired != nullptr) != (renderings_[0].retired != nullptr)) break;
-    ready_.pop_front();
+    if (group > 0 && (retired != nullptr) != (renderings_[0].retired != nullptr)) {
+      entry.leading ? leading_.push_front(number) : waiting_.push_front(number);
+      break;
+    }
     entry.queued = false;
     entry.dirty = false;
     entry.in_flight = true;
@@ -133,6 +177,7 @@ size_t PublishFlow::TakeGroup(size_t limit) {
     renderings_[group].filter_index = FilterIndex(retired != nullptr ? 0 : static_cast<size_t>(entry.outlet));
     renderings_[group].retired = retired;
     renderings_[group].user = entry.user;
+    ++group;
   }
   return group;
 }
@@ -172,17 +217,17 @@ void PublishFlow::PutBack(uint32_t number) {
   entry.dirty_record = entry.sent_record;
   if (entry.queued) return;
   entry.queued = true;
-  ready_.push_front(number);
+  entry.leading ? leading_.push_front(number) : waiting_.push_front(number);
 }
 
-PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink,
+PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render& render, SnapshotSink& sink,
                                        uint64_t ticket_tag) {
   Stepped stepped;
   MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
-  while (stepped.sent < limit && !stepped.sink_full && stepped.status) {
-    const size_t group = TakeGroup(limit - stepped.sent);
+  while (!stepped.sink_full) {
+    const size_t group = TakeGroup(limits);
     if (group == 0) break;
     lock.unlock();
     stepped.status = render(std::span(renderings_).first(group));
@@ -226,6 +271,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, size_t limit, const Render& 
       }
     }
   }
+  stepped.more = !leading_.empty() || !waiting_.empty();
   return stepped;
 }
 
@@ -367,7 +413,7 @@ void PublishFlow::DropReport() {
 
 Instant PublishFlow::NextDue() const {
   const MutexLock lock(mutex_);
-  if (!ready_.empty()) return Instant::min();
+  if (!leading_.empty() || !waiting_.empty()) return Instant::min();
   Instant next = Instant::max();
   for (const auto& timers : timers_) {
     if (!timers.empty()) next = std::min(next, timers.front().at);

@@ -2,7 +2,9 @@
 // Which users' snapshots of one partition are due, under way or left to a mark in the store.
 //
 // Leading edge: a change of a user who wasn't published within the debounce is due at once. Trailing edge:
-// what comes within it is due when it ends. A user is unclean from a change until a snapshot rendered after
+// what comes within it is due when it ends. Where more is due than can be published, leading edges go first:
+// trailing edges, retries, sweeps and what marks name wait, and a change more of such a user costs nothing.
+// A user is unclean from a change until a snapshot rendered after
 // it is acknowledged; CollectMarks says which unclean users a checkpoint must mark, so that a restart
 // publishes them. Invariant: the last acknowledged snapshot of a user without an entry, and of a clean entry,
 // holds everything the partition's state holds of the user, unless a mark for it stands in the store or in
@@ -93,14 +95,19 @@ class PublishFlow {
   /// Renders a group, whose memory is used again and again; an error is one of all. A group is either of
   /// filters or of retired topics, for which only the users' ids are asked.
   using Render = std::function<Status(std::span<Rendering> group)>;
+  struct Limits {
+    size_t leading;
+    size_t waiting;  // all that isn't a leading edge
+  };
   /// What a call of Step came to.
   struct Stepped {
     uint64_t sent = 0;
+    bool more = false;  // is due
     bool sink_full = false;
     Status status;
   };
-  /// Publisher thread: sends what is due at `now`, at most `limit`. An error of `render` leaves the user due.
-  Stepped Step(Instant now, size_t limit, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
+  /// Publisher thread: sends what is due at `now`, at most so many. An error of `render` leaves the user due.
+  Stepped Step(Instant now, Limits limits, const Render& render, SnapshotSink& sink, uint64_t ticket_tag);
   struct Acknowledgement {
     uint32_t ticket;  // as given to the sink, without its tag
     Delivery delivery;
@@ -139,9 +146,9 @@ class PublishFlow {
   int64_t PublishedTo() const;
 
   static constexpr int64_t kNoOffset = -1;
+  static constexpr size_t kGroup = 128;  // rendered together
 
  private:
-  static constexpr size_t kGroup = 32;  // rendered together
   static constexpr std::chrono::milliseconds kRetiredDebounce{1000};
   static constexpr size_t kRetryDelays = 8;  // from half a second to a minute
   // Of a user who comes from a mark, no event's time is known: no latency is told of it.
@@ -162,8 +169,11 @@ class PublishFlow {
 
   void DrainChannel() REQUIRES(mutex_);
   bool HasRoomFor(size_t users) const REQUIRES(mutex_);
-  void MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
+  uint32_t MakeDirty(Outlet outlet, const UserKey& user, Instant visible_at, TimeMs record_timestamp)
       REQUIRES(mutex_);
+  void MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) REQUIRES(mutex_);
+  void MakeDue(Outlet outlet, const UserKey& user, Instant since) REQUIRES(mutex_);
+  void QueueLeading(uint32_t number) REQUIRES(mutex_);
   void Queue(uint32_t number) REQUIRES(mutex_);
   void SetTimer(uint32_t number, Instant at) REQUIRES(mutex_);
   void FireTimers(Instant now) REQUIRES(mutex_);
@@ -171,7 +181,8 @@ class PublishFlow {
   bool MayBeginRound(int64_t reaches, bool some_deferred) const REQUIRES(mutex_);
   void RenderingEnded(PublishEntry& entry) REQUIRES(mutex_);
   void EndRoundIfDone() REQUIRES(mutex_);
-  size_t TakeGroup(size_t limit) REQUIRES(mutex_);
+  uint32_t TakeNext(Limits& limits) REQUIRES(mutex_);
+  size_t TakeGroup(Limits& limits) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
   void NothingToSend(uint32_t number) REQUIRES(mutex_);
@@ -199,7 +210,9 @@ class PublishFlow {
 
   mutable Mutex mutex_;
   PublishTable table_ GUARDED_BY(mutex_);
-  std::deque<uint32_t> ready_ GUARDED_BY(mutex_);
+  // What is due. An entry that moved from the second to the first leaves its number there: it is skipped.
+  std::deque<uint32_t> leading_ GUARDED_BY(mutex_);
+  std::deque<uint32_t> waiting_ GUARDED_BY(mutex_);
   // One a filter: its debounce seldom changes, so they are in order, or wait for an earlier, longer one.
   std::vector<std::deque<Timer>> timers_ GUARDED_BY(mutex_);
   // After a failed delivery; by the delay, so that each is in order: kRetryAfter, doubled as often as the

@@ -9,7 +9,7 @@
 namespace seen {
 namespace {
 constexpr size_t kScanPage = 512;
-constexpr size_t kReadyEnough = 4096;  // with so many waiting, marks can wait too
+constexpr size_t kWaitingEnough = 4096;  // with so many waiting, marks can wait too
 }  // namespace
 
 // Users who were left to marks are in no entry.
@@ -33,7 +33,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
       entry.held = true;
       continue;
     }
-    MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
+    MakeDue(entry.outlet, ref.user, entry.sent_since);
   }
   const bool begins_round = MayBeginRound(reaches, !deferred.empty());
   MarkChanges changes;
@@ -112,7 +112,7 @@ void PublishFlow::MarksWritten(std::span<const UserRef> users) {
     }
     // What is under way may have been rendered without the change.
     const PublishEntry& entry = table_[found];
-    if (!entry.dirty) MakeDirty(entry.outlet, ref.user, entry.sent_since, kNoRecord);
+    if (!entry.dirty) MakeDue(entry.outlet, ref.user, entry.sent_since);
     table_[found].marked = true;
   }
   if (scan_wanted_) rescan_ = true;
@@ -143,7 +143,7 @@ PublishFlow::ScanRequest PublishFlow::WantsScan() const {
 }
 
 bool PublishFlow::HasRoomFor(size_t users) const {
-  return ready_.size() <= kReadyEnough && table_.size() + users <= entries_max_;
+  return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_max_;
 }
 
 bool PublishFlow::TakesMore(size_t users) const {
@@ -155,7 +155,7 @@ void PublishFlow::AddDue(std::span<const UserRef> users, Instant now) {
   if (users.empty()) return;
   const MutexLock lock(mutex_);
   for (const UserRef& ref : users) {
-    if (const auto outlet = OutletOf(ref.filter)) MakeDirty(*outlet, ref.user, now, kNoRecord);
+    if (const auto outlet = OutletOf(ref.filter)) MakeDue(*outlet, ref.user, now);
   }
 }
 
@@ -176,7 +176,7 @@ void PublishFlow::Scanned(std::span<const Mark> marks, size_t limit, Instant now
       clears_.insert(ref);
       continue;
     }
-    if (found == PublishTable::kNone || table_[found].held) MakeDirty(*outlet, ref.user, now, kNoRecord);
+    if (found == PublishTable::kNone || table_[found].held) MakeDue(*outlet, ref.user, now);
     table_[table_.Find(ref)].marked = true;
   }
   if (!marks.empty()) scan_after_ = marks.back().user;

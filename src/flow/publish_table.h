@@ -28,6 +28,7 @@ struct alignas(64) PublishEntry {
   bool in_flight = false;  // sent, not acknowledged
   bool marked = false;     // a mark stands in the store
   bool queued = false;     // waits to be sent
+  bool leading = false;    // ahead of what may wait
   bool timed = false;      // in its filter's timers
   bool waits = false;      // for a retry: its snapshot was longer than its topic takes
   bool retry_set = false;  // after such a refusal

@@ -21,6 +21,9 @@ constexpr milliseconds kBackOffMax{10'000};
 // The sink waits for more only where many snapshots are on their way: beyond so many a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
+constexpr milliseconds kPass{8};     // is long enough
+constexpr size_t kUsersAPiece = 16;  // rendered by one thread at once: their cache misses overlap
+constexpr size_t kFewUsers = 8;
 
 /// The process may have stood still while it rendered: the lease counts when a snapshot is queued. What comes
 /// too late stays due.
@@ -77,8 +80,10 @@ milliseconds Publisher::Step() {
   const std::vector<PartitionPointer> opened = partitions_.All();
   ForgetClosed(opened);
   is_replica_ = IsReplica();
-  Pass pass;
-  for (const PartitionPointer& open : opened) {
+  Pass pass{clock_.Now()};
+  const size_t first = opened.empty() ? 0 : steps_++ % opened.size();
+  for (size_t i = 0; i < opened.size(); ++i) {
+    const PartitionPointer& open = opened[(first + i) % opened.size()];
     NoteLease(*open);
     if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
   }
@@ -90,6 +95,7 @@ milliseconds Publisher::Step() {
     watermarks_->Step(held, sink_, clock_, is_replica_);
   }
   Acknowledge(opened, pass);
+  sink_full_ = pass.sink_full;
   const Instant now = clock_.Now();
   if (now - reported_ > kIdle) {
     for (const PartitionPointer& open : opened)
@@ -179,18 +185,26 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
       return {};
     }
     const auto render = [&](std::span<PublishFlow::Rendering> group) { return Render(flow, wall, group); };
-    const auto stepped = publish.Step(clock_.Now(), options_.snapshots_a_step, render, sink, open.ticket_tag);
+    const auto stepped = publish.Step(clock_.Now(), LimitsOf(pass), render, sink, open.ticket_tag);
     flow.republisher.Rendered(clock_.Now());
     pass.sent += stepped.sent;
-    pass.more |= stepped.sent == options_.snapshots_a_step;
+    pass.more |= stepped.more && !stepped.sink_full && stepped.status;
+    pass.sink_full |= stepped.sink_full;
     return stepped.status;
   });
   retry_at = std::max(retry_at, lane.back_offs[static_cast<size_t>(PublishStep::kRender)].until);
   pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
 }
 
-Status Publisher::Render(const PartitionFlow& flow, TimeMs wall,
-                         std::span<PublishFlow::Rendering> group) const {
+// However long leading edges keep a pass, what may wait goes on. What is rendered for a full sink is lost.
+PublishFlow::Limits Publisher::LimitsOf(const Pass& pass) const {
+  if (sink_full_ || pass.sink_full) return {kFewUsers, kFewUsers};
+  const bool is_long = clock_.Now() - pass.begun >= kPass;
+  const size_t leading = options_.snapshots_a_step;
+  return {leading, std::max<size_t>(1, leading / (is_long ? 32 : 4))};
+}
+
+Status Publisher::Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group) {
   if (is_replica_) {
     // Nobody reads them: a name says that there is something to publish.
     for (PublishFlow::Rendering& one : group) {
@@ -200,9 +214,35 @@ Status Publisher::Render(const PartitionFlow& flow, TimeMs wall,
     }
     return {};
   }
-  return group.front().retired != nullptr
-             ? flow.reader.NameRetired(group)
-             : flow.reader.RenderUsers(wall, flow.republisher.ServedSecond(wall), group);
+  if (group.front().retired != nullptr) return flow.reader.NameRetired(group);
+  const uint32_t served_second = flow.republisher.ServedSecond(wall);
+  const bool together = options_.pool != nullptr && user_took_ >= options_.pool_from;
+  const size_t a_piece = together ? kUsersAPiece : group.size();
+  const size_t pieces = (group.size() + a_piece - 1) / a_piece;
+  struct Piece {
+    Status rendered;
+    std::chrono::nanoseconds took{0};
+  };
+  std::array<Piece, PublishFlow::kGroup / kUsersAPiece> done;
+  const auto render = [&](size_t i) {
+    const Instant begun = clock_.Now();
+    const auto from = group.subspan(i * a_piece);
+    done[i].rendered =
+        flow.reader.RenderUsers(wall, served_second, from.first(std::min(from.size(), a_piece)));
+    done[i].took = clock_.Now() - begun;
+  };
+  if (pieces > 1) {
+    options_.pool->Run(pieces, render);
+  } else {
+    render(0);
+  }
+  std::chrono::nanoseconds took{0};
+  for (Piece& piece : std::span(done).first(pieces)) {
+    if (!piece.rendered) return std::move(piece.rendered);
+    took += piece.took;
+  }
+  user_took_ = took / group.size();
+  return {};
 }
 
 template <typename Work>

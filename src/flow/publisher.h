@@ -3,10 +3,14 @@
 // partition, in this order: scan marks, make due what time alone changes, publish unexposed items, render and
 // send snapshots. Then, for all of them: watermarks, acknowledgements, figures for the reporter.
 //
+// A pass is short: a leading edge waits for one at most, and then goes before all that may wait. Each pass
+// begins with another partition, so that none is always late.
+//
 // An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
 // be read stop the partition.
 //
-// Threads: Step from one, the publisher's. Outstanding from any.
+// Threads: Step from one, the publisher's. Outstanding from any. Snapshots are rendered by that thread and by
+// the pool's.
 
 #include <array>
 #include <chrono>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/work_pool.h"
 #include "flow/lease.h"
 #include "flow/log_port.h"
 #include "flow/open_partition.h"
@@ -33,8 +38,11 @@ class Publisher {
     std::optional<BeatSender> watermarks;  // who writes them; nullopt: none are written
     // Says when a partition may be published; outlives the publisher. nullptr: always, nobody else does.
     const PublishLease* lease = nullptr;
-    const OutputsOwner* owner = nullptr;  // outlives the publisher. nullptr: this group is
-    // Of one partition in one step, so that none keeps the others waiting.
+    const OutputsOwner* owner = nullptr;      // outlives the publisher. nullptr: this group is
+    WorkPool* pool = nullptr;                 // renders beside the caller; outlives the publisher
+    std::chrono::microseconds pool_from{20};  // once a user takes so long: to wake threads costs some, too
+    // Of one partition in one step, so that none keeps the others waiting: of leading edges. A quarter of
+    // that of what may wait, and less once the pass has taken long.
     size_t snapshots_a_step = 256;
     size_t marks_a_step = 512;
   };
@@ -70,8 +78,10 @@ class Publisher {
   };
   // What one pass came to.
   struct Pass {
+    Instant begun;
     uint64_t sent = 0;
-    bool more = false;              // some partition sent all that a step allows
+    bool more = false;  // is due in some partition
+    bool sink_full = false;
     Instant next = Instant::max();  // something is due
   };
 
@@ -83,7 +93,8 @@ class Publisher {
   bool IsReplica() const { return options_.owner != nullptr && !options_.owner->IsThisGroup(); }
   void SettleWithheld(const OpenPartition& open, Lane& lane) const;
   void StepPartition(OpenPartition& open, Lane& lane, Pass& pass);
-  Status Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group) const;
+  PublishFlow::Limits LimitsOf(const Pass& pass) const;
+  Status Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group);
   template <typename Work>
   void Try(PublishStep step, OpenPartition& open, Lane& lane, const Work& work);
   void Failed(PublishStep step, OpenPartition& open, BackOff& back_off, const Error& error);
@@ -101,9 +112,12 @@ class Publisher {
 
   std::map<uint64_t, Lane> lanes_;  // by the partition's ticket tag
   Instant reported_{};
-  uint64_t sent_lately_ = 0;  // since
-  Instant sent_now_at_{};     // the sink was last told not to wait
-  bool is_replica_ = false;   // in this step
+  uint64_t sent_lately_ = 0;               // since
+  Instant sent_now_at_{};                  // the sink was last told not to wait
+  bool is_replica_ = false;                // in this step
+  bool sink_full_ = false;                 // in the last step
+  std::chrono::nanoseconds user_took_{0};  // on average, in the last group; of one thread
+  size_t steps_ = 0;
 };
 
 }  // namespace seen

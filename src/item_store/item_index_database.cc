@@ -162,7 +162,7 @@ size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& po
 // By several threads: a bucket with ten million hashes takes one of them a third of a second.
 Status ItemIndexDatabase::FindPresent(std::span<const ItemIndexFamilies::Pointer> families) const {
   std::vector<Status> found(families.size());
-  options_.resources.read_pool().Run(families.size(), [&](size_t i) {
+  options_.resources.readers().Run(families.size(), [&](size_t i) {
     found[i] = keeps_presence_ ? ReadPresence(*families[i]) : ReadItems(*families[i]);
   });
   for (Status& status : found) {

@@ -18,7 +18,7 @@ int DefaultThreads() { return std::clamp(static_cast<int>(std::thread::hardware_
 
 StoreResources::StoreResources(uint64_t block_cache_bytes, int background_threads)
     : background_threads_(background_threads > 0 ? background_threads : DefaultThreads()),
-      read_pool_(std::make_shared<ReadPool>(kReaders)) {
+      readers_(std::make_shared<WorkPool>(kReaders, "readers")) {
   rocksdb::LRUCacheOptions cache;
   cache.capacity = block_cache_bytes;
   cache.strict_capacity_limit = false;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "rocks/read_pool.h"
+#include "base/work_pool.h"
 
 namespace rocksdb {
 class Cache;
@@ -26,13 +26,13 @@ class StoreResources {
   /// Memory of its blocks now. Any thread.
   uint64_t BlockCacheBytes() const;
   int background_threads() const { return background_threads_; }
-  /// For who reads many users at once.
-  ReadPool& read_pool() const { return *read_pool_; }
+  /// For whoever reads much at once.
+  WorkPool& readers() const { return *readers_; }
 
  private:
   std::shared_ptr<rocksdb::Cache> block_cache_;
   int background_threads_;
-  std::shared_ptr<ReadPool> read_pool_;
+  std::shared_ptr<WorkPool> readers_;
 };
 
 }  // namespace seen

@@ -53,7 +53,6 @@ class RocksPartitionStore::Database {
   Result<std::shared_ptr<rocksdb::DB>> UseOrFail(std::string_view action) const;
   MergeRules& rules() const { return *rules_; }
   const rocksdb::Options& rocks_options() const { return rocks_options_; }
-  const StoreResources& resources() const { return options_.resources; }
   bool keeps_journal() const { return options_.journal; }
   JournalFamilies& families() const { return *families_; }
   const std::vector<FilterId>& filter_ids() const { return filter_ids_; }

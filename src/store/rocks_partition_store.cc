@@ -16,8 +16,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kAtOnce = DeltaCache::kAtOnce;
-constexpr size_t kUsersARead = 4;  // of one MultiGet
+constexpr size_t kAtOnce = DeltaCache::kAtOnce;  // users of one MultiGet
 
 uint64_t PropertyOf(rocksdb::DB& db, const std::string& name) {
   uint64_t value = 0;
@@ -98,36 +97,21 @@ Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span
   return {};
 }
 
-// Those of `users` that `which` names, kAtOnce at most. Few of them share a block or a file.
+// Those of `users` that `which` names, kAtOnce at most.
 Status RocksPartitionStore::ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                                          std::span<std::string> out) const {
   const auto db = database_->UseOrFail("can't read users' state");
   if (!db) return Fail(db.error());
-  const size_t reads = (which.size() + kUsersARead - 1) / kUsersARead;
-  if (reads < 2) return MultiGet(**db, users, which, out);
-  std::array<Status, kAtOnce / kUsersARead> done;
-  database_->resources().read_pool().Run(reads, [&](size_t read) {
-    const auto from = which.subspan(read * kUsersARead);
-    done[read] = MultiGet(**db, users, from.first(std::min(from.size(), kUsersARead)), out);
-  });
-  for (Status& status : std::span(done).first(reads)) {
-    if (!status) return std::move(status);
-  }
-  return {};
-}
-
-Status RocksPartitionStore::MultiGet(rocksdb::DB& db, std::span<const UserRef> users,
-                                     std::span<const size_t> which, std::span<std::string> out) const {
-  std::array<StoredUserKey, kUsersARead> stored_keys;
-  std::array<rocksdb::Slice, kUsersARead> keys;
-  std::array<rocksdb::PinnableSlice, kUsersARead> values;
-  std::array<rocksdb::Status, kUsersARead> read;
+  std::array<StoredUserKey, kAtOnce> stored_keys;
+  std::array<rocksdb::Slice, kAtOnce> keys;
+  std::array<rocksdb::PinnableSlice, kAtOnce> values;
+  std::array<rocksdb::Status, kAtOnce> read;
   for (size_t i = 0; i < which.size(); ++i) {
     stored_keys[i] = KeyOf(Table::kDeltas, users[which[i]]);
     keys[i] = rocksdb::Slice(stored_keys[i].data(), stored_keys[i].size());
   }
-  db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), which.size(), keys.data(), values.data(),
-              read.data());
+  (*db)->MultiGet(rocksdb::ReadOptions(), (*db)->DefaultColumnFamily(), which.size(), keys.data(),
+                  values.data(), read.data());
   for (size_t i = 0; i < which.size(); ++i) {
     std::string& value = out[which[i]];
     value.clear();

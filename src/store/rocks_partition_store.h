@@ -14,9 +14,8 @@
 #include "state_stream/state_port.h"
 
 namespace rocksdb {
-class DB;
 class FileSystem;
-}  // namespace rocksdb
+}
 
 namespace seen {
 
@@ -98,8 +97,6 @@ class RocksPartitionStore final : public PartitionStore, public RowSource {
   class JournalFiles;
   Status ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                       std::span<std::string> out) const;
-  Status MultiGet(rocksdb::DB& db, std::span<const UserRef> users, std::span<const size_t> which,
-                  std::span<std::string> out) const;
   RocksPartitionStore(std::unique_ptr<Database> database, uint64_t delta_cache_bytes);
 
   std::unique_ptr<Database> database_;

@@ -40,7 +40,7 @@ class PublishFlowTest : public testing::Test {
     flow.AddDirty({&dirty, 1}, now);
   }
   /// What is sent at `now`, as names in order.
-  std::string Step(size_t limit = 100) {
+  std::string Step(size_t limit = 100, size_t waiting = 100) {
     sink.sent.clear();
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
       for (PublishFlow::Rendering& rendering : group) {
@@ -51,7 +51,7 @@ class PublishFlowTest : public testing::Test {
       }
       return render_result;
     };
-    last = flow.Step(now, limit, render, sink, 0);
+    last = flow.Step(now, {limit, waiting}, render, sink, 0);
     std::string names;
     for (const std::string& user : sink.sent) names += user;
     return names;
@@ -196,6 +196,46 @@ TEST_F(PublishFlowTest, ASnapshotThatIsTooLargeIsRenderedEverMoreSeldomUntilItsU
   AcknowledgeAll();
   EXPECT_EQ(flow.Outstanding(), 0u);
   EXPECT_EQ(renderings_in(std::chrono::seconds(120)), 0u);
+}
+
+TEST_F(PublishFlowTest, ALeadingEdgeGoesBeforeAllThatMayWait) {
+  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}};
+  flow.AddDue(swept, now);
+  Dirty('a');
+  EXPECT_EQ(Step(), "ast");
+  AcknowledgeAll();
+  now += kDebounce / 2;
+  Dirty('a');
+  now += kDebounce / 2;  // a's trailing edge
+  Dirty('b');
+  EXPECT_EQ(Step(), "ba");
+}
+
+TEST_F(PublishFlowTest, AUserOfASweepIsALeadingEdgeWithItsFirstEventAndRenderedOnce) {
+  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}, {0, Key('u')}};
+  flow.AddDue(swept, now);
+  Dirty('u');
+  EXPECT_EQ(Step(100, 1), "us");
+  Dirty('t');
+  EXPECT_EQ(Step(0, 100), "") << "it moved to the leading edges";
+  EXPECT_EQ(Step(), "t");
+  AcknowledgeAll();
+  EXPECT_EQ(Step(), "");
+  EXPECT_EQ(flow.Outstanding(), 0u);
+}
+
+TEST_F(PublishFlowTest, BothKindsKeepToTheirLimitsAndToTheirTurns) {
+  for (const char name : {'a', 'b', 'c'}) Dirty(name);
+  const std::vector<UserRef> swept = {{0, Key('s')}, {0, Key('t')}};
+  flow.AddDue(swept, now);
+  EXPECT_EQ(Step(2, 1), "abs");
+  EXPECT_TRUE(last.more);
+  render_result = Fail(Code::kUnavailable, "injected");
+  EXPECT_EQ(Step(), "");
+  render_result = {};
+  Dirty('d');
+  EXPECT_EQ(Step(), "cdt") << "what was put back stands where it stood";
+  EXPECT_FALSE(last.more);
 }
 
 TEST_F(PublishFlowTest, AFullSinkOrAFailedReadLosesNoOne) {

@@ -50,11 +50,11 @@ class PublisherTest : public testing::Test {
     opened.Add(std::move(open));
   }
   /// An exposure of an item of the partition's own user.
-  void Expose(int32_t number, const std::string& item) {
+  void Expose(int32_t number, const std::string& item) { Expose(number, User(number), item); }
+  void Expose(int32_t number, const std::string& user, const std::string& item) {
     Lane& lane = lanes[static_cast<size_t>(number)];
-    const std::string value = R"({"user_id":")" + User(number) + R"(","item_id":")" + item +
-                              R"(","exposed_at":)" + std::to_string(clock.WallNow().value) + "}";
-    const std::string user = User(number);
+    const std::string value = R"({"user_id":")" + user + R"(","item_id":")" + item + R"(","exposed_at":)" +
+                              std::to_string(clock.WallNow().value) + "}";
     const Record record{lane.next_offset++, clock.WallNow(), user, value, false};
     ASSERT_EQ(lane.open->flow->intake.Apply({&record, 1}), size_t{1});
   }
@@ -99,6 +99,44 @@ TEST_F(PublisherTest, QueuesNothingThatWasRenderedBeforeTheProcessStoodStillForL
   lease.Committed(0, clock.Now());
   for (int i = 0; i < 3; ++i) leased.Step();
   EXPECT_TRUE(Published(0, "a")) << "it stayed due";
+}
+
+TEST_F(PublisherTest, RendersWhatManyUsersAreDueWithAPool) {
+  WorkPool pool(3, "readers");
+  Publisher::Options options;
+  options.pool = &pool;
+  options.pool_from = std::chrono::microseconds(0);
+  Publisher pooled(opened, topic, reporter, clock, options);
+  const auto user = [](int number) { return "user-" + std::to_string(number); };
+  for (int number = 0; number < 1000; ++number) Expose(0, user(number), "item-" + std::to_string(number));
+  for (int i = 0; i < 200; ++i) pooled.Step();
+  EXPECT_EQ(topic.sent_total, 1000u);
+  for (int number = 0; number < 1000; ++number) {
+    const auto found = topic.topic.find({FilterIndex(), user(number)});
+    ASSERT_NE(found, topic.topic.end()) << number;
+    EXPECT_TRUE(SnapshotView::Parse(found->second)->MightContain("item-" + std::to_string(number)));
+  }
+}
+
+TEST_F(PublisherTest, AFailedReadOfOnePieceLeavesAllUsersDue) {
+  WorkPool pool(0, "readers");  // the caller's thread takes all pieces, in order
+  Publisher::Options options;
+  options.pool = &pool;
+  options.pool_from = std::chrono::microseconds(0);
+  Publisher pooled(opened, topic, reporter, clock, options);
+  for (int number = 0; number < 100; ++number) Expose(0, "user-" + std::to_string(number), "a");
+  int reads = 0;
+  lanes[0].fate.before_read = [&] { ReadsFail(0, ++reads > 3); };
+  for (int i = 0; i < 3; ++i) pooled.Step();
+  EXPECT_GE(Failures(0, PublishStep::kRender), 1u);
+  EXPECT_EQ(topic.sent_total, 0u);
+  lanes[0].fate.before_read = {};
+  ReadsFail(0, false);
+  for (int i = 0; i < 20; ++i) {
+    clock.Advance(500);
+    pooled.Step();
+  }
+  EXPECT_EQ(topic.topic.size(), 100u);
 }
 
 TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {

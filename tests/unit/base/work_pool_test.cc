@@ -1,5 +1,5 @@
-// Threads that read for one who waits: each piece of work once, and many under way at the same time.
-#include "rocks/read_pool.h"
+// Threads that work for one who waits: each piece of work once, and many under way at the same time.
+#include "base/work_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace seen::test {
 namespace {
 
-TEST(ReadPool, DoesEachPieceOnceHoweverManyAsk) {
-  ReadPool pool(3);
+TEST(WorkPool, DoesEachPieceOnceHoweverManyAsk) {
+  WorkPool pool(3, "work");
   std::vector<std::jthread> callers;
   std::atomic<int> wrong = 0;
   for (unsigned seed = 0; seed < 4; ++seed) {
@@ -30,8 +30,8 @@ TEST(ReadPool, DoesEachPieceOnceHoweverManyAsk) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(ReadPool, HasAsManyUnderWayAsThereAreThreads) {
-  ReadPool pool(7);
+TEST(WorkPool, HasAsManyUnderWayAsThereAreThreads) {
+  WorkPool pool(7, "work");
   std::atomic<int> begun = 0, met = 0;
   pool.Run(8, [&](size_t) {
     ++begun;
@@ -42,8 +42,8 @@ TEST(ReadPool, HasAsManyUnderWayAsThereAreThreads) {
   EXPECT_EQ(met, 8);
 }
 
-TEST(ReadPool, NeedsNoThreadOfItsOwn) {
-  ReadPool pool(0);
+TEST(WorkPool, NeedsNoThreadOfItsOwn) {
+  WorkPool pool(0, "work");
   int done = 0;
   pool.Run(5, [&](size_t) { ++done; });
   EXPECT_EQ(done, 5);

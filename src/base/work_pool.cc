@@ -1,10 +1,10 @@
-#include "rocks/read_pool.h"
+#include "base/work_pool.h"
 
 #include "base/threads.h"
 
 namespace seen {
 
-ReadPool::~ReadPool() {
+WorkPool::~WorkPool() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
@@ -13,7 +13,7 @@ ReadPool::~ReadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ReadPool::Run(size_t count, const std::function<void(size_t)>& work) {
+void WorkPool::Run(size_t count, const std::function<void(size_t)>& work) {
   Job job{work, count};
   const MutexLock lock(mutex_);
   if (count == 0) return;
@@ -24,13 +24,13 @@ void ReadPool::Run(size_t count, const std::function<void(size_t)>& work) {
   while (job.ended < job.count) done_.Wait(mutex_);
 }
 
-void ReadPool::Start() {
+void WorkPool::Start() {
   for (size_t i = 0; i < threads_max_; ++i) threads_.emplace_back([this] { Serve(); });
 }
 
-void ReadPool::Serve() {
-  NameThread("readers");
-  // Many read at once where one thread did: the flow and who asks over HTTP go first all the same.
+void WorkPool::Serve() {
+  NameThread(name_);
+  // Many work at once where one thread did: the flow and who asks over HTTP go first all the same.
   YieldToOtherThreads();
   const MutexLock lock(mutex_);
   while (!stopping_) {
@@ -43,7 +43,7 @@ void ReadPool::Serve() {
 }
 
 // What isn't begun of the job, which stands in the queue until all is. Its Run waits for what is begun here.
-void ReadPool::DoNext(Job& job) {
+void WorkPool::DoNext(Job& job) {
   const size_t i = job.begun++;
   if (job.begun == job.count) std::erase(jobs_, &job);
   mutex_.unlock();

@@ -1,25 +1,27 @@
 #pragma once
-// Threads that read for one who waits. A disk answers eight reads in the time of one, and RocksDB asks for
-// one file's blocks after the other's.
+// Threads that work for one who waits: on other processors, and on the disk, which answers eight reads in the
+// time of one.
 
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 
 namespace seen {
 
-/// Any thread. Its threads are started with the first work.
-class ReadPool {
+/// Any thread. Its threads are started with the first work; they yield to others (base/threads.h).
+class WorkPool {
  public:
   /// `threads`: beside the caller's.
-  explicit ReadPool(size_t threads) : threads_max_(threads) {}
-  ~ReadPool();
-  ReadPool(const ReadPool&) = delete;
-  ReadPool& operator=(const ReadPool&) = delete;
+  WorkPool(size_t threads, std::string name) : threads_max_(threads), name_(std::move(name)) {}
+  ~WorkPool();
+  WorkPool(const WorkPool&) = delete;
+  WorkPool& operator=(const WorkPool&) = delete;
 
   /// Calls `work` with 0 to count - 1, each once, in the caller's thread and others; returns when all have
   /// returned. `work` doesn't throw.
@@ -36,6 +38,7 @@ class ReadPool {
   void DoNext(Job& job) REQUIRES(mutex_);
 
   const size_t threads_max_;
+  const std::string name_;
   Mutex mutex_;
   ConditionVariable wanted_, done_;
   std::deque<Job*> jobs_ GUARDED_BY(mutex_);  // of which something isn't begun

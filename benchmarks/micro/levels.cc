@@ -1,0 +1,215 @@
+// Hours of checkpoints onto a partition's state, as fast as the disk takes them: what RocksDB writes and
+// reads for them under any of its options. Users in sessions: 20 events within five minutes, of users at
+// random.
+//
+//   bench_levels directory=DIR [users=166000] [days=30] [items_a_day=100] [rate=4167] [checkpoints=360]
+//                [seconds=10] [options="max_bytes_for_level_base=33554432;..."]
+//
+// Prints a line of key=value. Between two checkpoints it waits for compactions, as a live daemon has the
+// time.
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/statistics.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "common/arguments.h"
+#include "micro/users.h"
+#include "rows/keys.h"
+#include "store/rocks_options.h"
+
+namespace {
+
+using namespace seen;
+using namespace seen::micro;
+using bench::Die;
+using SteadyClock = std::chrono::steady_clock;
+
+void Must(const rocksdb::Status& status) {
+  if (!status.ok()) Die(status.ToString());
+}
+
+UserRef User(uint64_t number) { return {0, {number * 0x9e3779b97f4a7c15u, number}}; }
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+double CpuS() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Seconds(usage.ru_utime) + Seconds(usage.ru_stime);
+}
+
+struct Session {
+  uint64_t user;
+  int events_left;
+};
+
+class Partition {
+ public:
+  Partition(const std::string& directory, const std::string& more)
+      : resources_(64 << 20, 1), rules_(std::make_shared<MergeRules>()) {
+    rules_->Load({{"default", 30, {}}});
+    options_ =
+        RocksOptions(resources_, rocksdb::Env::Default(), rules_, std::make_shared<BackgroundErrors>(0), 0);
+    rocksdb::Options made;
+    Must(rocksdb::GetOptionsFromString(options_, more, &made));
+    options_ = made;
+    rocksdb::DB* db = nullptr;
+    Must(rocksdb::DB::Open(options_, directory, &db));
+    db_.reset(db);
+    file_ = directory + "/incoming";
+  }
+
+  /// The numbers of users and their deltas; returns the bytes of the file.
+  template <typename Make>
+  uint64_t Write(const std::vector<uint64_t>& users, const Make& make) {
+    std::map<UserRef, uint64_t> sorted;
+    for (const uint64_t user : users) sorted[User(user)] = user;
+    rocksdb::SstFileWriter file(rocksdb::EnvOptions(options_), options_);
+    Must(file.Open(file_));
+    for (const auto& [ref, user] : sorted) {
+      const StoredUserKey key = KeyOf(Table::kDeltas, ref);
+      Must(file.Merge(rocksdb::Slice(key.data(), key.size()), Encoded(make(user))));
+    }
+    Must(file.Finish());
+    const uint64_t bytes = file.FileSize();
+    rocksdb::IngestExternalFileOptions ingest;
+    ingest.move_files = true;
+    ingest.write_global_seqno = false;
+    ingest.allow_blocking_flush = false;
+    Must(db_->IngestExternalFile({file_}, ingest));
+    return bytes;
+  }
+
+  void AwaitCompactions() {
+    for (;;) {
+      uint64_t running = 0, pending = 0;
+      db_->GetIntProperty("rocksdb.num-running-compactions", &running);
+      db_->GetIntProperty("rocksdb.compaction-pending", &pending);
+      if (running == 0 && pending == 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  void Read(uint64_t user) {
+    const StoredUserKey key = KeyOf(Table::kDeltas, User(user));
+    rocksdb::PinnableSlice value;
+    Must(db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), rocksdb::Slice(key.data(), key.size()),
+                  &value));
+  }
+
+  uint64_t Ticker(rocksdb::Tickers ticker) const { return options_.statistics->getTickerCount(ticker); }
+  std::string Levels() const {
+    std::string text;
+    for (int level = 0; level < options_.num_levels; ++level) {
+      std::string files;
+      db_->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &files);
+      text += (level > 0 ? "," : "") + files;
+    }
+    return text;
+  }
+  uint64_t Bytes() const {
+    uint64_t bytes = 0;
+    db_->GetIntProperty("rocksdb.total-sst-files-size", &bytes);
+    return bytes;
+  }
+
+ private:
+  StoreResources resources_;
+  std::shared_ptr<MergeRules> rules_;
+  rocksdb::Options options_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::string file_;
+};
+
+/// Blocks that a read of a cold user misses, and what it takes, us: users at random, and those of the last
+/// hour.
+void PrintReads(Partition& partition, const char* what, const std::vector<uint64_t>& users) {
+  for (const uint64_t user : users) partition.Read(user);  // indexes and filters come into the cache
+  const uint64_t misses = partition.Ticker(rocksdb::BLOCK_CACHE_DATA_MISS);
+  const auto begun = SteadyClock::now();
+  for (const uint64_t user : users) partition.Read(user);
+  const auto took = std::chrono::duration<double, std::micro>(SteadyClock::now() - begun).count();
+  const auto count = static_cast<double>(users.size());
+  std::printf(" %s_blocks=%.2f %s_us=%.1f", what,
+              static_cast<double>(partition.Ticker(rocksdb::BLOCK_CACHE_DATA_MISS) - misses) / count, what,
+              took / count);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  const bench::Arguments arguments(count, values);
+  const auto users = static_cast<uint64_t>(arguments.Number("users", 166'000));
+  const auto days = static_cast<int32_t>(arguments.Number("days", 30));
+  const auto items_a_day = static_cast<size_t>(arguments.Number("items_a_day", 100));
+  const auto rate = static_cast<uint64_t>(arguments.Number("rate", 4'167));
+  const int64_t checkpoints = arguments.Number("checkpoints", 360);
+  const auto seconds = static_cast<uint64_t>(arguments.Number("seconds", 10));
+  const std::string directory = arguments.Text("directory");
+  if (directory.empty()) Die("directory=DIR: where the state goes; it is emptied");
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  Partition partition(directory, arguments.Text("options"));
+  std::vector<uint64_t> all(users);
+  for (uint64_t user = 0; user < users; ++user) all[user] = user;
+  const uint64_t state =
+      partition.Write(all, [&](uint64_t user) { return RandomUser(user, days, items_a_day); });
+
+  std::mt19937_64 random(1);
+  std::vector<Session> sessions(std::max<uint64_t>(1, rate * 300 / 20));
+  for (Session& session : sessions) session = {random() % users, 1 + static_cast<int>(random() % 20)};
+  uint64_t fed = 0, events = 0, fed_late = 0, compacted_late = 0;
+  std::vector<uint64_t> lately;
+  const double cpu = CpuS();
+  for (int64_t checkpoint = 0; checkpoint < checkpoints; ++checkpoint) {
+    if (checkpoint == checkpoints / 2) {
+      fed_late = fed;
+      compacted_late = partition.Ticker(rocksdb::COMPACT_WRITE_BYTES);
+    }
+    std::map<uint64_t, size_t> items;
+    for (uint64_t event = 0; event < rate * seconds; ++event, ++events) {
+      Session& session = sessions[random() % sessions.size()];
+      ++items[session.user];
+      if (--session.events_left == 0) session = {random() % users, 20};
+    }
+    std::vector<uint64_t> changed;
+    for (const auto& [user, amount] : items) changed.push_back(user);
+    fed += partition.Write(changed, [&](uint64_t user) {
+      Delta delta;
+      delta.user_id = "user-" + std::to_string(user);
+      delta.segments.push_back(RandomDay(random, kFirstDay + days - 1, items[user]));
+      return delta;
+    });
+    if (checkpoint + 1 == checkpoints) lately.assign(changed.begin(), changed.end());
+    partition.AwaitCompactions();
+  }
+  const uint64_t compacted = partition.Ticker(rocksdb::COMPACT_WRITE_BYTES);
+  std::printf(
+      "state=%llu events=%llu fed=%llu bytes_an_event=%.1f write_amplification=%.1f second_half=%.1f "
+      "compaction_cpu_us_an_event=%.3f grown=%.3f levels=%s",
+      static_cast<unsigned long long>(state), static_cast<unsigned long long>(events),
+      static_cast<unsigned long long>(fed), static_cast<double>(fed) / static_cast<double>(events),
+      1 + static_cast<double>(compacted) / static_cast<double>(fed),
+      1 + static_cast<double>(compacted - compacted_late) / static_cast<double>(fed - fed_late),
+      (CpuS() - cpu) / static_cast<double>(events) * 1e6,
+      static_cast<double>(partition.Bytes()) / static_cast<double>(state), partition.Levels().c_str());
+  std::vector<uint64_t> cold;
+  for (int i = 0; i < 20'000; ++i) cold.push_back(random() % users);
+  std::shuffle(lately.begin(), lately.end(), random);
+  lately.resize(std::min<size_t>(lately.size(), 20'000));
+  PrintReads(partition, "cold", cold);
+  PrintReads(partition, "active", lately);
+  std::printf("\n");
+  std::filesystem::remove_all(directory);
+  return 0;
+}
