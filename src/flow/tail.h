@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "flow/filter_policy.h"
 #include "flow/tail_memory.h"
 #include "flow/user_index.h"
@@ -64,6 +65,7 @@ class Tail {
   void PrefetchIndex(const UserKey& key) const { index_.Prefetch(key); }
   void PrefetchSlot(const UserKey& key) const;
   void PrefetchBlock(const UserSlot& slot) const;
+  static void PrefetchId(const UserSlot& slot) { PrefetchLine(slot.id); }
 
   /// Writer. The user's slot, made if new. The reference stays valid and its address stable. `id_check`: a
   /// hash of the id unlike the key's: tells two ids under one key without looking at either.

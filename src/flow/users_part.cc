@@ -51,7 +51,10 @@ Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, 
   std::string encoded;
   for (size_t i = 0; i < users.size(); ++i) {
     if (i + 2 * kPrefetchedUsers < users.size()) PrefetchLine(users[i + 2 * kPrefetchedUsers]);
-    if (i + kPrefetchedUsers < users.size()) frozen.tail->PrefetchBlock(*users[i + kPrefetchedUsers]);
+    if (i + kPrefetchedUsers < users.size()) {
+      frozen.tail->PrefetchBlock(*users[i + kPrefetchedUsers]);
+      Tail::PrefetchId(*users[i + kPrefetchedUsers]);
+    }
     const Tail::UserSlot& user = *users[i];
     changes.clear();
     frozen.tail->ReadSlot(user, static_cast<FilterMask>(1u << filter_index), changes);

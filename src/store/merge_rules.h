@@ -32,7 +32,7 @@ class MergeRules {
 
   /// Waits until the rules are loaded.
   bool Knows(FilterId filter) const {
-    count_.wait(kNotLoaded, std::memory_order_acquire);
+    if (!IsLoaded()) count_.wait(kNotLoaded, std::memory_order_acquire);
     const int64_t count = count_.load(std::memory_order_acquire);
     return filter.number() < count || (filter == kResolvingFilter && count > 0);
   }

@@ -15,29 +15,29 @@
 #include "tools/commands.h"
 #include "tools/common_options.h"
 #include "tools/progress.h"
+#include "tools/size_model.h"
 
 namespace seen {
 namespace {
 
 // A row's key, and what RocksDB keeps of it: sequence number, index, filter.
 constexpr double kRowBytes = 40;
-// What is read and written while a level is compacted stands beside the old one.
-constexpr double kDiskShare = 2;
-constexpr double kSecondsADay = 86'400;
+constexpr double kMiB = 1024 * 1024;
 
 struct SizeOptions {
   uint64_t users = 0;
   double items_a_day = 0;
   int32_t days = 30;
-  int32_t partitions = 8;
+  Platform platform;
+  double debounce_ms = 1000;
+  double memory_mib = 1024;
   std::string format = "split_block_bloom";
   double rate = 0.01;
   bool json = false;
 };
 
 struct SampleUser {
-  double state_bytes = 0;
-  double snapshot_bytes = 0;
+  UserBytes bytes;
   uint32_t items = 0;
 };
 
@@ -64,17 +64,74 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   }
   std::string row;
   EncodeDelta(delta, row);
-  sample.state_bytes = static_cast<double>(row.size()) + kRowBytes;
+  sample.bytes.state = static_cast<double>(row.size()) + kRowBytes;
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   SnapshotMeta meta;
   meta.format = shape.format;
   meta.false_positive_rate = shape.false_positive_rate;
-  sample.snapshot_bytes = static_cast<double>(RenderSnapshot(meta, all).size());
+  sample.bytes.snapshot = static_cast<double>(RenderSnapshot(meta, all).size());
   return sample;
 }
 
 std::string BytesText(double bytes) { return WithByteUnit(static_cast<uint64_t>(bytes)); }
+
+void PrintJson(const Platform& platform, const SampleUser& user, const Needs& needs) {
+  const nlohmann::ordered_json json = {{"items_a_user", user.items},
+                                       {"state_bytes_a_user", user.bytes.state},
+                                       {"snapshot_bytes_a_user", user.bytes.snapshot},
+                                       {"state_bytes", needs.state_bytes},
+                                       {"state_bytes_a_partition", needs.state_bytes / platform.partitions},
+                                       {"disk_bytes", needs.disk_bytes},
+                                       {"snapshot_topic_bytes", needs.snapshot_topic_bytes},
+                                       {"items_a_second", needs.events_a_second_on_average},
+                                       {"peak",
+                                        {{"items_a_second", needs.events_a_second},
+                                         {"snapshots_a_second", needs.snapshots_a_second},
+                                         {"users_in_session", needs.users_in_session},
+                                         {"cold_share", needs.cold_share},
+                                         {"memory_bytes_min", needs.followed_bytes},
+                                         {"cores", needs.cores()},
+                                         {"intake_cores", needs.intake_cores},
+                                         {"publish_cores", needs.publish_cores},
+                                         {"query_cores", needs.query_cores},
+                                         {"disk_reads_a_second", needs.disk_reads_a_second},
+                                         {"disk_read_bytes_a_second", needs.disk_read_bytes_a_second},
+                                         {"write_amplification", needs.write_amplification},
+                                         {"disk_write_bytes_a_second", needs.disk_write_bytes_a_second},
+                                         {"input_bytes_a_second", needs.input_bytes_a_second},
+                                         {"snapshot_bytes_a_second", needs.snapshot_bytes_a_second}}}};
+  fmt::print("{}\n", json.dump());
+}
+
+void PrintText(const SizeOptions& options, const Platform& platform, const SampleUser& user,
+               const Needs& needs) {
+  fmt::print("a user           {} items: {} of state, a snapshot of {} ({}, {})\n", user.items,
+             BytesText(user.bytes.state), BytesText(user.bytes.snapshot), options.format, options.rate);
+  fmt::print("state            {}, in each of {} partitions {}\n", BytesText(needs.state_bytes),
+             platform.partitions, BytesText(needs.state_bytes / platform.partitions));
+  fmt::print("disk             {} over all daemons: compaction writes the new beside the old\n",
+             BytesText(needs.disk_bytes));
+  fmt::print("snapshot topic   {}, a snapshot a user; up to twice that before Kafka compacts it\n",
+             BytesText(needs.snapshot_topic_bytes));
+  fmt::print("events           {:.0f} items a second on average over a day\n",
+             needs.events_a_second_on_average);
+  fmt::print("\nat the peak, {:g} times that, over all daemons\n", platform.peak);
+  fmt::print("events           {:.0f} a second; {} a second from Kafka\n", needs.events_a_second,
+             BytesText(needs.input_bytes_a_second));
+  fmt::print("snapshots        {:.0f} a second; {} a second to Kafka\n", needs.snapshots_a_second,
+             BytesText(needs.snapshot_bytes_a_second));
+  fmt::print("cores            {:.1f}: {:.1f} for events, {:.1f} for snapshots, {:.1f} for queries\n",
+             needs.cores(), needs.intake_cores, needs.publish_cores, needs.query_cores);
+  fmt::print(
+      "memory           store.memory_mib of {:.0f} at least over all daemons, for {:.0f} users in session\n",
+      needs.followed_bytes / kMiB, needs.users_in_session);
+  fmt::print(
+      "disk             {:.0f} reads a second, {} a second; {} a second written ({:.1f} times the changes)\n",
+      needs.disk_reads_a_second, BytesText(needs.disk_read_bytes_a_second),
+      BytesText(needs.disk_write_bytes_a_second), needs.write_amplification);
+  fmt::print("docs/SCALE.md has the formulas and what they were compared with\n");
+}
 
 int RunSize(const SizeOptions& options) {
   const auto format = ParseSnapshotFormat(options.format);
@@ -86,31 +143,18 @@ int RunSize(const SizeOptions& options) {
     return ExitWith({Code::kInvalidArgument, "--fpr: " + possible.error().message});
   }
   const SampleUser user = MakeSample(options, shape);
-  const auto users = static_cast<double>(options.users);
-  const double state = users * user.state_bytes;
-  const double snapshots = users * user.snapshot_bytes;
-  const double events = users * options.items_a_day / kSecondsADay;
+  Platform platform = options.platform;
+  platform.users = static_cast<double>(options.users);
+  platform.items_a_day = options.items_a_day;
+  platform.days = options.days;
+  platform.debounce_s = options.debounce_ms / 1000;
+  platform.memory_bytes = options.memory_mib * kMiB;
+  const Needs needs = NeedsOf(platform, user.bytes);
   if (options.json) {
-    const nlohmann::ordered_json json = {{"items_a_user", user.items},
-                                         {"state_bytes_a_user", user.state_bytes},
-                                         {"snapshot_bytes_a_user", user.snapshot_bytes},
-                                         {"state_bytes", state},
-                                         {"state_bytes_a_partition", state / options.partitions},
-                                         {"disk_bytes", state * kDiskShare},
-                                         {"snapshot_topic_bytes", snapshots},
-                                         {"items_a_second", events}};
-    fmt::print("{}\n", json.dump());
-    return kExitOk;
+    PrintJson(platform, user, needs);
+  } else {
+    PrintText(options, platform, user, needs);
   }
-  fmt::print("a user           {} items: {} of state, a snapshot of {} ({}, {})\n", user.items,
-             BytesText(user.state_bytes), BytesText(user.snapshot_bytes), options.format, options.rate);
-  fmt::print("state            {}, in each of {} partitions {}\n", BytesText(state), options.partitions,
-             BytesText(state / options.partitions));
-  fmt::print("disk             {} over all daemons: compaction writes the new beside the old\n",
-             BytesText(state * kDiskShare));
-  fmt::print("snapshot topic   {}, a snapshot a user; up to twice that before Kafka compacts it\n",
-             BytesText(snapshots));
-  fmt::print("events           {:.0f} items a second on average over a day: plan for your peak\n", events);
   return kExitOk;
 }
 
@@ -118,7 +162,8 @@ int RunSize(const SizeOptions& options) {
 
 Subcommand AddSize(CLI::App& root) {
   auto options = std::make_shared<SizeOptions>();
-  CLI::App* app = root.add_subcommand("size", "state, disk and topics that a platform takes; asks no daemon");
+  CLI::App* app = root.add_subcommand(
+      "size", "cores, memory, disk, network and topics that a platform takes; asks no daemon");
   app->add_option("--users", options->users, "users with an item in the window")
       ->required()
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000'000}));
@@ -128,8 +173,29 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--days", options->days, "the filter's window")
       ->check(CLI::Range(1, 400))
       ->capture_default_str();
-  app->add_option("--partitions", options->partitions, "of the input topic")
+  app->add_option("--partitions", options->platform.partitions, "of the input topic")
       ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app->add_option("--peak", options->platform.peak, "events a second at the busiest hour, by a day's average")
+      ->check(CLI::Range(1.0, 1'000.0))
+      ->capture_default_str();
+  app->add_option("--session-items", options->platform.session_items, "items shown in one visit of a user")
+      ->check(CLI::Range(1.0, 100'000.0))
+      ->capture_default_str();
+  app->add_option("--session-s", options->platform.session_s, "seconds that a visit lasts")
+      ->check(CLI::Range(1.0, 86'400.0))
+      ->capture_default_str();
+  app->add_option("--debounce-ms", options->debounce_ms, "the filter's snapshot.debounce_ms")
+      ->check(CLI::Range(0.0, 3'600'000.0))
+      ->capture_default_str();
+  app->add_option("--event-bytes", options->platform.event_bytes, "a record with one item, over the network")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
+  app->add_option("--queries", options->platform.queries_a_second, "over HTTP, a second")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  app->add_option("--memory-mib", options->memory_mib, "store.memory_mib of all daemons together")
+      ->check(CLI::Range(64.0, 1e9))
       ->capture_default_str();
   app->add_option("--format", options->format, "of the filter's snapshots")->capture_default_str();
   app->add_option("--fpr", options->rate, "false positive rate of the filter")->capture_default_str();

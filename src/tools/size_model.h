@@ -1,0 +1,58 @@
+#pragma once
+// What a platform takes of processors, disk, network and Kafka: docs/SCALE.md has the formulas, where each
+// constant was measured, and how far the model is from two runs that didn't calibrate it. Pure.
+
+#include <cstdint>
+
+namespace seen {
+
+/// What one user takes, as the store and the publisher write it.
+struct UserBytes {
+  double state = 0;  // the row, with what RocksDB keeps of it
+  double snapshot = 0;
+};
+
+/// What an operator knows of a platform.
+struct Platform {
+  double users = 0;  // with an item in the window
+  double items_a_day = 0;
+  double days = 30;
+  int32_t partitions = 8;
+  double peak = 3;              // events a second at the busiest hour, by a day's average
+  double session_items = 20;    // in one visit
+  double session_s = 300;       // how long it lasts
+  double debounce_s = 1;        // snapshot.debounce_ms
+  double event_bytes = 140;     // a record with one item, as it goes over the network
+  double queries_a_second = 0;  // over HTTP
+  double memory_bytes = 0;      // store.memory_mib of all daemons together
+};
+
+/// At the busiest hour, over all daemons.
+struct Needs {
+  double events_a_second = 0;
+  double events_a_second_on_average = 0;
+  double snapshots_a_second = 0;
+  double users_in_session = 0;
+  double cold_share = 0;  // of the snapshots: their users are read from the disk
+
+  double intake_cores = 0;
+  double publish_cores = 0;
+  double query_cores = 0;
+  double cores() const { return intake_cores + publish_cores + query_cores; }
+
+  double state_bytes = 0;
+  double disk_bytes = 0;
+  double disk_reads_a_second = 0;
+  double disk_read_bytes_a_second = 0;
+  double write_amplification = 0;
+  double disk_write_bytes_a_second = 0;
+
+  double input_bytes_a_second = 0;
+  double snapshot_bytes_a_second = 0;
+  double snapshot_topic_bytes = 0;  // once compacted
+  double followed_bytes = 0;        // that store.memory_mib must have for leading edges to be prompt
+};
+
+Needs NeedsOf(const Platform& platform, const UserBytes& user);
+
+}  // namespace seen
