@@ -138,21 +138,25 @@ void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
 
 // The next that is due; kNone: nothing is, or not within the limits.
 uint32_t PublishFlow::TakeNext(Limits& limits) {
-  const auto take = [&](std::deque<uint32_t>& due, size_t& limit) {
-    if (due.size() > kPrefetched) table_.PrefetchEntry(due[kPrefetched]);
-    const uint32_t number = due.front();
-    due.pop_front();
-    --limit;
-    return number;
-  };
-  if (limits.leading > 0 && !leading_.empty()) return take(leading_, limits.leading);
+  if (limits.leading > 0 && !leading_.empty()) {
+    --limits.leading;
+    return TakeFront(leading_);
+  }
   while (limits.waiting > 0 && !waiting_.empty()) {
-    const uint32_t number = waiting_.front();
+    const uint32_t number = TakeFront(waiting_);
     const PublishEntry& entry = table_[number];
-    if (entry.used && entry.queued && !entry.leading) return take(waiting_, limits.waiting);
-    waiting_.pop_front();
+    if (!entry.used || !entry.queued || entry.leading) continue;  // see waiting_
+    --limits.waiting;
+    return number;
   }
   return PublishTable::kNone;
+}
+
+uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
+  if (due.size() > kPrefetched) table_.PrefetchEntry(due[kPrefetched]);
+  const uint32_t number = due.front();
+  due.pop_front();
+  return number;
 }
 
 // The next of those that are due, into the group. From here on a change makes them dirty again: what is

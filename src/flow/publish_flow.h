@@ -182,6 +182,7 @@ class PublishFlow {
   void RenderingEnded(PublishEntry& entry) REQUIRES(mutex_);
   void EndRoundIfDone() REQUIRES(mutex_);
   uint32_t TakeNext(Limits& limits) REQUIRES(mutex_);
+  uint32_t TakeFront(std::deque<uint32_t>& due) REQUIRES(mutex_);
   size_t TakeGroup(Limits& limits) REQUIRES(mutex_);
   static bool IsSent(const Rendering& made);
   void Sent(uint32_t number, size_t bytes, Instant now) REQUIRES(mutex_);
