@@ -31,7 +31,7 @@ struct Fate {
     if (before_read) before_read();
     MayCutPower();
     const bool fails = armed && static_cast<int>(random() % 100) < read_fail_percent;
-    reads_failed += fails ? 1 : 0;
+    if (fails) ++reads_failed;  // no write otherwise: unarmed, several threads may read
     return fails;
   }
 };
