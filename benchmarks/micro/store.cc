@@ -48,17 +48,15 @@ class Stored {
   }
 
   void Read(uint64_t number, SeenReader& reader) const {
-    if (!store_->ReadDelta(User(number % kUsers), bytes_)) std::abort();
+    if (!store_->ReadDelta(RefOf(number % kUsers), bytes_)) std::abort();
     if (!reader.Read(bytes_, {}, {}, {})) std::abort();
   }
 
  private:
-  static UserRef User(uint64_t number) { return {0, {number * 0x9e3779b97f4a7c15u, number}}; }
-
   template <typename Make>
   void Commit(int64_t offset, Make make) {
     std::map<UserRef, uint64_t> users;
-    for (uint64_t number = 0; number < kUsers; ++number) users[User(number)] = number;
+    for (uint64_t number = 0; number < kUsers; ++number) users[RefOf(number)] = number;
     Position position;
     position.next_offset = offset;
     auto writer = store_->BeginCheckpoint(position);

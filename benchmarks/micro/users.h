@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/store_port.h"
 #include "model/delta.h"
 
 namespace seen::micro {
@@ -34,6 +35,8 @@ inline std::string Encoded(const Delta& delta) {
   EncodeDelta(delta, bytes);
   return bytes;
 }
+
+inline UserRef RefOf(uint64_t number) { return {0, {number * 0x9e3779b97f4a7c15u, number}}; }
 
 /// Several, so that no branch is learnt by heart. 64 of 3,000 items are 660 KB.
 inline std::vector<std::string> EncodedUsers(size_t count, int32_t days, size_t items_a_day) {

@@ -7,16 +7,19 @@ import alone
 import measure
 from broker import Workload
 from contenders.limit import Limit
+from contenders.seend import SeendContender
 
 
 def run(bench, settings, say):
     s = alone.numbers(settings, users=1_000_000, events=5_000_000, runs=5, long_events=50_000_000, first=5_000_000, last=10_000_000,
                       event_bytes=150)
+    contenders = {"consumer": Limit("limit-decode", "", True, 2), "seend": SeendContender("seend-ingest", "", False)}
     rows = []
     short = bench.warm(bench.fill(workload("uniform", s, s["events"])))
     for number in range(s["runs"]):
-        for what in ("consumer", "seend") if number % 2 == 0 else ("seend", "consumer"):
-            rows.append({"run": number, "what": what, **(consumer if what == "consumer" else seend)(bench, short)})
+        for what in contenders if number % 2 == 0 else reversed(contenders):
+            took = measure.ingest(bench, contenders[what], short, closely=False)
+            rows.append({"run": number, "what": what, "events_per_s": took["rate"], "cpu_us_an_event": took["cpu_us"]})
             say(str(rows[-1]))
     pairs = sorted(one["cpu_us_an_event"] / other["cpu_us_an_event"] for one, other in
                    zip(*([row for row in rows if row["what"] == what] for what in ("seend", "consumer"))))
@@ -31,27 +34,6 @@ def run(bench, settings, say):
 def workload(name, s, events):
     return Workload(name, events, users=s["users"], more=["--user-skew", "0.01", "--sessions", str(s["users"]), "--event-bytes",
                                                           str(s["event_bytes"]), "--client", "compression.codec=none"])
-
-
-def consumer(bench, filled):
-    contender = Limit("limit-decode", "", True, 2)
-    session = contender.start(measure.fresh_run(bench, contender, filled.topic, partitions=filled.partitions))
-    try:
-        seen = measure.follow(session, filled.events, 120)
-        return between(seen, filled.events)
-    finally:
-        session.stop()
-
-
-def between(seen, events):
-    """From the first sight of anything applied to the end."""
-    began, before, cpu = seen["first"]
-    return {"events_per_s": (events - before) / (seen["ended"] - began), "cpu_us_an_event": (seen["cpu"] - cpu) / (events - before) * 1e6}
-
-
-def seend(bench, filled):
-    with alone.Seend(bench, filled.topic, publishing=False) as daemon:
-        return between(measure.follow(daemon.session, filled.events, 120), filled.events)
 
 
 def long(bench, s):

@@ -84,19 +84,15 @@ void PublishFlow::Release(uint32_t number) {
   entry_count_.store(table_.size(), std::memory_order_relaxed);
 }
 
-void PublishFlow::QueueLeading(uint32_t number) {
+void PublishFlow::QueueAs(bool leading, uint32_t number) {
   PublishEntry& entry = table_[number];
   entry.queued = true;
-  entry.leading = true;
-  leading_.push_back(number);
+  entry.leading = leading;
+  QueueOf(entry).push_back(number);
 }
 
 void PublishFlow::Queue(uint32_t number) {
-  PublishEntry& entry = table_[number];
-  if (entry.queued) return;
-  entry.queued = true;
-  entry.leading = false;
-  waiting_.push_back(number);
+  if (!table_[number].queued) QueueAs(false, number);
 }
 
 void PublishFlow::SetTimer(uint32_t number, Instant at) {
@@ -127,7 +123,7 @@ void PublishFlow::MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant vi
   PublishEntry& entry = table_[number];
   if (entry.timed || entry.in_flight) return;
   // One that only waits for its turn in a sweep doesn't wait with its event.
-  if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) QueueLeading(number);
+  if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) QueueAs(true, number);
 }
 
 void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
@@ -169,7 +165,7 @@ size_t PublishFlow::TakeGroup(Limits& limits) {
     PublishEntry& entry = table_[number];
     const RetiredTopic* const retired = RetiredAt(entry.outlet);
     if (group > 0 && (retired != nullptr) != (renderings_[0].retired != nullptr)) {
-      entry.leading ? leading_.push_front(number) : waiting_.push_front(number);
+      QueueOf(entry).push_front(number);
       break;
     }
     entry.queued = false;
@@ -221,7 +217,7 @@ void PublishFlow::PutBack(uint32_t number) {
   entry.dirty_record = entry.sent_record;
   if (entry.queued) return;
   entry.queued = true;
-  entry.leading ? leading_.push_front(number) : waiting_.push_front(number);
+  QueueOf(entry).push_front(number);
 }
 
 PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render& render, SnapshotSink& sink,

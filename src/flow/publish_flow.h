@@ -173,7 +173,10 @@ class PublishFlow {
       REQUIRES(mutex_);
   void MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) REQUIRES(mutex_);
   void MakeDue(Outlet outlet, const UserKey& user, Instant since) REQUIRES(mutex_);
-  void QueueLeading(uint32_t number) REQUIRES(mutex_);
+  std::deque<uint32_t>& QueueOf(const PublishEntry& entry) REQUIRES(mutex_) {
+    return entry.leading ? leading_ : waiting_;
+  }
+  void QueueAs(bool leading, uint32_t number) REQUIRES(mutex_);
   void Queue(uint32_t number) REQUIRES(mutex_);
   void SetTimer(uint32_t number, Instant at) REQUIRES(mutex_);
   void FireTimers(Instant now) REQUIRES(mutex_);

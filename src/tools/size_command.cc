@@ -26,9 +26,8 @@ constexpr double kMiB = 1024 * 1024;
 
 struct SizeOptions {
   uint64_t users = 0;
-  double items_a_day = 0;
   int32_t days = 30;
-  Platform platform;
+  Platform platform;  // but for what stands in other units here
   double debounce_ms = 1000;
   double memory_mib = 1024;
   std::string format = "split_block_bloom";
@@ -50,7 +49,7 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   double due = 0;
   for (int32_t day = 0; day < options.days; ++day) {
     Segment segment{Day{20'000 + day}, 0, 86'399, {}};
-    due += options.items_a_day;
+    due += options.platform.items_a_day;
     const auto count = static_cast<uint32_t>(due);  // less than one a day is one every few days
     due -= count;
     for (uint32_t item = 0; item < count; ++item) {
@@ -145,8 +144,6 @@ int RunSize(const SizeOptions& options) {
   const SampleUser user = MakeSample(options, shape);
   Platform platform = options.platform;
   platform.users = static_cast<double>(options.users);
-  platform.items_a_day = options.items_a_day;
-  platform.days = options.days;
   platform.debounce_s = options.debounce_ms / 1000;
   platform.memory_bytes = options.memory_mib * kMiB;
   const Needs needs = NeedsOf(platform, user.bytes);
@@ -167,7 +164,8 @@ Subcommand AddSize(CLI::App& root) {
   app->add_option("--users", options->users, "users with an item in the window")
       ->required()
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000'000}));
-  app->add_option("--items-a-day", options->items_a_day, "items shown to a user on a day, on average")
+  app->add_option("--items-a-day", options->platform.items_a_day,
+                  "items shown to a user on a day, on average")
       ->required()
       ->check(CLI::Range(0.01, 50'000.0));
   app->add_option("--days", options->days, "the filter's window")

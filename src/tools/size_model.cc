@@ -22,8 +22,9 @@ constexpr double kQueryS = 75e-6;
 constexpr double kReadsAColdUser = 1.04;
 constexpr double kReadBytesByRow = 1.02;
 constexpr double kChangeBytes = 40;  // a user's row in a checkpoint: one event every some seconds
-constexpr double kLevelBytes = 32.0 * 1024 * 1024;
-constexpr double kCachedShare = 0.25;  // of store.memory_mib: blocks, and users read lately
+constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // the first: rocks/options.cc
+// Of store.memory_mib, as app/memory_budget.h has them: blocks with users read lately; users followed.
+constexpr double kCachedShare = 0.25;
 constexpr double kFollowedShare = 0.10;
 
 /// Each level is ten times the one before, and a row is rewritten some times on its way down each.

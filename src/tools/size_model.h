@@ -16,7 +16,6 @@ struct UserBytes {
 struct Platform {
   double users = 0;  // with an item in the window
   double items_a_day = 0;
-  double days = 30;
   int32_t partitions = 8;
   double peak = 3;              // events a second at the busiest hour, by a day's average
   double session_items = 20;    // in one visit

@@ -1,7 +1,10 @@
 """Start, stop, and start again where it stopped."""
 
+import pathlib
 import signal
 import time
+
+import pytest
 
 from load import Load
 from places import wait_until
@@ -118,3 +121,18 @@ def test_a_late_duplicate_changes_nothing(topics, daemon, topic_name, chance):
     seend.wait_at_rest()
     assert seend.segments("user-0")["segments"] == first["segments"]
     load.oracle.check_http(seend)
+
+
+@pytest.mark.parametrize("workers, threads", [(1, 1), (2, 2), (16, 3)])
+def test_events_are_taken_in_by_as_many_workers_as_configured_and_one_a_partition_at_most(workers, threads, topics, daemon,
+                                                                                          topic_name, chance):
+    topics.create(topic_name, partitions=3)
+    load = Load(chance, users=50)
+    seend = daemon(topic_name, {"input": {"workers": workers}}).start()
+    load.send(topics, topic_name, 1_000)
+    seend.wait_caught_up()
+    load.oracle.check_http(seend)
+    tasks = pathlib.Path(f"/proc/{seend.process.pid}/task")
+    names = [(task / "comm").read_text().strip() for task in tasks.iterdir()]
+    assert sorted(name for name in names if name.startswith("worker-") and name[7:].isdigit()) == [
+        f"worker-{number}" for number in range(threads)]
