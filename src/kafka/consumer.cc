@@ -177,11 +177,12 @@ void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& tex
     outages.fetch_add(1, std::memory_order_relaxed);
     return NoteProblem(rd_kafka_err2name(error), kafka::NoteDenied(error, access()));
   }
-  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
   if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__RESOLVE) doubted = true;
   outages.fetch_add(1, std::memory_order_relaxed);
   const std::string shown = kafka::WithoutSecrets(text);
   NoteProblem(rd_kafka_err2name(error), shown + std::string(kafka::SecurityRemedy(shown)));
+  // After the problem: who finds no broker reachable finds why.
+  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
 }
 
 void Consumer::Impl::NoteProblem(const std::string& name, const std::string& text) {

@@ -139,6 +139,9 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     Answered();
     kafka::NoteAllowed(access());
     topic_away = false;
+    // librdkafka revokes nothing where it joins again between a question to assign and the answer: where the
+    // topic gains a partition meanwhile, or WatchOwners subscribes.
+    RevokeAll();
     log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
     for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
     opening = !pending.empty();

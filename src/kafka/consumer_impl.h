@@ -109,7 +109,7 @@ struct Consumer::Impl {
   void Revoke(std::span<const int32_t> partitions, bool lost);
   void Commit(const std::map<int32_t, int64_t>& offsets);
   void OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets, Instant sent);
-  void RevokeAll();  // at the end: what librdkafka didn't revoke was lost
+  void RevokeAll();  // what librdkafka didn't revoke was lost
   /// Hands librdkafka the assignment as it is in `workers`, every partition from its next_offset.
   void ApplyAssignment();
   /// Whether being fenced may be this member's own doing, so that it joins again.

@@ -56,6 +56,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
   Result<std::optional<int64_t>> OnAssigned(const Assignment& assignment) override {
     const std::lock_guard lock(mutex_);
     ++asked_[assignment.partition];
+    EXPECT_FALSE(next_.contains(assignment.partition)) << "assigned, and not revoked since";
     assignments_[assignment.partition] = assignment;
     if (unavailable_ > 0) {
       --unavailable_;
