@@ -13,11 +13,10 @@ MIB = 2**20
 class Seend:
     """One daemon with a fresh store on `topic`. Use with `with`; `published`: its output topic, or None."""
 
-    def __init__(self, bench, topic, *, publishing, debounce_ms=1000, partitions=4, **config):
+    def __init__(self, bench, topic, *, publishing, debounce_ms=1000, partitions=4, environment=None, **config):
         self.bench, self.topic = bench, topic
         self.contender = SeendContender("scenario", "", publishing, debounce_ms)
-        self.run = measure.fresh_run(bench, self.contender, topic, partitions=partitions, options={"config": config},
-                                     bounded=False)
+        self.run = measure.fresh_run(bench, self.contender, topic, partitions=partitions, options={"config": config, "environment": environment or {}}, bounded=False)
         self.published = self.run.output
 
     def __enter__(self):

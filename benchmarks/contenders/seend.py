@@ -72,6 +72,7 @@ class SeendContender(Contender):
     def start(self, run):
         run.directory.mkdir(parents=True, exist_ok=True)
         self.daemon = Daemon(run.directory, Topics(run.brokers), run.input, self.config(run), "seend")
+        self.daemon.environment = run.options.get("environment", {})
         self.daemon.start(ready=False)
         self.session = SeendSession(self.daemon, bool(run.output))
         return self.session

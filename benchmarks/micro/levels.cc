@@ -3,7 +3,7 @@
 // random.
 //
 //   bench_levels directory=DIR [users=166000] [days=30] [items_a_day=100] [rate=4167] [checkpoints=360]
-//                [seconds=10] [options="max_bytes_for_level_base=33554432;..."]
+//                [seconds=10] [cache_mib=64] [options="max_bytes_for_level_base=33554432;..."]
 //
 // Prints a line of key=value; the CPU is that of making the events, too. Between two checkpoints it waits for
 // compactions, as a live daemon has the time.
@@ -53,8 +53,8 @@ struct Session {
 
 class Partition {
  public:
-  Partition(const std::string& directory, const std::string& more)
-      : resources_(64 << 20, 1), rules_(std::make_shared<MergeRules>()) {
+  Partition(const std::string& directory, uint64_t cache_bytes, const std::string& more)
+      : resources_(cache_bytes, 1), rules_(std::make_shared<MergeRules>()) {
     rules_->Load({{"default", 30, {}}});
     options_ =
         RocksOptions(resources_, rocksdb::Env::Default(), rules_, std::make_shared<BackgroundErrors>(0), 0);
@@ -157,7 +157,8 @@ int main(int count, char** values) {
   if (directory.empty()) Die("directory=DIR: where the state goes; it is emptied");
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  Partition partition(directory, arguments.Text("options"));
+  Partition partition(directory, static_cast<uint64_t>(arguments.Number("cache_mib", 64)) << 20,
+                      arguments.Text("options"));
   std::vector<uint64_t> all(users);
   for (uint64_t user = 0; user < users; ++user) all[user] = user;
   const uint64_t state =

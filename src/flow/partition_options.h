@@ -35,7 +35,7 @@ struct PartitionOptions {
   uint64_t tail_bytes_max = 64 << 20;             // of each of the two tails, with the journal's rows
   std::optional<JournalPolicy> journal;
   std::chrono::milliseconds checkpoint_interval{10'000};
-  uint32_t level0_files_max = 12;
+  uint32_t level0_files_max = 16;
   // Beyond both, publication is left to marks: a second of a fast topic is many messages, and a topic of old
   // records that is read up to its end isn't behind.
   int64_t behind_lag_messages = 10'000;

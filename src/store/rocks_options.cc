@@ -27,6 +27,11 @@ rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In blocks of 4 KiB each. Whole, the index of a large file is megabytes: a small cache has no room for it,
+  // and each read would read it again (docs/PERFORMANCE.md, "Levels").
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
+  table.metadata_block_size = 4 * kKiB;
   // Most reads miss most of the level-0 files. 10 bits: 1% of them are looked into in vain.
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;

@@ -1,4 +1,4 @@
-"""Libraries that tests preload into a daemon (LD_PRELOAD), compiled from the C files of this folder."""
+"""Libraries that tests preload into a daemon (LD_PRELOAD), compiled from C files."""
 
 import os
 import pathlib
@@ -6,11 +6,11 @@ import shutil
 import subprocess
 
 
-def compiled(shim, directory):
+def compiled(shim, directory, sources=pathlib.Path(__file__).parent):
     """The library of the file of that name, in `directory`."""
     library = pathlib.Path(directory) / f"{shim}.so"
     if not library.exists():
         compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
-        source = pathlib.Path(__file__).with_name(f"{shim}.c")
+        source = sources / f"{shim}.c"
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True)
     return library

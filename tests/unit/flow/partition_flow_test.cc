@@ -263,7 +263,7 @@ TEST_F(PartitionFlowTest, AFullTailTakesNothingMoreUntilItIsFrozen) {
   ASSERT_EQ(taken, 0u);
   EXPECT_EQ(flow->intake.HeldBy(), HoldReason::kTailFull);
   EXPECT_TRUE(flow->intake.CheckpointDue());
-  level0_files = 13;
+  level0_files = 17;
   EXPECT_FALSE(flow->intake.CheckpointDue());
   EXPECT_EQ(flow->intake.HeldBy(), HoldReason::kLevel0Files);
   level0_files = 1;

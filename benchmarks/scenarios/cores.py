@@ -1,0 +1,91 @@
+"""What would stop a daemon of many cores: a topic of 64 partitions read from its start by two workers and by sixteen, by turns on the
+processors that there are. Then once with the CPU by thread, and once each with the locks counted (count_locks.c is preloaded), and the calls of futex and the switches
+between threads (perf stat)."""
+
+import collections
+import os
+import pathlib
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+
+import alone
+import paths
+from broker import Workload
+from shims import compiled
+
+EVENTS = {"futex_calls": "syscalls:sys_enter_futex", "switches": "context-switches"}
+
+
+def run(bench, settings, say):
+    s = alone.numbers(settings, users=1_000_000, events=10_000_000, partitions=64, runs=5, few=2, many=16)
+    filled = bench.warm(bench.fill(Workload("cores", s["events"], users=s["users"], partitions=s["partitions"])))
+    rows, took = [], {s["few"]: [], s["many"]: []}
+    for number in range(s["runs"]):
+        for workers in took if number % 2 == 0 else reversed(took):
+            rate, cpu_us = ingest(bench, s, filled, workers)
+            took[workers].append((rate, cpu_us))
+            rows.append({"run": number, "workers": workers, "events_per_s": rate, "cpu_us_an_event": cpu_us})
+            say(str(rows[-1]))
+    result = {key: s[key] for key in ("users", "events", "partitions", "few", "many")}
+    for what, index in (("rate", 0), ("cpu", 1)):
+        ratios = sorted(many[index] / few[index] for few, many in zip(*took.values()))
+        result |= {f"many_by_few_{what}_median": statistics.median(ratios), f"many_by_few_{what}_min": ratios[0],
+                   f"many_by_few_{what}_max": ratios[-1]}
+    threads = by_thread(bench, s, filled)
+    counts = [counted(bench, s, filled, workers) for workers in took]
+    for row in counts:
+        say(str(row))
+    return result | {"rows": rows, "threads": threads, "counts": counts}
+
+
+def ingest(bench, s, filled, workers):
+    """Events/s and microseconds of CPU an event, over what came after the first tenth."""
+    with started(bench, s, filled, workers) as daemon:
+        return alone.between(daemon.wait_applied(filled.events, 600), filled.events // 10, filled.events)
+
+
+def started(bench, s, filled, workers, environment=None):
+    return alone.Seend(bench, filled.topic, publishing=False, partitions=s["partitions"], environment=environment,
+                       input={"workers": workers})
+
+
+def by_thread(bench, s, filled):
+    """Microseconds of CPU of each event, by the name of the thread; the busiest single thread is what more cores don't help."""
+    with started(bench, s, filled, s["few"]) as daemon:
+        daemon.wait_applied(filled.events, 600)
+        used = collections.Counter()
+        for task in pathlib.Path(f"/proc/{daemon.pid()}/task").iterdir():
+            fields = (task / "stat").read_text()
+            name, numbers = fields[fields.index("(") + 1:fields.rindex(")")], fields[fields.rindex(")") + 2:].split()
+            used[name] += int(numbers[11]) + int(numbers[12])
+    second = os.sysconf("SC_CLK_TCK")
+    return [{"thread": name, "cpu_us_an_event": ticks / second / filled.events * 1e6} for name, ticks in used.most_common(6)]
+
+
+def counted(bench, s, filled, workers):
+    """For a thousand events: locks by whose code takes them, from start to end, and what the kernel did once events arrived."""
+    locks, kernel = paths.WORK / "locks.txt", paths.WORK / "perf.txt"
+    environment = {"LD_PRELOAD": str(compiled("count_locks", paths.WORK, paths.BENCHMARKS)), "SEEN_LOCKS": str(locks)}
+    row = {}
+    with started(bench, s, filled, workers, environment) as daemon:
+        while not (before := daemon.session.applied() or 0):
+            time.sleep(0.01)
+        perf = shutil.which("perf") and subprocess.Popen(
+            ["perf", "stat", "-x;", "-o", str(kernel), "-e", ",".join(EVENTS.values()), "-p", str(daemon.pid())])
+        daemon.wait_applied(filled.events, 600)
+        if perf:
+            perf.send_signal(signal.SIGINT)
+            perf.wait()
+            for what, event in EVENTS.items():
+                if counted_events := re.search(rf"^(\d+);;{event};", kernel.read_text(), re.M):
+                    row[what] = int(counted_events[1]) / (filled.events - before) * 1000
+    by_object = collections.Counter()
+    for line in locks.read_text().splitlines():
+        count, name = line.split(" ")[:2]
+        by_object[name] += int(count)
+    return {"workers": workers, "locks": by_object.total() / filled.events * 1000,
+            **{f"locks of {name}": count / filled.events * 1000 for name, count in by_object.most_common(4)}, **row}
