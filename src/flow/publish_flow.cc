@@ -8,7 +8,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kPrefetched = 12;  // ahead of the one at hand
+constexpr size_t kPrefetched = 12;  // entries ahead of the current one
 constexpr std::chrono::milliseconds kRetryAfter{500};
 constexpr std::chrono::milliseconds kRetryAfterMax{60'000};
 }  // namespace
@@ -18,6 +18,7 @@ PublishFlow::PublishFlow(std::vector<FilterPolicy> filters, size_t entries_max, 
     : filters_(std::move(filters)),
       retired_(retired),
       entries_max_(entries_max),
+      entries_wanted_(entries_max - entries_max / 8),
       reporter_(reporter),
       timers_(outlets()),
       scan_wanted_(may_have_marks && (!retired_.empty() || std::any_of(filters_.begin(), filters_.end(),
@@ -117,12 +118,13 @@ uint32_t PublishFlow::MakeDirty(Outlet outlet, const UserKey& user, Instant visi
   return number;
 }
 
-// An event's. Otherwise its timer or its acknowledgement will queue it.
+// For a user whom an event changed. If the entry is timed or in flight, its timer or its acknowledgement
+// queues it.
 void PublishFlow::MakeDirtyNow(Outlet outlet, const DirtyUser& dirty, Instant visible_at) {
   const uint32_t number = MakeDirty(outlet, dirty.user, visible_at, dirty.record_timestamp);
   PublishEntry& entry = table_[number];
   if (entry.timed || entry.in_flight) return;
-  // One that only waits for its turn in a sweep doesn't wait with its event.
+  // If the entry only waits for its turn in a sweep, the event must not wait with it.
   if (!entry.queued || (!entry.leading && entry.dirty_record == kNoRecord)) QueueAs(true, number);
 }
 
@@ -132,7 +134,7 @@ void PublishFlow::MakeDue(Outlet outlet, const UserKey& user, Instant since) {
   if (!entry.timed && !entry.in_flight) Queue(number);
 }
 
-// The next that is due; kNone: nothing is, or not within the limits.
+// Takes the next due entry. kNone: nothing is due, or not within the limits.
 uint32_t PublishFlow::TakeNext(Limits& limits) {
   if (limits.leading > 0 && !leading_.empty()) {
     --limits.leading;
@@ -155,8 +157,8 @@ uint32_t PublishFlow::TakeFront(std::deque<uint32_t>& due) {
   return number;
 }
 
-// The next of those that are due, into the group. From here on a change makes them dirty again: what is
-// rendered holds all that came before.
+// Takes the next due entries into the group. Their renderings hold all changes up to now. A change from now
+// on makes them dirty again.
 size_t PublishFlow::TakeGroup(Limits& limits) {
   size_t group = 0;
   while (group < kGroup) {
@@ -198,7 +200,7 @@ bool PublishFlow::IsSent(const Rendering& made) {
   return !made.user_id.empty() && made.origin != Origin::kPublished;
 }
 
-// A mark without state, or a snapshot that is withheld.
+// For a mark without state, or a snapshot that is withheld.
 void PublishFlow::NothingToSend(uint32_t number) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;
@@ -226,6 +228,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render&
   MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
+  LeaveSomeToMarks();
   while (!stepped.sink_full) {
     const size_t group = TakeGroup(limits);
     if (group == 0) break;
@@ -259,7 +262,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render&
       tally.probed.false_positives += probed_[i].false_positives;
       if (!IsSent(renderings_[i])) NothingToSend(numbers_[i]);
     }
-    // From the last on, so that what is put back stands as it did.
+    // Backwards, so that entries that are put back keep their order.
     for (size_t i = outgoing_.size(); i-- > 0;) {
       const auto number = static_cast<uint32_t>(outgoing_[i].ticket);
       if (outgoing_[i].queued) {
@@ -303,7 +306,8 @@ void PublishFlow::FireTimers(Instant now) {
   }
 }
 
-// What was dirty and in flight when the round began needs both renderings, unless the later one holds all.
+// An entry that was dirty and in flight when the round began needs two renderings, or one after which it is
+// clean.
 void PublishFlow::RenderingEnded(PublishEntry& entry) {
   if (entry.awaited == 0) return;
   entry.awaited = entry.unclean() ? entry.awaited - 1 : 0;
@@ -347,7 +351,8 @@ void PublishFlow::Acknowledged(std::span<const Acknowledgement> acknowledgements
   }
 }
 
-// A snapshot that is too large isn't rendered again and again: the wait doubles, until its user changes.
+// A snapshot that is too large must not be rendered again and again. The wait doubles, until its user
+// changes.
 void PublishFlow::NotDelivered(uint32_t number, Instant now, bool too_large) {
   PublishEntry& entry = table_[number];
   entry.in_flight = false;

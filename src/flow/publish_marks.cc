@@ -1,4 +1,5 @@
-// What a checkpoint is told of users whose snapshot is due, and what is done with their marks later.
+// Marks of users whose snapshot is due: which ones a checkpoint must set and clear, and what happens to them
+// later.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -9,10 +10,11 @@
 namespace seen {
 namespace {
 constexpr size_t kScanPage = 512;
-constexpr size_t kWaitingEnough = 4096;  // with so many waiting, marks can wait too
+constexpr size_t kWaitingEnough = 4096;  // if more users wait, marks wait, too
+constexpr size_t kLookedAt = 4096;       // entries that a pass may leave to marks
 }  // namespace
 
-// Users who were left to marks are in no entry.
+// Users who were left to marks have no entry that a round could wait for.
 bool PublishFlow::MayBeginRound(int64_t reaches, bool some_deferred) const {
   return reaches != kNoOffset && round_to_ == kNoOffset && !some_deferred && marks_left_ == 0 &&
          !scan_wanted_;
@@ -24,7 +26,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
   Check(collected_set_.empty() && collected_clear_.empty(), "two checkpoints of a partition at once");
   DrainChannel();
   deferred_collected_ = deferred.size();
-  // An entry of a deferred user may be clean by a snapshot that is older than the deferred change.
+  // The entry of a deferred user may be clean through a snapshot that is older than the deferred change.
   for (const UserRef& ref : deferred) {
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone || table_[found].dirty) continue;
@@ -36,6 +38,7 @@ MarkChanges PublishFlow::CollectMarks(std::vector<UserRef> deferred, std::span<c
     MakeDue(entry.outlet, ref.user, entry.sent_since);
   }
   const bool begins_round = MayBeginRound(reaches, !deferred.empty());
+  if (begins_round) round_waits_ = 0;  // of a round that was given up
   MarkChanges changes;
   changes.set = std::move(deferred);
   for (uint32_t number = 0; number < table_.end(); ++number) {
@@ -72,7 +75,8 @@ void PublishFlow::MarksCommitted() {
     clears_.erase(ref);  // the mark is newer than the acknowledgement that wanted it cleared
     const uint32_t found = table_.Find(ref);
     if (found == PublishTable::kNone) {
-      // Published meanwhile, or deferred: the scan tells these apart by publishing both; it is harmless.
+      // The user was published meanwhile, or deferred. If some were deferred, the scan publishes both, which
+      // is harmless.
       if (deferred_collected_ == 0) clears_.insert(ref);
       continue;
     }
@@ -110,7 +114,7 @@ void PublishFlow::MarksWritten(std::span<const UserRef> users) {
       ++marks_left_;
       continue;
     }
-    // What is under way may have been rendered without the change.
+    // A snapshot under way may have been rendered without the change.
     const PublishEntry& entry = table_[found];
     if (!entry.dirty) MakeDue(entry.outlet, ref.user, entry.sent_since);
     table_[found].marked = true;
@@ -132,7 +136,7 @@ void PublishFlow::HoldMarks(bool hold) {
 void PublishFlow::LetMarksGo() {
   const MutexLock lock(mutex_);
   scan_let_go_ = true;
-  next_scan_let_go_ = scan_after_.has_value();  // some of them may stand before where the scan is
+  next_scan_let_go_ = scan_after_.has_value();  // some marks may stand before the scan's place
 }
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
@@ -143,7 +147,33 @@ PublishFlow::ScanRequest PublishFlow::WantsScan() const {
 }
 
 bool PublishFlow::HasRoomFor(size_t users) const {
-  return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_max_;
+  return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_wanted_;
+}
+
+// Only a user whose mark stands in the store may lose the entry. A user without a mark waits for the next
+// checkpoint. While marks are held, a user left to one would wait for the end of a replay.
+void PublishFlow::LeaveSomeToMarks() {
+  if (marks_held_) return;
+  size_t left = std::min(kLookedAt, waiting_.size());
+  for (; left > 0 && table_.size() > entries_wanted_; --left) {
+    const uint32_t number = TakeFront(waiting_);
+    const PublishEntry& entry = table_[number];
+    if (!entry.used || !entry.queued || entry.leading) continue;  // see waiting_
+    if (entry.marked && !entry.held && !entry.timed && !entry.in_flight && !entry.retry_set) {
+      LeaveToMark(number);
+    } else {
+      waiting_.push_back(number);
+    }
+  }
+}
+
+void PublishFlow::LeaveToMark(uint32_t number) {
+  if (table_[number].awaited > 0) round_to_ = kNoOffset;  // the round's change is in no snapshot yet
+  --unclean_;
+  ++marks_left_;
+  if (scan_after_) rescan_ = true;  // the mark may stand before the place that the scan has reached
+  scan_wanted_ = true;
+  Release(number);
 }
 
 bool PublishFlow::TakesMore(size_t users) const {

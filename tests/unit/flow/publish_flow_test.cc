@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "support/fakes.h"
 
 namespace seen {
 namespace {
 using std::chrono::milliseconds;
 
-/// A sink that keeps what it is given until the test acknowledges it.
+/// A sink that keeps snapshots until the test acknowledges them.
 class HoldingSink final : public SnapshotSink {
  public:
   void TrySend(std::span<OutgoingSnapshot> snapshots) override {
@@ -39,7 +41,7 @@ class PublishFlowTest : public testing::Test {
     const DirtyUser dirty{Key(name), 1, {0}};
     flow.AddDirty({&dirty, 1}, now);
   }
-  /// What is sent at `now`, as names in order.
+  /// The users whose snapshots are sent at `now`, as names in order.
   std::string Step(size_t limit = 100, size_t waiting = 100) {
     sink.sent.clear();
     const auto render = [&](std::span<PublishFlow::Rendering> group) {
@@ -94,7 +96,7 @@ TEST_F(PublishFlowTest, PublishesTheFirstChangeAtOnceAndWhatFollowsAtTheEndOfThe
   now += kDebounce;
   EXPECT_EQ(Step(), "");
   EXPECT_EQ(flow.Outstanding(), 0u);
-  Dirty('a');  // quiet since: a leading edge again
+  Dirty('a');  // nothing changed for the debounce: a leading edge again
   EXPECT_EQ(Step(), "a");
 }
 
@@ -113,7 +115,7 @@ TEST_F(PublishFlowTest, ChangesWhileInFlightArePublishedAfterTheAcknowledgementN
   Step();
   Dirty('a');
   now += kDebounce * 3;
-  EXPECT_EQ(Step(), "");  // one at a time a user: order on the topic is the order of rendering
+  EXPECT_EQ(Step(), "");  // one at a time for each user, so that the topic has the order of rendering
   AcknowledgeAll();
   EXPECT_EQ(Step(), "a");
 }
@@ -154,10 +156,10 @@ TEST_F(PublishFlowTest, ADirtyUserAgainKeepsItsMark) {
   Step();
   (void)flow.CollectMarks({});
   flow.MarksCommitted();
-  AcknowledgeAll();  // wants the mark cleared
+  AcknowledgeAll();  // now the mark is to be cleared
   now += kDebounce;
   Step();
-  Dirty('a');  // but is unclean again before the next checkpoint
+  Dirty('a');  // but the user is unclean again before the next checkpoint
   const MarkChanges changes = flow.CollectMarks({});
   EXPECT_EQ(changes.set.size(), 1u);
   EXPECT_EQ(changes.clear.size(), 0u);
@@ -285,11 +287,97 @@ TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
   EXPECT_EQ(flow.CollectMarks({}).clear, deferred);
 }
 
+/// A thousand users may be followed.
+class CrowdedPublishFlowTest : public PublishFlowTest {
+ protected:
+  static constexpr size_t kMax = 1000;
+  CrowdedPublishFlowTest()
+      : crowded({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, kMax, reporter) {
+    crowded.Scanned({}, 1, now);
+    std::vector<DirtyUser> users;
+    for (size_t i = 0; i < kMax; ++i) users.push_back({UserKeyOf("user-" + std::to_string(i)), 1, {0}});
+    // All are published, and change within the debounce. Then each trailing edge is due.
+    crowded.AddDirty(users, now);
+    EXPECT_EQ(Sent({kMax, kMax}), kMax);
+    AcknowledgeCrowd();
+    crowded.AddDirty(users, now);
+    now += kDebounce;
+    EXPECT_EQ(Sent({0, 0}), 0u);
+    EXPECT_FALSE(crowded.HasRoom());
+  }
+  size_t Sent(PublishFlow::Limits limits) {
+    sink.sent.clear();
+    const auto render = [](std::span<PublishFlow::Rendering> group) {
+      for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
+      return Status();
+    };
+    crowded.Step(now, limits, render, sink, 0);
+    return sink.sent.size();
+  }
+  void AcknowledgeCrowd() {
+    std::vector<PublishFlow::Acknowledgement> all;
+    for (const uint64_t ticket : sink.tickets)
+      all.push_back({static_cast<uint32_t>(ticket), Delivery::kAcknowledged});
+    crowded.Acknowledged(all, now, {0});
+    sink.tickets.clear();
+  }
+  void Checkpoint(int64_t to = PublishFlow::kNoOffset) {
+    for (const UserRef& ref : crowded.CollectMarks({}, {}, to).set) marks.insert(ref);
+    crowded.MarksCommitted();
+  }
+  PublishFlow crowded;
+  std::set<UserRef> marks;
+};
+
+TEST_F(CrowdedPublishFlowTest, LeadingEdgesGetTheRoomOfUsersWhoWaitWithAMark) {
+  EXPECT_EQ(Sent({0, 0}), 0u);
+  EXPECT_FALSE(crowded.HasRoom()) << "no mark stands in the store yet";
+  Checkpoint();
+  EXPECT_EQ(Sent({0, 0}), 0u);
+  EXPECT_TRUE(crowded.HasRoom());
+  EXPECT_EQ(crowded.Outstanding(), kMax) << "all of them, by entries and by marks";
+  const DirtyUser fresh{UserKeyOf("fresh"), 1, {0}};
+  crowded.AddDirty({&fresh, 1}, now);
+  EXPECT_EQ(Sent({1, 0}), 1u);
+  AcknowledgeCrowd();
+  // The entries first, then what the marks name.
+  EXPECT_FALSE(crowded.WantsScan().wanted) << "there is no room for a page of marks";
+  size_t sent = Sent({kMax, kMax});
+  AcknowledgeCrowd();
+  now += kDebounce;
+  Sent({0, 0});
+  ASSERT_TRUE(crowded.WantsScan().wanted);
+  std::vector<Mark> page;
+  for (const UserRef& ref : marks) page.push_back({ref, {}});
+  crowded.Scanned(page, page.size() + 1, now);
+  sent += Sent({kMax, kMax});
+  EXPECT_EQ(sent, kMax) << "each once";
+  AcknowledgeCrowd();
+  EXPECT_EQ(crowded.Outstanding(), 0u);
+}
+
+TEST_F(CrowdedPublishFlowTest, ARoundThatAUserLeftIsGivenUp) {
+  Checkpoint(10);  // begins the round to 10, of all of them
+  Sent({0, 0});    // leaves some
+  Sent({kMax, kMax});
+  AcknowledgeCrowd();
+  EXPECT_EQ(crowded.PublishedTo(), PublishFlow::kNoOffset) << "some have only a mark";
+  now += kDebounce;
+  Sent({0, 0});
+  std::vector<Mark> page;
+  for (const UserRef& ref : marks) page.push_back({ref, {}});
+  crowded.Scanned(page, page.size() + 1, now);
+  Checkpoint(20);
+  Sent({kMax, kMax});
+  AcknowledgeCrowd();
+  EXPECT_EQ(crowded.PublishedTo(), 20);
+}
+
 TEST_F(PublishFlowTest, ADeferredChangeOfAPublishedUserIsPublishedAgain) {
   Dirty('a');
   Step();
   AcknowledgeAll();
-  // Within the debounce the partition fell behind: the change was left to the mark.
+  // The partition fell behind within the debounce, so the change was left to the mark.
   EXPECT_EQ(flow.CollectMarks({{0, Key('a')}}).set.size(), 1u);
   flow.MarksCommitted();
   now += kDebounce;
@@ -313,8 +401,8 @@ TEST_F(PublishFlowTest, IsPublishedUpToACheckpointOnceAllThatWereUncleanThenAreA
   AcknowledgeAll();
   EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "b isn't sent yet";
   EXPECT_EQ(Step(), "b");
-  Dirty('c');   // changed behind the checkpoint
-  COLLECT(20);  // while the round to 10 is under way
+  Dirty('c');   // changed after the checkpoint that reached 10
+  COLLECT(20);  // the round to 10 is still under way
   AcknowledgeAll();
   EXPECT_EQ(flow.PublishedTo(), 10);
   COLLECT(30);
@@ -336,7 +424,7 @@ TEST_F(PublishFlowTest, WhatChangedAgainWhileItWasOnItsWayIsAwaitedTwice) {
   EXPECT_EQ(flow.PublishedTo(), PublishFlow::kNoOffset) << "what was sent lacks the second change";
   now += kDebounce;
   EXPECT_EQ(Step(), "a");
-  Dirty('a');  // a user who changes all the time doesn't hold the others up
+  Dirty('a');  // a user who changes all the time doesn't delay the others
   AcknowledgeAll();
   EXPECT_EQ(flow.PublishedTo(), 10);
 }
