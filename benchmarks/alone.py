@@ -1,4 +1,4 @@
-"""What the scenarios share: seend started with a configuration, followed closely, and its own histograms."""
+"""What the scenarios share: they start seend with a configuration, follow it closely, and read its own histograms."""
 
 import re
 import time
@@ -29,7 +29,7 @@ class Seend:
             self.bench.drop(self.published)
 
     def again(self):
-        """After kill9."""
+        """Starts the daemon again after kill9."""
         self.session = self.contender.start(self.run)
 
     def http(self):
@@ -48,11 +48,11 @@ class Seend:
         return self.session.processes["seend"].pid
 
     def written_bytes(self):
-        """What it sent to the disk, and what its cache took back (files deleted before they were written)."""
+        """Bytes that the daemon sent to the disk, including files that were deleted before the page cache wrote them."""
         return self._io("write_bytes")
 
     def read_bytes(self):
-        """What came from the disk for it."""
+        """Bytes that the disk delivered for the daemon."""
         return self._io("read_bytes")
 
     def _io(self, name):
@@ -68,7 +68,7 @@ class Seend:
         return counts
 
     def wait_applied(self, records, timeout_s, watch=None):
-        """Until `records` are visible: [(time, applied, cpu)] on the way; `watch(now)` is called at each look."""
+        """Waits until `records` are visible. Returns [(time, applied, cpu)] on the way, and calls `watch(now)` each time."""
         seen, begun = [], time.monotonic()
         while True:
             applied, now = self.session.applied() or 0, time.monotonic()
@@ -91,7 +91,7 @@ class Seend:
 
 
 def between(seen, low, high):
-    """(rate, CPU us an event) from the first look at `low` applied or more to the first at `high`."""
+    """(rate, CPU us an event) from the first sample with `low` or more applied to the first with `high` or more."""
     start = next(look for look in seen if look[1] >= low and look[1] > 0)
     end = next(look for look in seen if look[1] >= high)
     records = max(1, end[1] - start[1])
@@ -99,7 +99,7 @@ def between(seen, low, high):
 
 
 def longest_wait_s(seen):
-    """The longest time without anything applied."""
+    """The longest time in which nothing was applied."""
     longest, since, before = 0.0, seen[0][0], 0
     for now, applied, _ in seen:
         if applied > before or applied == 0:
@@ -109,7 +109,7 @@ def longest_wait_s(seen):
 
 
 def percentile_ms(before, after, share):
-    """Of what was counted in between; within a bucket evenly."""
+    """The percentile of what was counted between `before` and `after`. Assumes an even spread within a bucket."""
     counts = sorted((bound, count - before.get(bound, 0)) for bound, count in after.items())
     if not counts or counts[-1][1] <= 0:
         return None

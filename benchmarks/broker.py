@@ -1,4 +1,4 @@
-"""The one Kafka of all contenders: Apache's, with the JVM options of its own start script; its topics and fillers."""
+"""The one Kafka of all contenders: Apache's, with the JVM options of its own start script. Also fills its topics."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from kafka_broker import Kafka
 from places import BUILD, SEENCTL
 from topics import Topics
 
-# As bin/kafka-server-start.sh has them.
+# The options of bin/kafka-server-start.sh.
 JVM = ["-Xmx1g", "-Xms1g", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
        "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"]
 DAY_S = 86_400
@@ -39,7 +39,7 @@ class BenchKafka(Kafka):
 
 
 class Workload:
-    """A profile of events: what seenctl generate is told, and the topic it fills."""
+    """A profile of events: the arguments of seenctl generate, and the topic that it fills."""
 
     def __init__(self, name, events, *, users=1_000_000, batch=1, partitions=4, days=0, more=()):
         self.name, self.events, self.users, self.batch = name, events, users, batch
@@ -53,7 +53,7 @@ class Workload:
 
 
 class Bench:
-    """The broker and what was filled into it. Use with `with`."""
+    """The broker and its filled topics. Use with `with`."""
 
     def __init__(self, fresh=False):
         self.topics_file = paths.WORK / "topics.json"
@@ -87,7 +87,7 @@ class Bench:
         return name
 
     def output_topic(self, name, partitions=4):
-        """Compacted, but not while it is read back to see when what was published."""
+        """A compacted topic. It isn't compacted while the benchmark reads back when each record was published."""
         return self.scratch_topic(name, partitions, cleanup_policy="compact", message_timestamp_type="LogAppendTime",
                                   min_compaction_lag_ms=3_600_000)
 
@@ -98,7 +98,7 @@ class Bench:
                 self.topics.delete(topic)
 
     def fill(self, workload):
-        """Fills the workload's topic unless today's run has; its real figures are in workload.figures."""
+        """Fills the workload's topic, unless a run filled it within a day. workload.figures gets the real figures."""
         known = json.loads(self.topics_file.read_text()) if self.topics_file.exists() else {}
         figures = known.get(workload.topic)
         there = self.topics.partitions(workload.topic)
@@ -114,7 +114,8 @@ class Bench:
         return workload
 
     def warm(self, workload, times=3):
-        """The broker's code compiled and its files in memory before anybody is measured: the topic is read some times."""
+        """Reads the topic some times before the measurement, so that the broker's code is compiled and its files are in
+        memory."""
         for _ in range(times if LIMIT.exists() else 0):
             subprocess.run([str(LIMIT), f"brokers={self.brokers}", f"input={workload.topic}",
                             f"partitions={workload.partitions}"], stdout=subprocess.DEVNULL, check=True, timeout=120)
@@ -125,7 +126,7 @@ class Bench:
 
 
 class Generator:
-    """seenctl generate, under way."""
+    """A running seenctl generate."""
 
     def __init__(self, brokers, topic, arguments):
         self.process = subprocess.Popen(

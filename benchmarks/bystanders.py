@@ -1,4 +1,4 @@
-"""What else ran on the machine during a measurement: figures taken beside a build or a noisy neighbour mean little."""
+"""What else ran on the machine during a measurement. Figures taken beside a build or a noisy neighbour mean little."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ QUIET_CORES = 0.3
 
 
 class Bystanders:
-    """From its making to `cores()`. `ours`: callables that give CPU seconds of what belongs to the measurement."""
+    """Counts from construction to `cores()`. `ours`: callables that give the CPU seconds of the measurement's own programs."""
 
     def __init__(self, *ours):
         self.ours = [lambda: cpu_s(os.getpid()), *ours]
@@ -22,7 +22,7 @@ class Bystanders:
         return user + nice + system + irq + soft - sum(cpu() for cpu in self.ours), steal
 
     def cores(self):
-        """Cores that other programs had, and that the hypervisor gave to others."""
+        """(cores that other programs used, cores that the hypervisor gave to other machines)."""
         took = max(1e-3, time.monotonic() - self.begun)
         return tuple((now - before) / took for now, before in zip(self._figures(), self.before))
 

@@ -1,4 +1,4 @@
-"""A control group (version 1 or 2) that bounds a process's memory with the page cache that its files take."""
+"""A control group (version 1 or 2) that bounds a process's memory, including the page cache of its files."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
 class Cgroup:
-    """Use with `with`. `add` a process before it reads its files: who reads a page first pays for it."""
+    """Use with `with`. `add` a process before it reads its files: a page counts for the group that reads it first."""
 
     def __init__(self, name, memory_mib):
         self.version = 2 if (ROOT / "cgroup.controllers").exists() else 1
@@ -24,7 +24,7 @@ class Cgroup:
         return self
 
     def __exit__(self, *_):
-        for _ in range(100):  # a process that has just ended may still be in it
+        for _ in range(100):  # a process that has just ended may still be in the group
             try:
                 return self.folder.rmdir()
             except OSError:
@@ -35,7 +35,7 @@ class Cgroup:
 
 
 def forget_pages(directory):
-    """The page cache has nothing of these files: the next reader gets them from the disk."""
+    """Drops these files from the page cache, so that the next reader gets them from the disk."""
     os.sync()
     for folder, _, files in os.walk(directory):
         for name in files:

@@ -1,4 +1,4 @@
-"""Bar charts as plain SVG, readable on light and dark pages."""
+"""Bar charts and curves as plain SVG, readable on light and dark pages."""
 
 from html import escape
 
@@ -13,7 +13,7 @@ text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#3d4551
 
 
 def bars(title, note, rows):
-    """`rows`: (label, kind, value, text, value behind it or None); kind: ours, theirs or limit. Longer is more."""
+    """`rows`: (label, kind, value, text, value of the bar behind it or None). `kind`: ours, theirs or limit."""
     most = max([max(value or 0, behind or 0) for _, _, value, _, behind in rows] + [1e-9])
     room = WIDTH - LABEL - 150
     height = TOP + ROW * len(rows) + 12
@@ -33,7 +33,7 @@ def bars(title, note, rows):
 
 
 def lines(title, note, points, unit, x_unit):
-    """One curve of (x, y), from zero."""
+    """One curve of points (x, y). Both axes begin at zero."""
     height, left, bottom = 260, 70, 40
     x_most, y_most = max(x for x, _ in points) or 1, max(y for _, y in points) * 1.15 or 1
     room, rise = WIDTH - left - 20, height - TOP - bottom

@@ -1,5 +1,5 @@
-// Counts the locks that a process takes, by the name of the thread and the object whose code asks for the lock. Preloaded
-// (LD_PRELOAD): as the process ends, lines "locks object address thread" are written to the file SEEN_LOCKS.
+// Counts the locks that a process takes, by the name of the thread and by the object whose code takes the lock. Load it with
+// LD_PRELOAD. When the process ends, it writes lines "locks object address thread" to the file SEEN_LOCKS.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define THREADS 512
 #define SITES 128
 
-// Of one thread; the last place is for what finds none.
+// One entry for each thread. The last site takes the locks that find no other site.
 static struct {
   char name[16];
   unsigned long locks;

@@ -1,4 +1,4 @@
-"""Event-to-published, joined afterwards from the two topics: what any reader outside would have seen."""
+"""Event to published, joined afterwards from the two topics, as any reader outside would have seen it."""
 
 import bisect
 
@@ -16,7 +16,7 @@ def percentiles(values_ms):
 
 
 def published(topics, output, covered, begins=None):
-    """{user: ([offset held], [append time, ms])} in order of publication, and how many records there are."""
+    """{user: ([offset held], [append time, ms])} in the order of publication, and the number of records."""
     by_user, count = {}, 0
     for message in each_message(topics, output, begins=begins):
         count += 1
@@ -25,15 +25,16 @@ def published(topics, output, covered, begins=None):
         _, offset = covered(message)
         held, at = by_user.setdefault(message.key(), ([], []))
         if held and offset < held[-1]:
-            offset = held[-1]  # sent again after a restart: holds no less for a reader who keeps the last
+            offset = held[-1]  # sent again after a restart: a reader already had the newer one
         held.append(offset)
         at.append(message.timestamp()[1])
     return by_user, count
 
 
 def join(topics, topic, output, covered, from_ms, until_ms, quiet_ms=QUIET_MS, begins=(None, None)):
-    """Of events produced in [from_ms, until_ms): all; and `leading`, whose user had no event for quiet_ms before. `begins`: offsets by
-    partition from which the two topics are read; of before from_ms - quiet_ms."""
+    """Percentiles of the events produced in [from_ms, until_ms): of all, and of `leading` ones, whose user had no event in the
+    quiet_ms before. `begins`: for each topic, offsets by partition to read from. The offsets must be from before
+    from_ms - quiet_ms."""
     by_user, records = published(topics, output, covered, begins[1])
     everything, leading, unpublished, last = [], [], 0, {}
     for message in each_message(topics, topic, begins=begins[0]):

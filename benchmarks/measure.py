@@ -12,22 +12,22 @@ from places import now_ms
 
 POLL_S = 0.02
 SAMPLE = "sample-users.txt"
-WARM_SHARE = 0.4  # of the topic: by then a JVM has compiled what it will
+WARM_SHARE = 0.4  # share of the topic after which a JVM has compiled its code
 
 
 def fresh_run(bench, contender, topic, **more):
     name = bench.name(contender.name)
     directory = paths.WORK / "run" / name
-    shutil.rmtree(paths.WORK / "run", ignore_errors=True)  # of the contender before
+    shutil.rmtree(paths.WORK / "run", ignore_errors=True)  # the previous contender's
     directory.mkdir(parents=True)
     output = bench.output_topic(contender.output_name(name)) if contender.publishes else None
     return Run(brokers=bench.brokers, input=topic, group=name, directory=directory, output=output, **more)
 
 
 def follow(session, records, timeout_s, every_s=POLL_S, started=None):
-    """Polls until `records` are applied and published. What was seen on the way:
-    first (time, applied, cpu): the first sight of anything applied; warm: the same of two fifths of it; applied_at: time
-    when all was."""
+    """Polls until `records` are applied and published. Returns, among others:
+    first: (time, applied, cpu) when anything was applied; warm: the same when two fifths of the records were applied;
+    applied_at: the time when all were applied."""
     begun = time.monotonic() if started is None else started
     first, warm, applied_at = None, None, None
     while True:
@@ -50,7 +50,7 @@ def follow(session, records, timeout_s, every_s=POLL_S, started=None):
 
 
 def ingest(bench, contender, workload, closely):
-    """From an empty state to the end of the topic. `closely`: of several runs, the one whose answers and state are looked at."""
+    """From an empty state to the end of the topic. `closely`: also looks at answers and state, which one of several runs does."""
     oracle = None
     run = fresh_run(bench, contender, workload.topic)
     if closely and not contender.limit:
@@ -65,7 +65,7 @@ def ingest(bench, contender, workload, closely):
         others -= session.cpu_s() / max(1e-3, time.monotonic() - bystanders.begun)
         began, before, cpu_before = seen["first"]
         records, seconds = workload.events - before, max(seen["ended"] - began, 1e-3)
-        if records < workload.events / 2:  # too quick to be seen beginning
+        if records < workload.events / 2:  # too quick: the first sample came late
             records, seconds, cpu_before = workload.events, seen["ended"] - seen["begun"], 0
         warm_at, warm, cpu_warm = seen["warm"]
         warm_records = workload.events - warm
@@ -101,12 +101,12 @@ def wait_ready(session, timeout_s=120):
 
 
 def live_arguments(rate, users=1_000_000):
-    """As many sessions as events a second: whoever is there is shown an item a second."""
+    """As many sessions as events a second, so that each user in session is shown an item a second."""
     return ["--users", users, "--rate", rate, "--sessions", rate]
 
 
 def latency(bench, contender, rate, seconds, warm_s=10):
-    """Event-to-published at a steady rate, after `warm_s` of the same."""
+    """Event to published at a steady rate, after `warm_s` seconds at the same rate."""
     topic = bench.scratch_topic(bench.name("live"))
     bystanders = Bystanders(bench.cpu_s)
     run = fresh_run(bench, contender, topic, bounded=False)
@@ -138,7 +138,7 @@ def latency(bench, contender, rate, seconds, warm_s=10):
 
 
 def caught_up_s(bench, session, topic, since, timeout_s, settle_s=0.3):
-    """Seconds from `since` until everything is applied that was in the topic `settle_s` before."""
+    """Seconds from `since` until all events are applied that were in the topic `settle_s` earlier. None: timed out."""
     ends = []
     while True:
         session.check_alive()
@@ -153,7 +153,7 @@ def caught_up_s(bench, session, topic, since, timeout_s, settle_s=0.3):
 
 
 def restart(bench, contender, rate=20_000, loaded=1_000_000, before_s=12):
-    """kill -9 at a live rate, over the state of `loaded` events; started again at once."""
+    """kill -9 at a live rate, with the state of `loaded` events. The contender is started again at once."""
     topic = bench.scratch_topic(bench.name("restart"))
     bench.generate(topic, "--users", 1_000_000, "--events", loaded).result()
     run = fresh_run(bench, contender, topic, bounded=False)

@@ -1,4 +1,4 @@
-"""The exact oracle on a sample: every item of 1,000 users as the topic itself has them, and the check against it."""
+"""The exact oracle on a sample: every item that the topic has of 1,000 users, and the check of answers against them."""
 
 import json
 import random
@@ -15,7 +15,7 @@ STRANGERS = 200  # items never shown, asked of each user
 
 
 def each_message(topics, topic, batch=10_000, begins=None):
-    """Every record that is there now, a partition's in order. `begins`: {partition: offset} to read from."""
+    """Every record that is in the topic now, in order within a partition. `begins`: {partition: offset} to read from."""
     ends = {p: end for p, (low, end) in topics.ends(topic).items() if end > low}
     consumer = Consumer({"bootstrap.servers": topics.bootstrap, "group.id": "bench-oracle",
                          "enable.auto.commit": False, "enable.partition.eof": True,
@@ -48,7 +48,7 @@ def items_of(event):
 
 
 def sample(bench, workload, users=USERS):
-    """{user: [item ids]} of users chosen evenly among those who occur. Kept beside the topic."""
+    """{user: [item ids]} of users chosen evenly among those in the topic. The result is kept in a file for this topic."""
     cache = paths.WORK / f"oracle-{workload.topic}.json"
     at = workload.figures["at"]
     if cache.exists():

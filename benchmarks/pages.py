@@ -1,4 +1,4 @@
-"""Tables, and the generated parts of a page: what stands between markers is replaced, the rest is written by hand and stays."""
+"""Tables, and the generated parts of a page. Text between markers is replaced. The rest is written by hand and stays."""
 
 import re
 import textwrap
@@ -17,7 +17,7 @@ def between_markers(page, name, text):
 
 
 def wrapped(text):
-    """Its paragraphs of prose at 100 columns; tables, pictures, headings, lists and code as they are."""
+    """The text with paragraphs of prose wrapped at 100 columns. Tables, pictures, headings, lists and code stay as they are."""
     def wrap(block):
         is_prose = not re.search(r"(?m)^ *(\||!\[|#|[-*] |\d+\. |```|<)", block)
         if not is_prose or max(map(len, block.splitlines()), default=0) <= 100:

@@ -1,4 +1,4 @@
-"""Where things are. Import it before anything of tests/system, whose helpers are used here too."""
+"""Paths of the benchmarks. Import this module before any helper of tests/system."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""docs/PERFORMANCE.md and its charts from results.json. What stands outside of the markers is written by hand."""
+"""Writes docs/PERFORMANCE.md and its charts from results.json. Text outside of the markers is written by hand."""
 
 import re
 import statistics
@@ -34,7 +34,7 @@ def median(values):
 
 
 def spread(values, text):
-    """The median, and the range where there are several."""
+    """The median, and the range if there are several values."""
     values = [value for value in values if value is not None]
     if not values:
         return ""
@@ -60,7 +60,7 @@ def ordered(known):
 
 
 def runs_of(entry, profile):
-    """Those that had the machine for themselves, if any had."""
+    """The runs that had the machine for themselves. If there are none, all runs."""
     runs = entry.get("ingest", {}).get(profile, {}).get("runs", [])
     return [run for run in runs if quiet(run)] or runs
 
@@ -95,7 +95,7 @@ def ingest_table(known, profile):
 
 
 def processes(run):
-    """Where there are several, what each took."""
+    """If there are several processes, the CPU of each."""
     parts = run["cpu_by_process"]
     return "" if len(parts) < 2 else ": " + ", ".join(
         f"{name} {seconds / run['records'] * 1e6:.2f}" for name, seconds in parts.items())
@@ -146,7 +146,7 @@ def kind(name, entry):
 
 
 def draw(known):
-    """Writes the charts there are figures for; the Markdown that shows them."""
+    """Writes the charts for which there are figures. Returns the Markdown that shows them."""
     shown = []
 
     def add(name, title, note, value, text, behind=lambda entry: None):
@@ -225,7 +225,7 @@ def side_by_side(all_results):
 
 
 def scenarios_text(page, scenarios):
-    """What isn't measured on this machine stays as the page has it."""
+    """The scenarios' part. A scenario without results on this machine stays as the page has it."""
     before = re.search(r"<!-- generated: scenarios -->(.*?)<!-- end -->", page, re.S)
     texts = {text.split("\n")[0]: f"### {text.strip()}" for text in re.split(r"^### ", before[1], flags=re.M)[1:]} if before else {}
     texts.update({name: scenario_text(name, entry) for name, entry in scenarios.items()})
@@ -251,7 +251,7 @@ def scenario_text(name, entry):
 
 
 def measured(entry):
-    """When, of what and on what; empty where the results don't say."""
+    """The day, commit and machine of the measurement. Empty if the results don't have them."""
     machine = entry.get("machine")
     if not machine:
         return ""

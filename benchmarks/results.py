@@ -1,4 +1,4 @@
-"""build/bench/results.json: everything measured, by contender and part, so that it can be measured piece by piece."""
+"""build/bench/results.json: all results by contender and part, so that each part can be measured alone."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def put(path, value):
 
 
 def commit():
-    """The short name of what is measured; + where files have changed since."""
+    """The short name of the measured commit. A + follows if files have changed since."""
     def git(*words):
         return subprocess.run(["git", "-C", str(paths.ROOT), *words], capture_output=True, text=True).stdout.strip()
     name = git("rev-parse", "--short", "HEAD")

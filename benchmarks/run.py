@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Contenders side by side on one Kafka topic; `make bench` builds what it needs and calls it.
+"""Runs contenders side by side on one Kafka topic. `make bench` builds what this program needs and calls it.
 
     benchmarks/run.py                            all contenders, all measurements: an hour and more
-    benchmarks/run.py --only seend,redis         some; results are merged into build/bench/results.json
+    benchmarks/run.py --only seend,redis         some contenders; results are merged into build/bench/results.json
     benchmarks/run.py --measure ingest --runs 5  some measurements (ingest, latency, restart)
-    benchmarks/run.py --smoke                    20,000 events through everything that is installed, judged
+    benchmarks/run.py --smoke                    20,000 events through all installed contenders; checks their answers
     benchmarks/run.py --scenario backlog         one of benchmarks/scenarios, of seend alone
-    benchmarks/run.py --report                   docs/PERFORMANCE.md from the results, nothing is run
+    benchmarks/run.py --report                   writes docs/PERFORMANCE.md from the results, without a run
 """
 
 import argparse
@@ -114,7 +114,7 @@ def side_by_side(bench, options):
 
 
 def smoke(bench, options):
-    """Does every contender run, and are its answers right?"""
+    """Checks that every contender runs and that its answers are right."""
     Contender.settle_s = 0
     wrong = side_by_side(bench, options)
     for name, entry in results.load()["contenders"].items():
@@ -165,7 +165,7 @@ def main():
     if options.list:
         print("\n".join(f"{c.name:20} {c.title}" for c in all_contenders()))
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that all started programs are ended
     with Bench(options.fresh) as bench:
         if options.scenario:
             options.scenario = options.scenario.replace("-", "_")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job on one machine: seend with an embedded broker, real exposures, a live stream, and what comes of them,
-# checked. `make demo` builds first. KEEP=1 leaves seend running. BUILD=DIR: binaries from elsewhere.
+# Shows the main job on one machine: seend with an embedded broker, real exposures and a live stream. Checks the results.
+# `make demo` builds first. KEEP=1 leaves seend running. BUILD=DIR takes the binaries from DIR.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
@@ -38,8 +38,8 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-rm -f "$log"  # an earlier run's says "started" until this one has opened it
-# 8080 if nobody listens there, else the next: seend says at once when it can't have a port.
+rm -f "$log"  # the log of an earlier run would say "started" until seend opens it again
+# Takes the first port on which nobody listens: seend ends at once if it can't have the port.
 for port in 8080 8081 8082 8083 8088 8888 18080 18081 28080 0; do
   "$build/seend" --config "$config" --embedded-kafka --set "http.listen=127.0.0.1:$port" \
     --set "store.directory=$store" >"$log" 2>&1 &
@@ -68,6 +68,6 @@ if [ -z "$seend" ]; then
 fi
 port=$(sed -n 's/.*seend started.* port=\([0-9]*\).*/\1/p' "$log" | head -n 1)
 
-# It waits until /readyz is green.
+# seenctl demo waits until /readyz is green.
 "$build/seenctl" demo --http "http://127.0.0.1:$port" --example examples/open_bandit_exposures.jsonl.gz \
   --items-topic items

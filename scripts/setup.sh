@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing to build (--build), also to test (--test, the default), also to check (--check) or also to
-# benchmark (--bench) on Debian 12 and 13 and Ubuntu 24.04; does nothing, and asks for no rights, when nothing is missing.
+# Installs the missing packages on Debian 12 and 13 and Ubuntu 24.04: those to build (--build), to build and test (--test,
+# the default), to build, test and check (--check), or to build, test and benchmark (--bench). If no package is missing, it
+# installs none and needs no rights.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -12,8 +13,8 @@ case "${1:---test}" in
   *) echo "usage: scripts/setup.sh [--build | --test | --check | --bench]" >&2; exit 2 ;;
 esac
 
-# What comes from PyPI has pinned versions, so that every distribution behaves alike. Each list has an environment of its
-# own in build/, which is made again when the list changes.
+# Packages from PyPI have pinned versions, so that every distribution behaves alike. Each list has its own environment in
+# build/. The script makes an environment again when its list changes.
 python_tools() {
   local tools=../build/$1 pins=packages/$2
   if cmp -s "$pins" "$tools/pins.txt"; then return; fi
@@ -68,8 +69,8 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-# Packages that bring a service (prometheus, redis-server) must not start it: only their programs are wanted. policy-rc.d is
-# Debian's way to say so; one that is already there is left alone.
+# Packages with a service (prometheus, redis-server) must not start it: we need only their programs. Debian asks policy-rc.d
+# whether a service may start. The script keeps a policy-rc.d that already exists.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
@@ -87,7 +88,7 @@ if ! "${apt[@]}" install -y -qq --no-install-recommends "${missing[@]}" </dev/nu
   exit 1
 fi
 
-# Nor should the service start with the next boot.
+# The service must not start with the next boot either.
 for service in prometheus redis-server; do
   if [[ " ${missing[*]} " == *" $service "* ]]; then
     "${as_root[@]}" rm -f "/etc/systemd/system/multi-user.target.wants/$service.service"

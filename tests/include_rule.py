@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
+"""Checks the order of the rooms in src: includes go downward only, third-party headers stay in their rooms.
 
-The rooms stand in LEVELS, from the ground up. Rooms of one level don't include each other.
+LEVELS lists the rooms from the bottom up. Rooms of one level don't include each other.
 
     include_rule.py [--self-test] [SRC]
-    include_rule.py --transitive [SRC]     how many project headers each header includes, itself or by others: the most first
+    include_rule.py --transitive [SRC]     how many project headers each header includes, directly or not: the most first
 """
 
 import pathlib
@@ -30,7 +30,7 @@ LEVELS = [
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ANY = set(LEVEL_OF)
 
-# First part of a third-party include -> the rooms it may stand in. What only a .cc may include is named below.
+# First part of a third-party include -> the rooms that may include it. Headers that only a .cc may include follow below.
 THIRD_PARTY = {
     "librdkafka": {"kafka"},
     "rocksdb": {"rocks", "store", "item_store"},
@@ -78,7 +78,7 @@ def complaint(room, is_header, bracket, target):
 
 
 def check(src):
-    """(number of files looked at, complaints as `file:line: include: reason`)."""
+    """(number of files read, complaints as `file:line: include: reason`)"""
     files, complaints = 0, []
     for path in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
         files += 1
@@ -96,7 +96,7 @@ def check(src):
 
 
 def transitive(src):
-    """(number of other project headers, header) of each header, the most first."""
+    """[(number of other project headers that it includes, header)], the most first."""
     includes = {}
     for path in src.rglob("*.h"):
         text = path.read_text(encoding="utf-8")
@@ -133,7 +133,7 @@ BAD = {
 
 
 def self_test():
-    """Every kind of violation is caught in a tree that is otherwise clean; returns what was missed."""
+    """Puts each kind of violation into a clean tree. Returns the violations that the check missed."""
     missed = []
     for name, extra in [("clean", None), *BAD.items()]:
         with tempfile.TemporaryDirectory() as folder:

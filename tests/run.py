@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Runs the tests and closes with one line: `N passed, N failed` (and `, N skipped`). Standard library only.
+"""Runs the tests and ends with one line: `N passed, N failed` (and `, N skipped`). Uses the standard library only.
 
     tests/run.py                       what `make test` runs
     tests/run.py check                 what `make check` runs
-    tests/run.py test check            both beside each other
+    tests/run.py test check            both at the same time
     tests/run.py unit simulation       some parts
     tests/run.py unit -k Delta         only tests whose name contains `Delta`
 
 The parts of test: {test}. The parts of check: {check}.
-A part that needs a build waits for it, and the others run meanwhile. What passes leaves its output in build/test-logs,
-what fails prints it. A table shows the time of each part. The exit status is 0 only if something ran and nothing failed.
+A part that needs a build waits for it, and the others run meanwhile. A part that passes writes its output to
+build/test-logs. A part that fails also prints the end of it. A table shows the time of each part. The exit status is 0
+only if something ran and nothing failed.
 """
 
 import argparse
@@ -30,7 +31,7 @@ ALL = [part for parts in PARTS.values() for part in parts]
 
 
 def tasks_of(chosen, words, builds):
-    """All tasks, those that others wait for first."""
+    """All tasks. A task comes after those that it waits for."""
     tasks, built = [], {}
     before = []  # one build after another: each uses all processors
 

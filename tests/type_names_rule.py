@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds that each type of src has a name of its own: two types of one namespace never share a name.
+"""Checks that each type of src has a name of its own: two types of one namespace never share a name.
 
-The compiler doesn't notice two of them in files that never meet; the linker then takes the functions of either.
+The compiler doesn't notice two such types if no source includes both. The linker then takes the functions of either.
 A type of an unnamed namespace may share its name with such a type of another file, but not with a type that
 all files can see. Usage: type_names_rule.py [--self-test] [SRC]
 """
@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-# What is no code: comments, strings, characters, preprocessor lines with those that continue them.
+# Text that isn't code: comments, strings, characters, and preprocessor lines with their continuation lines.
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\''
     r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.DOTALL | re.MULTILINE)
@@ -33,7 +33,7 @@ def name_of(head):
     if not head or head[0] not in KEYS:
         return None
     rest = [token for token in head[1:] if token not in ("class", "struct")]
-    while rest[:1] == ["["] or rest[1:2] == ["("]:  # attributes; alignas, a macro of an attribute
+    while rest[:1] == ["["] or rest[1:2] == ["("]:  # [[attributes]]; alignas or a macro, with arguments
         depth = at = 0
         for at, token in enumerate(rest):
             depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(token, 0)
@@ -42,7 +42,7 @@ def name_of(head):
         rest = rest[at + 1:]
     if not rest or not re.match(r"[A-Za-z_]", rest[0]):
         return None
-    if rest[1:2] in (["::"], ["<"]):  # of another type; a specialisation
+    if rest[1:2] in (["::"], ["<"]):  # a member of another type; a specialisation
         return None
     return rest[0]
 
@@ -50,7 +50,7 @@ def name_of(head):
 def types_in(text):
     """(namespace, name, line) of each type defined in a namespace, not within another type or function."""
     text = NOT_CODE.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
-    scopes, head, found = [], [], []  # a scope: the name of a namespace, or None
+    scopes, head, found = [], [], []  # a scope: the name of a namespace; None: not a namespace
     for match in TOKEN.finditer(text):
         token = match[0]
         if token == "{":
@@ -76,7 +76,7 @@ def types_in(text):
 
 
 def check(src):
-    """(number of types, complaints)."""
+    """(number of types, complaints)"""
     shared, local = collections.defaultdict(list), collections.defaultdict(list)
     types = 0
     for path in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
@@ -111,7 +111,7 @@ BAD = {
 
 
 def self_test():
-    """Every kind of violation is caught in a tree that is otherwise clean; returns what was missed."""
+    """Puts each kind of violation into a clean tree. Returns the violations that the check missed."""
     missed = []
     for name, extra in [("clean", None), *BAD.items()]:
         with tempfile.TemporaryDirectory() as folder:

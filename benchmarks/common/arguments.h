@@ -1,5 +1,5 @@
 #pragma once
-// `key=value` arguments, as benchmarks/run.py hands them to every contender.
+// `key=value` arguments, as benchmarks/run.py gives them to each contender.
 
 #include <cstdint>
 #include <map>
@@ -9,7 +9,7 @@ namespace seen::bench {
 
 class Arguments {
  public:
-  /// Ends the program with a message where an argument isn't key=value.
+  /// Ends the program with a message if an argument isn't key=value.
   Arguments(int count, char** values);
 
   std::string Text(const std::string& key, const std::string& otherwise = "") const;

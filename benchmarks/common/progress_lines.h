@@ -1,6 +1,6 @@
 #pragma once
-// What benchmarks/run.py reads from a contender's standard output: `progress EVENTS OFFSET,OFFSET,...` all
-// the while and `done EVENTS` at the end.
+// The lines that benchmarks/run.py reads from a contender's standard output: `progress EVENTS
+// OFFSET,OFFSET,...` again and again, and `done EVENTS` at the end.
 
 #include <atomic>
 #include <thread>
@@ -9,7 +9,7 @@
 
 namespace seen::bench {
 
-/// Prints every 20 ms from a thread of its own; Finish (or the destructor) prints the last lines.
+/// Prints every 20 ms from its own thread. Finish (or the destructor) prints the last lines.
 class ProgressLines {
  public:
   explicit ProgressLines(const TopicReader& reader);

@@ -68,8 +68,8 @@ TopicReader::~TopicReader() {
   rd_kafka_destroy(client_);
 }
 
-// Before 2.2 a broker thread that found its queue full looks again after up to a second, unless a request
-// wakes it.
+// Before librdkafka 2.2, a broker thread that finds its queue full waits for up to a second, unless a request
+// wakes the thread.
 void TopicReader::WakeFetchers() {
   while (!stopping_) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

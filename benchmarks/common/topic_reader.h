@@ -1,6 +1,6 @@
 #pragma once
-// A bare librdkafka consumer of all partitions of a topic: no group, no commits, partitions spread over
-// queues.
+// A bare librdkafka consumer of all partitions of a topic. It has no group and no commits. The partitions are
+// spread over queues.
 
 #include <librdkafka/rdkafka.h>
 
@@ -21,27 +21,27 @@ class TopicReader {
     std::string topic;
     int partitions = 4;
     int queues = 1;               // partition p goes to queue p % queues; one thread reads a queue
-    bool bounded = true;          // up to the end offsets of now
+    bool bounded = true;          // read up to the present end offsets
     std::vector<int64_t> start;   // by partition; empty: from 0
     int64_t queued_messages = 0;  // queued.min.messages; 0: 100,000
     int64_t queued_kbytes = 0;    // queued.max.messages.kbytes a partition; 0: 65,536
-    std::map<std::string, std::string> client;  // more of librdkafka's properties
+    std::map<std::string, std::string> client;  // more properties of librdkafka
   };
 
-  /// Ends the program where the broker can't be asked.
+  /// Ends the program if the broker gives no answer.
   explicit TopicReader(const Options& options);
   ~TopicReader();
 
-  /// Takes what there is for `queue`, waiting up to `timeout_ms` for the first. The messages are the caller's
-  /// to destroy; errors are taken out (and end the program where they can't heal).
+  /// Takes the messages of `queue`. Waits up to `timeout_ms` for the first. The caller destroys the messages.
+  /// Errors are taken out. An error that can't heal ends the program.
   size_t Take(int queue, int timeout_ms, std::vector<rd_kafka_message_t*>& messages);
 
-  /// The records of the messages up to here are done. Any thread, but one at a time a partition.
+  /// The records below `next_offset` are done. Any thread, but only one at a time for a partition.
   void Applied(int32_t partition, int64_t next_offset, uint64_t events);
 
-  bool done(int queue) const;  // bounded, and all of the queue's partitions were applied to their ends
+  bool done(int queue) const;  // bounded, and the queue's partitions are applied to their ends
   uint64_t events() const;
-  std::vector<int64_t> next_offsets() const;  // by partition; -1: nothing yet
+  std::vector<int64_t> next_offsets() const;  // by partition; -1: none yet
 
  private:
   struct Partition {

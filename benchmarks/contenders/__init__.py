@@ -1,4 +1,4 @@
-"""All contenders, in the order of the table. A module that isn't there or doesn't load is a row that says so."""
+"""All contenders, in the order of the table. A module that is missing or doesn't load becomes a row with the reason."""
 
 import importlib
 

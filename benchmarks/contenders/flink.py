@@ -1,4 +1,4 @@
-"""The Flink job that a daemon replaces (benchmarks/flink), one process with a local cluster in it."""
+"""The Flink job that a daemon replaces (benchmarks/flink): one process with a local cluster in it."""
 
 from contenders.jvm import JEMALLOC, JvmContender, Project, java_version
 from contenders.process import disk_bytes
@@ -26,7 +26,7 @@ OUTPUT = {
 PRODUCER = "KafkaSink at least once, acks=all, idempotent, linger 5 ms, batches of 128 KiB"
 
 HEAPS = {"rocksdb": ["-Xms1500m", "-Xmx1500m"], "hashmap": ["-Xms2g", "-Xmx2g"]}
-# What Flink's own start scripts open on Java 17.
+# The packages that Flink's own start scripts open on Java 17.
 OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED"
           for package in ("java.lang", "java.net", "java.io", "java.nio", "sun.nio.ch", "java.lang.reflect",
                           "java.text", "java.time", "java.util", "java.util.concurrent",
@@ -56,7 +56,7 @@ class Flink(JvmContender):
                 "seen.bench.flink.SeenJob", *run.arguments(), f"variant={self.variant}", f"backend={self.backend}"]
 
     def state_bytes(self, run):
-        """The savepoint it was stopped with: RocksDB's files as they are; what else is on disk is a copy."""
+        """Bytes of the savepoint with which the job was stopped: RocksDB's files as they are. Other files on disk are copies."""
         self.wait_ended()
         savepoint = run.checkpoint_dir / "savepoint"
         return disk_bytes(savepoint if savepoint.exists() else run.checkpoint_dir)

@@ -1,4 +1,4 @@
-"""What the contenders on the JVM share: the build by Maven, the answers' format, which src/common/java writes."""
+"""What the contenders on the JVM share: the build by Maven, and the format of answers, which src/common/java writes."""
 
 import base64
 import functools
@@ -18,12 +18,12 @@ from places import wait_until
 M32 = 0xFFFFFFFF
 PART = struct.Struct("<HHIB")  # capacity, items, bytes of bits, hashes
 
-# As Flink's own images do, for both: RocksDB's allocations fragment glibc's heap.
+# RocksDB's allocations fragment glibc's heap. Flink's own images use jemalloc, so both contenders do.
 JEMALLOC = ["env", "LD_PRELOAD=libjemalloc.so.2"]
 
 
 class Project:
-    """A Maven project under benchmarks/. Built once: the stamp is the digest of what it was built of."""
+    """A Maven project under benchmarks/. It is built once: the stamp is the digest of its sources."""
 
     def __init__(self, name, *more_sources):
         self.source = paths.BENCHMARKS / name
@@ -77,7 +77,7 @@ def part_contains(bits, hashes, item):
 
 
 def bloom_parts(value):
-    """[(bits, hashes)] of all days of a value as it is published (DayChains, BloomChain)."""
+    """[(bits, hashes)] of all days of a published value (DayChains, BloomChain)."""
     parts, at, end = [], 0, len(value) - 12
     while at < end:
         _, size = struct.unpack_from("<iI", value, at)
@@ -91,7 +91,7 @@ def bloom_parts(value):
 
 
 def might_contain(line, item_id):
-    """The answer a line of the answers file stands for."""
+    """The answer of a line of the answers file for one item."""
     return reader(line)(item_id)
 
 
@@ -112,7 +112,7 @@ class JvmContender(Contender):
         self.project.build()
 
     def wait_ended(self):
-        """`done` is said when all is applied; the answers and the files follow. Its times stay to be read."""
+        """Waits until the process has ended, because answers and files are written after `done`. Its CPU times stay readable."""
         if self.session is not None and self.session.done and self.session.process.returncode is None:
             wait_until(lambda: os.waitid(os.P_PID, self.session.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG),
                        f"{self.name} ended", 120)

@@ -1,4 +1,4 @@
-"""The same job on Kafka Streams (benchmarks/kafka-streams). What it publishes is the changelog of its store."""
+"""The same job on Kafka Streams (benchmarks/kafka-streams). It publishes the changelog of its store."""
 
 from contenders.jvm import JEMALLOC, JvmContender, Project, java_version
 
@@ -14,8 +14,8 @@ SETTINGS = (
 
 
 class KafkaStreams(JvmContender):
-    """A value of the changelog is a user's whole filter and ends in what it covers, so the changelog, compacted and
-    keyed by user, is the published topic; `output_name` says how it has to be called."""
+    """A value of the changelog is a user's whole filter, and ends with the offset that it covers. So the changelog, compacted
+    and keyed by user, is the published topic. `output_name` gives the topic's required name."""
 
     project = PROJECT
     publishes = True

@@ -1,4 +1,4 @@
-"""What the broker, librdkafka and the decoder allow at most, on the same queues as anybody could have them."""
+"""The most that the broker, librdkafka and the decoder allow, with queues that any consumer could have."""
 
 import subprocess
 

@@ -1,16 +1,16 @@
-"""What a contender is to the harness: a process that prints how far it is. Every contender's module builds on this.
+"""A contender as the harness sees it: a process that prints how far it is. Every contender's module builds on this.
 
 A contender is a class with
   name        as given to `run.py --only`, and the key of its results
   title       as the tables say it
   settings    the tuning, for the page
-  publishes   True: it writes each changed user's filter to the topic `run.output`
-  answers_exactly  True: false positives can't be but for hash collisions
+  publishes   True: the contender writes each changed user's filter to the topic `run.output`
+  answers_exactly  True: only hash collisions cause false positives
   versions()  {"what": "version"}
-  prepare()   builds or fetches what it needs, once; raises Missing(reason) where this machine can't run it
+  prepare()   builds or fetches what the contender needs, once; raises Missing(reason) if this machine can't run it
   command(run)            the program's arguments (or, instead, start(run), returning a Session)
   state_bytes(run)        bytes on disk (or in memory) that hold the state, when it has settled
-  answers(run, users)     {user: callable(item_id) -> bool}, asked while the session isn't stopped
+  answers(run, users)     {user: callable(item_id) -> bool}, called before the session is stopped
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ class Missing(Exception):
 
 @dataclasses.dataclass
 class Run:
-    """One start of a contender. `directory` is its own and fresh, and stays for the start after a kill -9."""
+    """One start of a contender. `directory` is new and for this run only. It stays for the start after a kill -9."""
     brokers: str
     input: str
     group: str
@@ -40,12 +40,12 @@ class Run:
     output: str | None = None     # topic, created by the harness; None: publish nothing
     sample: pathlib.Path | None = None
     bounded: bool = True          # up to the end offsets at the start
-    resume: bool = False          # go on from what kill -9 left
+    resume: bool = False          # go on from the state that kill -9 left
     partitions: int = 4
     parallelism: int = 2
     window_days: int = 30
     fpr: float = 0.01
-    options: dict = dataclasses.field(default_factory=dict)  # a contender's or a scenario's own
+    options: dict = dataclasses.field(default_factory=dict)  # of the contender or of the scenario
 
     @property
     def state_dir(self):
@@ -64,7 +64,7 @@ class Run:
         return self.directory / "log.txt"
 
     def arguments(self):
-        """The keys that every program of ours takes."""
+        """The arguments that every program of ours takes."""
         pairs = {"brokers": self.brokers, "input": self.input, "group": self.group, "partitions": self.partitions,
                  "parallelism": self.parallelism, "state_dir": self.state_dir, "checkpoint_dir": self.checkpoint_dir,
                  "answers": self.answers, "bounded": str(self.bounded).lower(), "resume": str(self.resume).lower(),
@@ -77,7 +77,7 @@ class Run:
 
 
 def cpu_s(pid):
-    """User and system time of all threads; a process that ended but wasn't waited for still has them."""
+    """User and system time of all threads. /proc still has these times when a process has ended but wasn't waited for."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -94,7 +94,7 @@ def memory_bytes(pid, what="VmHWM"):
 
 
 def disk_bytes(directory):
-    """What the files take on disk, as du has it."""
+    """Bytes that the files take on disk, as du counts them."""
     total = 0
     for folder, _, files in os.walk(directory):
         for name in files:
@@ -106,22 +106,22 @@ def disk_bytes(directory):
 
 
 class Session:
-    """A started contender. A subclass says how far it is; `processes` are subprocess.Popen, by what they are."""
+    """A started contender. A subclass says how far it is. `processes`: {name: subprocess.Popen}."""
 
     def __init__(self, processes):
         self.processes = processes
         self._peaks = {}
 
     def applied(self):
-        """How many input records are in its state, over all partitions; None: it can't say yet."""
+        """How many input records are in the state, over all partitions. None: not known yet."""
         raise NotImplementedError
 
     def finished(self, records):
-        """`records` are applied, and whatever it publishes of them is acknowledged."""
+        """Whether `records` are applied, and all that the contender publishes of them is acknowledged."""
         raise NotImplementedError
 
     def ready(self):
-        """It has started and would apply a record at once."""
+        """Whether the contender has started and would apply a record at once."""
         return self.applied() is not None
 
     def check_alive(self):
@@ -136,7 +136,7 @@ class Session:
         return {name: cpu_s(process.pid) for name, process in self.processes.items()}
 
     def peak_bytes(self):
-        """Call it while it runs: what ended has none. Remembers."""
+        """Sum of the processes' memory peaks so far. Call it while the processes run: a process that has ended has no peak."""
         for name, process in self.processes.items():
             self._peaks[name] = max(self._peaks.get(name, 0), memory_bytes(process.pid))
         return sum(self._peaks.values())
@@ -151,7 +151,7 @@ class Session:
             process.wait()
 
     def stop(self):
-        """Ends it in an orderly way, within a minute."""
+        """Ends the processes in order. Kills those that still run after a minute."""
         for process in self.processes.values():
             if process.returncode is None:
                 process.send_signal(signal.SIGTERM)
@@ -191,7 +191,7 @@ class Lines(Session):
 
     def check_alive(self):
         for name, process in self.processes.items():
-            # waitpid is left to the end: until then /proc has the times of what ended.
+            # waitpid comes only at the end: until then /proc has the times of a process that has ended.
             state = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
             if state == "Z" and not self.done:
                 self.log.flush()
@@ -209,10 +209,10 @@ class Contender:
     name = title = settings = ""
     publishes = False
     answers_exactly = False
-    limit = False            # no state, no answers: what the machine can do at most
-    recovers = True          # a start after kill -9 goes on from what was kept
+    limit = False            # no state, no answers: the most that the machine can do
+    recovers = True          # a start after kill -9 goes on from the kept state
     session = None
-    settle_s = 5             # until what is written in the background is
+    settle_s = 5             # until background writes are done
 
     def versions(self):
         return {}
@@ -228,12 +228,12 @@ class Contender:
         return self.session
 
     def output_name(self, group):
-        """Of the topic to publish to, where it can't be any."""
+        """The name of the topic to publish to. Some contenders can't choose it."""
         return f"{group}-out"
 
     def covered(self, message):
-        """(input partition, offset of the user's newest record held) of a published confluent_kafka.Message: by
-        default its header "covered", or else the last 12 bytes of its value (i32 and i64, little-endian)."""
+        """(input partition, offset of the user's newest record in the filter) of a published confluent_kafka.Message. By
+        default from the header "covered", or else from the last 12 bytes of the value (i32 and i64, little-endian)."""
         headers = dict(message.headers() or [])
         return struct.unpack("<iq", headers.get("covered") or message.value()[-12:])
 

@@ -13,7 +13,7 @@ LOADER = BUILD / "bench_redis"
 
 
 class Client:
-    """As much of the protocol as is asked here."""
+    """The part of the protocol that this module needs."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), 60)
@@ -87,11 +87,11 @@ class Redis(Contender):
         return int(self.client.info("used_memory")) - self.empty_bytes
 
     def more(self, run):
-        """What the results say besides."""
+        """More figures for the results."""
         return {"resident_bytes": int(self.client.info("used_memory_rss")), "disk_bytes": disk_bytes(run.state_dir)}
 
     def answers(self, run, users):
-        """A member is there or not: what ZSCORE would say, asked for all of a user at once."""
+        """Whether a member exists, as ZSCORE would say. One request gets all members of a user."""
         def ask(user):
             members = {int(member) for member in self.client.ask("ZRANGE", user, 0, -1)}
             return lambda item: fingerprint(item) in members

@@ -1,4 +1,4 @@
-"""The daemon, as shipped but for what the settings say."""
+"""The daemon, as shipped except for its settings."""
 
 import struct
 import subprocess
@@ -82,7 +82,7 @@ class SeendContender(Contender):
         return partition, next_offset - 1
 
     def state_bytes(self, run):
-        """Stopped in order, so that all of it is in the store, and started again."""
+        """Stops the daemon in order, so that all state is in the store. Starts it again afterwards."""
         time.sleep(self.settle_s)
         self.session.stop()
         size = disk_bytes(run.state_dir)
@@ -91,7 +91,7 @@ class SeendContender(Contender):
         return size
 
     def answers(self, run, users):
-        """The published filter itself, over HTTP; and the exact answer must agree with it."""
+        """Answers from the filter itself, read over HTTP."""
         def ask(user):
             payload = read_snapshot(self.daemon.http.get(user_path(user)).body).payload
             return lambda item: might_contain(payload, item)

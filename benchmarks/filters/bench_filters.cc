@@ -1,10 +1,10 @@
-// Every kind of filter, measured: a line of JSON for each figure. benchmarks/filters/run.py makes tables of
-// them.
+// Measures every kind of filter, and prints a line of JSON for each figure. benchmarks/filters/run.py makes
+// tables of the lines.
 //
 //   bench_filters [part=sizes|speed|all] [items=10,100,...] [false_positives=4000] [samples=5]
 //
-// `false_positives`: how many are waited for in measuring a rate; its relative error is about one by the root
-// of it.
+// `false_positives`: how many false positives a measurement of a rate waits for. The rate's relative error is
+// about 1 / sqrt(false_positives).
 
 #include <algorithm>
 #include <charconv>
@@ -26,11 +26,11 @@ constexpr size_t kItemsOfRecall = 3'000;
 constexpr size_t kItemsMax = 10'000'000;
 
 std::vector<double> RatesOf(const Kind& kind) {
-  if (kind.IsFixed()) return {0.01};  // whatever is asked
+  if (kind.IsFixed()) return {0.01};  // whatever rate is asked
   return {std::begin(kRates), std::end(kRates)};
 }
 
-/// Of a million items also those that others have published figures at.
+/// From a million items on, also the rates for which others have published figures.
 std::vector<double> RatesOf(const Kind& kind, size_t items) {
   std::vector<double> rates = RatesOf(kind);
   if (items < 1'000'000 || kind.shape.power_of_two) return rates;
@@ -39,7 +39,7 @@ std::vector<double> RatesOf(const Kind& kind, size_t items) {
   return rates;
 }
 
-/// "asked": null where the kind's rate is fixed.
+/// "asked" is null if the kind has a fixed rate.
 std::string Head(const char* what, const Kind& kind, double rate, size_t items) {
   char text[200];
   std::snprintf(text, sizeof(text), R"({"what":"%s","kind":"%s","asked":%s,"items":%zu)", what,
@@ -90,7 +90,7 @@ void PrintRecall(const Kind& kind, double rate, size_t samples) {
         Samples("with_parse_ns", speed.with_parse_ns));
 }
 
-/// Most users have few items.
+/// Sizes of filters with few items, because most users have few items.
 void PrintSmall(size_t filters) {
   constexpr size_t kSmall[] = {1, 2, 5, 10, 20, 50, 100};
   char text[100];
@@ -143,7 +143,7 @@ int Main(int count, char** values) {
   if (false_positives < 1 || false_positives > 1e6) Die("false_positives: it is 1 to 1000000");
   if (samples < 1 || samples > 1'000) Die("samples: it is 1 to 1000");
 
-  // Sizes of small filters are remembered for the first few rates of a process: let it be those asked for.
+  // A process remembers the sizes of small filters only for its first few rates. Make these the asked rates.
   for (const Kind& kind : Kinds())
     for (const double rate : RatesOf(kind)) MeanPayloadBytes(kind.At(rate), 1, 1);
 

@@ -1,4 +1,4 @@
-"""docs/filters/*.svg."""
+"""Draws docs/filters/*.svg."""
 
 import math
 from html import escape
@@ -9,12 +9,13 @@ from tables import is_known
 
 COLOURS = ["#2f7ebc", "#d1742b", "#3b9a57", "#b03a5b", "#7a5bb8", "#8a7a1d", "#1f9aa3", "#a05a2c", "#5f7382", "#c2558f", "#4a6fd4", "#6b8e23"]
 PANEL, LEFT, TOP, HEIGHT, GAP = 780, 50, 70, 280, 70
-RATES = (0.02, 3e-7)  # the axis' ends
+RATES = (0.02, 3e-7)  # the ends of the axis
 BITS = (6, 64)
 
 
 def bits_against_rate(figures, counts):
-    """A panel for each number of items: the rate to the right, ever rarer; bits an item upwards; both logarithmic."""
+    """A panel for each number of items. To the right, false positives get rarer. Upwards are bits an item. Both axes are
+    logarithmic."""
     kinds = list(dict.fromkeys(kind for kind, _ in figures.rows()))
     legend = TOP + len(counts) * (HEIGHT + GAP)
     height = legend + 20 * math.ceil(len(kinds) / 3)

@@ -1,4 +1,4 @@
-"""The program's lines, brought together: a figure by kind, rate asked and number of items."""
+"""The lines of the program, collected: figures by kind, asked rate and number of items."""
 
 import statistics
 
@@ -7,7 +7,7 @@ SAMPLES = ("build_ns", "parse_ns", "hit_ns", "miss_ns", "ns", "with_parse_ns")
 
 
 class Figures:
-    """`sizes`, `speeds`, `recalls`: {(kind, asked or None, items): line}; a speed's samples are of all rounds."""
+    """`sizes`, `speeds`, `recalls`: {(kind, asked rate or None, items): line}. Samples of times are those of all rounds."""
 
     def __init__(self, lines):
         self.sizes, self.speeds, self.recalls, self.small, self.auto, self.hash_ns = {}, {}, {}, {}, {}, []
@@ -25,7 +25,7 @@ class Figures:
                         known[name] += line[name]
 
     def rows(self):
-        """(kind, asked) in the program's order; without the rates that only stand beside published figures."""
+        """(kind, asked) in the program's order. Rates that are only for the comparison with published figures are left out."""
         return list(dict.fromkeys((kind, asked) for kind, asked, _ in self.sizes if asked in RATES))
 
     def items(self):
@@ -35,7 +35,7 @@ class Figures:
         return sorted({items for _, _, items in self.small})
 
     def rows_at(self, rate):
-        """Those asked for `rate`, and those that can't be asked."""
+        """The rows asked for `rate`, and the rows of kinds with a fixed rate."""
         return [(kind, asked) for kind, asked in self.rows() if asked in (rate, None)]
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sets of fingerprints to fill filters with, and strangers that are certainly in none of them.
+// Sets of fingerprints to fill filters, and strangers that are certainly not in a set.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace seen::bench {
 
-/// Fingerprint `at` of set `set`. A permutation of 32 bits for each set, so that none occurs twice in it: the
-/// first n are its items, all others strangers to it.
+/// Fingerprint `at` of set `set`. Each set is a permutation of 32 bits, so that no fingerprint occurs twice.
+/// The first n fingerprints are the items of the set, all others are strangers to the set.
 inline Fingerprint FingerprintAt(uint32_t set, uint32_t at) {
   uint32_t x = at + set * 0x9e3779b1U;
   x = (x ^ (x >> 16)) * 0x85ebca6bU;
@@ -24,13 +24,13 @@ inline Fingerprint FingerprintAt(uint32_t set, uint32_t at) {
   return {x ^ (x >> 16)};
 }
 
-/// `count` items of set `set`, in no order, and spread over kDays days, in order within each, as the store
-/// has them.
+/// `count` items of set `set`. They come in no order, and also spread over kDays days and sorted within each
+/// day, as the store has them.
 class ItemSet {
  public:
   static constexpr size_t kDays = 30;
   ItemSet(uint32_t set, size_t count);
-  ItemSet(ItemSet&&) = default;  // days_ point into memory that stays
+  ItemSet(ItemSet&&) = default;  // days_ point into memory that a move keeps
   const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
   SnapshotItems items() const { return {fingerprints_, days_}; }
 
@@ -39,11 +39,11 @@ class ItemSet {
   std::vector<DayOfItems> days_;
 };
 
-/// A payload whose first byte starts a cache line, in memory of exactly its size, and its view.
+/// A payload and its view. The payload starts at a cache line, in memory of exactly its size.
 class Filter {
  public:
   static constexpr size_t kLineBytes = 64;
-  /// Ends the program where the payload is refused.
+  /// Ends the program if the payload is refused.
   Filter(const SnapshotShape& shape, std::string_view payload);
   std::string_view payload() const { return {bytes_.get(), size_}; }
   void Ask(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
@@ -59,7 +59,7 @@ class Filter {
 
 std::string Rendered(const SnapshotShape& shape, const ItemSet& set);
 
-/// Candidates are asked for this many at a time.
+/// The number of candidates in one call.
 inline constexpr size_t kBatch = 2'000;
 
 }  // namespace seen::bench

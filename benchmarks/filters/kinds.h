@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of filters that are compared, and what their classes can do.
+// The compared kinds of filters, and what their classes can do.
 
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@
 namespace seen::bench {
 
 struct Kind {
-  std::string name;     // as in the configuration; with power-of-two sizes it says so
-  SnapshotShape shape;  // its rate is to be set
-  bool removes;         // items can be taken out: its class of filters/mutable has Remove
-  bool merges;          // two can be joined: its class has Merge
+  std::string name;     // as in the configuration; says so if sizes are powers of two
+  SnapshotShape shape;  // without its rate, which At sets
+  bool removes;         // items can be removed: its class in filters/mutable has Remove
+  bool merges;          // two filters can be merged: its class has Merge
 
   bool IsExact() const { return shape.format == SnapshotFormat::kFingerprints; }
-  /// Whether its rate is what it is, whatever is asked.
+  /// Whether the kind has a fixed rate, whatever rate is asked.
   bool IsFixed() const { return IsExact() || LeastRate(shape.format) > 0; }
   SnapshotShape At(double rate) const;
 };
 
-/// In the order of the tables.
+/// All kinds, in the order of the tables.
 const std::vector<Kind>& Kinds();
 
 }  // namespace seen::bench

@@ -11,16 +11,16 @@
 namespace seen::bench {
 namespace {
 
-/// A payload that remembers what was read of it.
+/// A payload that remembers which of its bytes were read.
 class Watched {
  public:
   explicit Watched(std::string_view bytes) : bytes_(bytes) {}
-  /// A field: not remembered.
+  /// Reads a field. Fields are not remembered.
   template <typename T>
   T Field(size_t at) const {
     return GetInteger<T>(bytes_, at);
   }
-  /// `width` bits from bit `at` of what begins at byte `from`.
+  /// Reads `width` bits, from bit `at` after byte `from`.
   uint32_t Bits(size_t from, uint64_t at, uint32_t width) {
     const std::string_view rest = bytes_.substr(from);
     if (width > 0) Touch(from + at / 8, from + (at + width - 1) / 8);
@@ -52,7 +52,7 @@ void Bloom(Watched& payload, uint64_t hash, uint32_t width) {
     if (payload.Bits(1, uint64_t{Range(UpperHalf(g), places)} * width, width) == 0) return;
 }
 
-/// All of the block: it is one load. False: certainly not in.
+/// Touches the whole block, because a block is one load. False: certainly not in.
 bool SplitBlock(Watched& payload, size_t from, uint32_t blocks, Fingerprint fingerprint) {
   using split_block_bloom::kBlockBytes;
   const size_t at = from + kBlockBytes * Range(UpperHalf(HashOf(fingerprint)), blocks);

@@ -2,8 +2,8 @@
 """Measures every kind of filter and writes the tables and charts of docs/FILTERS.md.
 
     make bench-filters                          a few minutes
-    benchmarks/filters/run.py --report          the page again from the figures of the last run
-    benchmarks/filters/run.py --smoke --docs D --figures F    seconds, into other places: that it works, not figures to believe
+    benchmarks/filters/run.py --report          writes the page again from the figures of the last run
+    benchmarks/filters/run.py --smoke --docs D --figures F    seconds, into other places; a test, its figures mean nothing
 """
 
 import argparse
@@ -23,7 +23,7 @@ from figures import Figures  # noqa: E402
 from pages import between_markers  # noqa: E402
 
 SMOKE = ["items=10,3000", "false_positives=400", "samples=1"]
-LIMIT_S = 1_200  # of the program, each time
+LIMIT_S = 1_200  # for each run of the program
 
 
 def lines_of(program, *arguments):
@@ -42,7 +42,7 @@ def measure(program, rounds, extra):
 
 
 def write(measured, docs):
-    """FILTERS.md and filters/*.svg in `docs`, from the page there is, there or in the repository."""
+    """Writes FILTERS.md and filters/*.svg in `docs`. Begins with the page in `docs`, or else with that of the repository."""
     figures, folder = Figures(measured["lines"]), docs / "filters"
     folder.mkdir(parents=True, exist_ok=True)
     counts = figures.items()

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double kFingerprints = 4294967296.0;
 constexpr size_t kLookUpsForLines = 20'000;
-constexpr double kStrangersMax = 50'000;  // for each false positive wanted, in one go
+constexpr double kStrangersMax = 50'000;  // for each wanted false positive, in one round
 
 class Asking {
  public:
-  // How many of fingerprints `from` to `to - 1` of `set` are taken for items.
+  // How many of the fingerprints `from` to `to - 1` of `set` the filter takes for items.
   size_t Seen(const Filter& filter, uint32_t set, size_t from, size_t to) {
     size_t seen = 0;
     for (size_t at = from; at < to; at += kBatch) {
@@ -34,7 +34,7 @@ class Asking {
   std::vector<uint8_t> answers_ = std::vector<uint8_t>(kBatch);
 };
 
-// Of `look_ups` fingerprints, evenly among `from` to `to - 1` of `set`.
+// The mean lines of `look_ups` fingerprints, spread evenly over `from` to `to - 1` of `set`.
 double MeanLines(const Kind& kind, const Filter& filter, uint32_t set, size_t from, size_t to,
                  size_t look_ups) {
   size_t lines = 0;
@@ -49,7 +49,7 @@ double MeanLines(const Kind& kind, const Filter& filter, uint32_t set, size_t fr
 
 SizeAndRate MeasureSizeAndRate(const Kind& kind, double rate, size_t count, double false_positives_wanted) {
   const SnapshotShape shape = kind.At(rate);
-  // Of few items, filters differ more than strangers do.
+  // With few items, filters differ more than strangers do, so the number of filters is greater.
   const double share = std::min(1.0, false_positives_wanted / 4'000);
   const auto filters = static_cast<size_t>(
       std::clamp(std::round(share * 200'000 / static_cast<double>(count)), 1.0, 20'000.0));
@@ -72,7 +72,7 @@ SizeAndRate MeasureSizeAndRate(const Kind& kind, double rate, size_t count, doub
     }
     from += strangers;
     strangers *= 4;
-    // More where the filters are better than asked for, within bounds.
+    // Filters that are better than asked need more strangers, within bounds.
   } while (!kind.IsExact() && result.false_positives < false_positives_wanted / 2 &&
            static_cast<double>(strangers * filters) < false_positives_wanted * kStrangersMax);
   result.strangers = static_cast<double>((from - count) * filters);

@@ -14,8 +14,8 @@ namespace seen::bench {
 namespace {
 
 constexpr size_t kItemsBuilt = 80'000;  // at least, a sample
-constexpr size_t kLookUps = 160'000;    // a sample: more than a processor learns by heart
-constexpr size_t kFiltersMax = 8;       // asked in turn; of 3,000 items they fit a first-level cache
+constexpr size_t kLookUps = 160'000;    // a sample: too many for the branch predictor to learn
+constexpr size_t kFiltersMax = 8;       // asked in turn; with 3,000 items each, they fit a first-level cache
 constexpr size_t kBytesOfFilters = 65'536;
 
 template <typename Work>
@@ -25,7 +25,7 @@ double NsOf(Work work) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// So that the compiler can't leave out what made `value`.
+/// Keeps the compiler from leaving out the code that made `value`.
 template <typename T>
 void Use(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
@@ -56,7 +56,7 @@ double LookUpNs(const std::vector<Filter>& filters, const std::vector<std::vecto
   return ns / static_cast<double>(look_ups);
 }
 
-/// 2,000 ids of 16 bytes.
+/// Returns 2,000 ids of 16 bytes.
 std::vector<std::string> Ids(size_t round) {
   std::vector<std::string> ids;
   for (size_t i = 0; i < kBatch; ++i) {
@@ -106,7 +106,7 @@ Speed MeasureSpeed(const Kind& kind, double rate, size_t count, size_t samples) 
     speed.build_ns.push_back(build / static_cast<double>(sets.size() * count));
     speed.parse_ns.push_back(parse / static_cast<double>(filters.size()));
   }
-  LookUpNs(filters, misses);  // building took the caches
+  LookUpNs(filters, misses);  // building filled the caches with other data
   for (size_t sample = 0; sample < samples; ++sample) {
     speed.hit_ns.push_back(LookUpNs(filters, hits));
     speed.miss_ns.push_back(LookUpNs(filters, misses));

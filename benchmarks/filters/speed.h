@@ -1,5 +1,5 @@
 #pragma once
-// Times to build filters, to parse them and to ask them.
+// Times to build filters, to parse them and to look up items.
 
 #include <cstddef>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace seen::bench {
 
-/// One number for each time it was measured, in nanoseconds.
+/// In nanoseconds, one number for each sample.
 struct Speed {
   std::vector<double>
-      build_ns;  // an item, from items in no order (by day and in order, where days are needed)
+      build_ns;  // an item, from items in no order (sorted within each day, if the kind needs days)
   std::vector<double> parse_ns;  // a payload
   std::vector<double> hit_ns;    // a look-up by fingerprint, 2,000 at a time, of parsed filters
   std::vector<double> miss_ns;
@@ -26,7 +26,8 @@ struct RecallSpeed {
 };
 RecallSpeed MeasureRecall(const Kind& kind, double rate, size_t count, size_t samples);
 
-/// Fingerprint to 64-bit hash alone, which every look-up but of the exact set begins with.
+/// The time from fingerprint to 64-bit hash alone. Every look-up begins with this hash, except in the exact
+/// set.
 std::vector<double> MeasureHash(size_t samples);
 
 }  // namespace seen::bench

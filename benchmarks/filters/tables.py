@@ -1,14 +1,14 @@
-"""docs/FILTERS.md's tables."""
+"""The tables of docs/FILTERS.md."""
 
 from figures import least, middle
 from pages import table
 
-# What the papers say of size (against a standard Bloom filter), accesses of a look-up, and deletion.
+# The claims of the papers: size (against a standard Bloom filter), accesses of a look-up, and deletion.
 CLAIMS = {
     "bloom": ("1×", "k", "no"), "split_block_bloom": ("1×", "1", "no"), "counting_bloom": ("3–4×", "k", "yes"),
     "d_left": ("1.5–2×", "d", "yes"), "quotient": ("1–1.2×", "≥ 1", "yes"), "cuckoo": ("≤ 1×", "2", "yes"),
 }
-# At a million items, of the best open implementation on larger machines.
+# Figures of the best open implementation at a million items, on larger machines.
 PUBLISHED = {
     ("split_block_bloom", 0.0094): (10.7, 0.0094, 14), ("cuckoo", 0.0018): (12.8, 0.0018, 25), ("binary_fuse_8", None): (9.0, 0.0039, None),
 }
@@ -16,12 +16,12 @@ BARS_NS = {"given the hash": 3, "recall": 25_000}
 
 
 def percent(rate):
-    """A measured rate; beyond three digits it isn't known."""
+    """A measured rate, with three digits. Further digits aren't known."""
     return f"{100 * rate:#.3g}%" if rate >= 1e-5 else f"{rate:.1e}"
 
 
 def is_known(size):
-    """Whether enough false positives were seen to speak of a rate; that of an exact set is arithmetic."""
+    """Whether enough false positives were seen to state a rate. The rate of an exact set is arithmetic, not measured."""
     return size["false_positives"] >= 100 or size["rate_filters"] == 0
 
 
@@ -67,7 +67,7 @@ def lines_of(size):
 
 
 def beside_the_papers(figures, items, rate=0.01):
-    """One row a kind, with what the papers say."""
+    """One row for each kind, with the claims of the papers."""
     rows = []
     for kind, asked in figures.rows_at(rate):
         size = figures.sizes[kind, asked, items]
@@ -79,7 +79,7 @@ def beside_the_papers(figures, items, rate=0.01):
 
 
 def all_of(figures, items):
-    """All rows of one number of items."""
+    """All rows for one number of items."""
     rows = []
     for kind, asked in figures.rows():
         size, speed = figures.sizes[kind, asked, items], figures.speeds.get((kind, asked, items), {})
@@ -101,7 +101,7 @@ def recall(figures):
 
 
 def small(figures):
-    """Bytes of a payload; the fewest at each rate are bold."""
+    """Bytes of a payload. The fewest at each rate are bold."""
     parts = []
     for rate in (0.01, 0.001):
         counts = figures.small_items()
@@ -119,7 +119,7 @@ def small(figures):
 
 
 def auto(figures):
-    """What it picks, by number of items; neighbours of the same choice in one row."""
+    """The kind that `auto` picks, by number of items. Neighbouring numbers with the same pick share a row."""
     rates, rows = sorted({rate for rate, _ in figures.auto}, reverse=True), []
     for items in sorted({items for _, items in figures.auto}):
         picks = [f"`{figures.auto[rate, items]}`" for rate in rates]
@@ -132,7 +132,7 @@ def auto(figures):
 
 
 def fits(kind, asked, rate):
-    """A kind of a fixed rate only stands where its rate is at most the one asked."""
+    """Whether a kind is shown for `rate`. A kind with a fixed rate is shown only if its rate is at most `rate`."""
     if asked is not None or kind == "fingerprints":
         return True
     return {"binary_fuse_8": 1 / 256, "binary_fuse_16": 1 / 65536}[kind] <= rate
@@ -150,7 +150,7 @@ def published(figures, items):
 
 
 def bars(figures):
-    """The two figures with a bar, and whether they are under it."""
+    """The two figures that have a target (bar), and whether they are below it."""
     speed = figures.speeds.get(("split_block_bloom", 0.01, 3000), {})
     line = figures.recalls.get(("split_block_bloom", 0.01, 3000), {})
     slower = speed.get("hit_ns", []) if (least(speed.get("hit_ns")) or 0) >= (least(speed.get("miss_ns")) or 0) else speed["miss_ns"]

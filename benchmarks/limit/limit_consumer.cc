@@ -1,5 +1,5 @@
-// The most that any consumer on librdkafka can do: reads a topic and touches every byte; with decode=true it
-// also parses every event as seend does.
+// The most that any consumer on librdkafka can do. It reads a topic and touches every byte. With decode=true,
+// it also parses every event as seend does.
 //
 //   bench_limit brokers=HOST:PORT input=TOPIC partitions=4 parallelism=1 decode=false bounded=true
 

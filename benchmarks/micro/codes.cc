@@ -1,5 +1,5 @@
-// Which code for a day's fingerprints? Golomb-Rice, as stored, beside what else is usual for sorted integers.
-// Argument: fingerprints a code. `item` is the time to decode one, `bits` what one takes.
+// Which code is best for a day's fingerprints? Compares Golomb-Rice, as stored, with the usual codes for
+// sorted integers. Argument: fingerprints in a code. `item`: time to decode one. `bits`: size of one.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace seen::micro {
 namespace {
 
-constexpr size_t kSets = 256;  // decoded in turn, so that branches aren't learnt by heart
-constexpr size_t kSlack = 16;  // readable bytes behind a code
+constexpr size_t kSets = 256;  // decoded in turn, so that the branch predictor can't learn them
+constexpr size_t kSlack = 16;  // readable bytes after a code
 
 std::vector<std::vector<Fingerprint>> Sets(size_t count) {
   std::mt19937_64 random(5);
@@ -27,7 +27,7 @@ std::vector<std::vector<Fingerprint>> Sets(size_t count) {
   return sets;
 }
 
-// Each code: Append(values, out) and Decode(bytes, count, to).
+// Each code has Append(values, out) and Decode(bytes, count, to).
 
 struct Rice {
   static void Append(std::span<const Fingerprint> values, std::string& out) {
@@ -67,8 +67,8 @@ struct Varint {
   }
 };
 
-// Gaps of 1 to 4 bytes, the lengths of four in one byte before them (Dean 2009, "Challenges in Building
-// Large-Scale Information Retrieval Systems"). No vector instructions.
+// Gaps of 1 to 4 bytes. One byte before each four gaps has their lengths (Dean 2009, "Challenges in Building
+// Large-Scale Information Retrieval Systems"). Without vector instructions.
 struct GroupVarint {
   static void Append(std::span<const Fingerprint> values, std::string& out) {
     uint32_t last = 0;
@@ -100,8 +100,8 @@ struct GroupVarint {
   }
 };
 
-// The low bits of each in an array, the upper ones in unary in another (Elias 1974, Fano 1971; Vigna 2013,
-// "Quasi-Succinct Indices", section 3): random access without decoding, were it wanted.
+// The low bits of each value are in one array, the upper bits in another array in unary (Elias 1974, Fano
+// 1971; Vigna 2013, "Quasi-Succinct Indices", section 3). It would allow random access without decoding.
 struct EliasFano {
   static uint32_t LowBits(size_t count) { return 32 - static_cast<uint32_t>(std::bit_width(count)); }
   static size_t LowBytes(size_t count) { return (count * LowBits(count) + 7) / 8; }
@@ -172,7 +172,7 @@ void Decode(benchmark::State& state) {
   state.counters["bits"] = 8 * bytes / items;
 }
 
-// As a user's days are read: three codes side by side.
+// The daemon reads a user's days like this: three codes side by side.
 void DecodeRiceByThree(benchmark::State& state) {
   const auto sets = Sets(static_cast<size_t>(state.range(0)));
   std::vector<std::string> bytes(kSets);

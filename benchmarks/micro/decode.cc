@@ -1,4 +1,4 @@
-// Events: what decoding one costs, by its shape. 1,024 different events each, warm.
+// The cost of decoding an event, by its shape. Each shape has 1,024 different events, in warm caches.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::string Hex(Random& random, std::string_view prefix, int digits) {
 }
 std::string Time(Random& random) { return std::to_string(1763700000000 + random() % 1'000'000'000); }
 
-// As seenctl generate writes it.
+// An event as seenctl generate writes it.
 std::string Single(Random& random, std::string_view rest = "") {
   return R"({"user_id":")" + Hex(random, "u", 8) + R"(","item_id":")" + Hex(random, "n", 8) +
          R"(","exposed_at":)" + Time(random) + R"(,"scene":"video_tab","position":)" +
@@ -65,9 +65,9 @@ void DecodeTwentyIds(benchmark::State& state) { Decode(state, EventDecoder(kEven
 void DecodeTwentyObjects(benchmark::State& state) {
   Decode(state, EventDecoder(kEventBytesMax), PlainObjects);
 }
-// Nobody looks for it.
+// With a nested field that the decoder doesn't look for.
 void DecodeNested(benchmark::State& state) { Decode(state, EventDecoder(kEventBytesMax), NestedSingle); }
-// What isn't plain: a known name twice, an escape in an id.
+// Events that aren't plain, here with a known name twice. An escape in an id would do the same.
 void DecodeByDocument(benchmark::State& state) {
   Decode(state, EventDecoder(kEventBytesMax), DocumentSingle);
 }
@@ -76,7 +76,7 @@ EventDecoder DecoderOf(const EventFormat& format) {
   return EventDecoder(kEventBytesMax, *EventPlan::Make(format));
 }
 
-// The daemon's default: kinds are read where there are any.
+// The daemon's default: it reads the kind if the event has one.
 void DecodeSingleKind(benchmark::State& state) {
   EventFormat format;
   format.wanted.kind = true;
@@ -87,7 +87,7 @@ void DecodeSingleEverything(benchmark::State& state) {
   format.wanted = {true, true, true, true, true};
   Decode(state, DecoderOf(format), PlainSingle);
 }
-// Three filters, one by scene and one by an attribute.
+// Three filters: one for all events, one by scene and one by an attribute.
 void DecodeSingleCoverage(benchmark::State& state) {
   EventFormat format;
   format.filters = {
@@ -96,7 +96,7 @@ void DecodeSingleCoverage(benchmark::State& state) {
       {{}, {{*ParseJsonPointer("/scene"), Condition::Test::kPrefix, {{ScalarKind::kString, "video"}}}}}};
   Decode(state, DecoderOf(format), PlainSingle);
 }
-// One level of names that differ, and seconds.
+// One level, with other field names, and times in seconds.
 std::string RenamedSingle(Random& random) {
   return R"({"event":"item_show","uid":")" + Hex(random, "u", 8) + R"(","nid":")" + Hex(random, "n", 8) +
          R"(","ts":)" + std::to_string(1763700000 + random() % 1'000'000) + R"(,"page":"video_tab","pos":)" +
@@ -115,7 +115,7 @@ void DecodeRenamed(benchmark::State& state) {
       {*ParseJsonPointer("/event"), Condition::Test::kIn, {{ScalarKind::kString, "item_show"}}}};
   Decode(state, DecoderOf(format), RenamedSingle);
 }
-// Twenty items on two pages, all of it below "data".
+// Twenty items on two pages, all below "data".
 std::string NestedPages(Random& random) {
   std::string pages;
   for (int page = 0; page < 2; ++page) {

@@ -1,5 +1,5 @@
-// Text to features: a reader's time for a text and for one of its bytes. Texts are made of the bundled
-// table's kind of words, of 500 characters where nothing else is said; every round reads another one.
+// From text to features: a reader's time for a text and for one of its bytes. The texts have words like those
+// of the bundled table, and 500 characters unless a benchmark says otherwise. Each round reads another text.
 #include <benchmark/benchmark.h>
 
 #include <random>

@@ -1,12 +1,12 @@
-// Hours of checkpoints onto a partition's state, as fast as the disk takes them: what RocksDB writes and
-// reads for them under any of its options. Users in sessions: 20 events within five minutes, of users at
-// random.
+// Writes hours of checkpoints to a partition's state, as fast as the disk takes them. Shows what RocksDB
+// writes and reads for them, with any of its options. Random users come in sessions: 20 events within five
+// minutes.
 //
 //   bench_levels directory=DIR [users=166000] [days=30] [items_a_day=100] [rate=4167] [checkpoints=360]
 //                [seconds=10] [cache_mib=64] [options="max_bytes_for_level_base=33554432;..."]
 //
-// Prints a line of key=value; the CPU is that of making the events, too. Between two checkpoints it waits for
-// compactions, as a live daemon has the time.
+// Prints a line of key=value. The CPU includes that of making the events. Between two checkpoints, it waits
+// for compactions, because a live daemon has the time for them.
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
@@ -67,7 +67,7 @@ class Partition {
     file_ = directory + "/incoming";
   }
 
-  /// The numbers of users and their deltas; returns the bytes of the file.
+  /// Writes a file with the deltas of `users`, which `make` gives. Returns the bytes of the file.
   template <typename Make>
   uint64_t Write(const std::vector<uint64_t>& users, const Make& make) {
     std::map<UserRef, uint64_t> sorted;
@@ -129,10 +129,10 @@ class Partition {
   std::string file_;
 };
 
-/// Blocks that a read of a cold user misses, and what it takes, us: users at random, and those of the last
-/// hour.
+/// Prints the blocks that a read of a user misses, and the time of a read in us. `users`: random ones, or
+/// those of the last checkpoint.
 void PrintReads(Partition& partition, const char* what, const std::vector<uint64_t>& users) {
-  for (const uint64_t user : users) partition.Read(user);  // indexes and filters come into the cache
+  for (const uint64_t user : users) partition.Read(user);  // brings indexes and filters into the cache
   const uint64_t misses = partition.Ticker(rocksdb::BLOCK_CACHE_DATA_MISS);
   const auto begun = SteadyClock::now();
   for (const uint64_t user : users) partition.Read(user);

@@ -47,7 +47,7 @@ void EncodeDelta(benchmark::State& state) {
 }
 BENCHMARK(EncodeDelta)->Apply(Shapes);
 
-// A value and an operand of three items of its last day, as bytes, to bytes: what a merge in RocksDB does.
+// Merges an encoded value and an encoded operand of three items of its last day, as a merge in RocksDB does.
 void MergeAnOperand(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
   Delta operand;
@@ -76,7 +76,7 @@ void RenderFingerprints(benchmark::State& state) {
 }
 BENCHMARK(RenderFingerprints)->Apply(Shapes);
 
-// Encoded delta to the set of what counts.
+// From an encoded delta to the set of items that count.
 void ReadSeen(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
   SeenReader reader;
@@ -89,7 +89,7 @@ void ReadSeen(benchmark::State& state) {
 }
 BENCHMARK(ReadSeen)->Apply(Shapes);
 
-// Expiry of a value that stays as it is, and of one whose first day goes.
+// Expiry of a value that stays as it is, and of a value whose first day expires.
 void ExpireDelta(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
   const Horizon horizon = Horizon::Of({kFirstDay + static_cast<int32_t>(state.range(2))});
@@ -100,7 +100,7 @@ void ExpireDelta(benchmark::State& state) {
 }
 BENCHMARK(ExpireDelta)->Args({30, 100, 0})->Args({30, 100, 1});
 
-// Encoded delta to finished snapshot, without RocksDB.
+// From an encoded delta to a finished snapshot, without RocksDB.
 void RenderDelta(benchmark::State& state) {
   const auto users = EncodedUsers(kUsers, Days(state), ItemsADay(state));
   SeenReader reader;

@@ -1,6 +1,6 @@
-// A user from RocksDB to a finished snapshot, and to an answered question: what RenderUser and `unseen` cost
-// beside HTTP where the tail has nothing of the user. Users of 30 days x 100 items. `operands`: how many more
-// checkpoints, each of three items of the last day, RocksDB hasn't merged yet.
+// From a user in RocksDB to a finished snapshot, and to an answered question. This is the cost of RenderUser
+// and `unseen` without HTTP, if the tail has nothing of the user. Users have 30 days x 100 items. `operands`:
+// how many more checkpoints RocksDB hasn't merged yet, each of three items of the last day.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -86,7 +86,7 @@ void RenderStoredUser(benchmark::State& state) {
 }
 BENCHMARK(RenderStoredUser)->ArgName("operands")->Arg(0)->Arg(1)->Arg(3);
 
-// Of each kind, numbered as in schemas/snapshot.md (0: the fewest bytes), at 1%.
+// Snapshots of each kind at 1%, numbered as in schemas/snapshot.md. 0: the kind with the fewest bytes.
 void RenderStoredUserAs(benchmark::State& state) {
   const Stored stored(0);
   const SnapshotShape shape{static_cast<SnapshotFormat>(state.range(0)), 0.01, false};

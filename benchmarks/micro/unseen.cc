@@ -1,5 +1,5 @@
-// POST .../unseen without HTTP: reading the question, deciding it, and how often it is wrong. `candidate` is
-// the time for one. Argument `dated`: whether candidates say when they were created.
+// POST .../unseen without HTTP: reading the question, deciding it, and the rate of wrong decisions.
+// `candidate` is the time for one candidate. Argument `dated`: whether candidates say when they were created.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::string ItemOf(uint64_t user, int32_t day, size_t number) {
   return "u" + std::to_string(user) + "-" + std::to_string(day) + "-" + std::to_string(number);
 }
 
-// A user of the items that ItemOf names.
+// The encoded state of a user who has seen the items that ItemOf names.
 std::string EncodedShown(uint64_t user) {
   Delta delta;
   delta.user_id = std::to_string(user);
@@ -62,8 +62,8 @@ std::string EncodedShown(uint64_t user) {
   return Encoded(delta);
 }
 
-// From encoded state to the answer; `seen` of a hundred candidates are, and were created a day before they
-// were shown.
+// From encoded state to the answer. `seen` of a hundred candidates are seen, and were created a day before
+// they were shown.
 void DecideQuestion(benchmark::State& state) {
   constexpr size_t kUsers = 64;
   std::vector<std::string> stored;
@@ -94,7 +94,7 @@ void DecideQuestion(benchmark::State& state) {
 }
 BENCHMARK(DecideQuestion)->ArgNames({"dated", "seen"})->ArgsProduct({{0, 1}, {3, 50}});
 
-// Groups in memory, as cheap as they can be.
+// Groups in memory, as cheap as possible.
 class GroupsInMemory final : public ItemGroups {
  public:
   explicit GroupsInMemory(const std::vector<ItemGroup>& records) : records_(records) {
@@ -132,8 +132,8 @@ class GroupsInMemory final : public ItemGroups {
   FingerprintTable table_;
 };
 
-// What similar candidates cost beside DecideQuestion: 2,000 of which 3% were seen and 20% have four near
-// items each, `like_seen` of a hundred a seen one among them.
+// The cost of similar candidates beside DecideQuestion. Of 2,000 candidates, 3% were seen and 20% have four
+// near items each. Of a hundred candidates, `like_seen` have a seen item among their near items.
 void DecideSimilar(benchmark::State& state) {
   const auto rule = static_cast<Similar>(state.range(0));
   const bool one_per_group = state.range(1) != 0;
@@ -177,7 +177,7 @@ void DecideSimilar(benchmark::State& state) {
       }
     }
     benchmark::DoNotOptimize(unseen.data());
-    if (shown_alike.size() == 0) {  // as many as the user has seen
+    if (shown_alike.size() == 0) {  // as many as the items that the user has seen
       shown_alike.Reset(kDays * kItemsADay);
       for (uint32_t i = 0; i < kDays * kItemsADay; ++i) shown_alike.Insert(NearFingerprintOf({i * 7'919}));
     }
@@ -194,7 +194,8 @@ BENCHMARK(DecideSimilar)
     ->Args({0, 1, 0})
     ->Args({1, 1, 1});
 
-// Items never shown, created today, to users of 100 items a day for 30 days: how many are taken for seen.
+// How many items that were never shown are taken for seen. The items were created today. Users have 30 days
+// x 100 items.
 void FalsePositives(benchmark::State& state) {
   constexpr uint64_t kUsers = 64;
   std::vector<std::string> stored;

@@ -1,5 +1,5 @@
 #pragma once
-// Users as the figures in docs/PERFORMANCE.md speak of them: so many items a day, for so many days.
+// Users as in the figures of docs/PERFORMANCE.md: a number of items a day, for a number of days.
 
 #include <cstdint>
 #include <random>
@@ -38,7 +38,7 @@ inline std::string Encoded(const Delta& delta) {
 
 inline UserRef RefOf(uint64_t number) { return {0, {number * 0x9e3779b97f4a7c15u, number}}; }
 
-/// Several, so that no branch is learnt by heart. 64 of 3,000 items are 660 KB.
+/// Several users, so that the branch predictor can't learn them. 64 users of 3,000 items are 660 KB.
 inline std::vector<std::string> EncodedUsers(size_t count, int32_t days, size_t items_a_day) {
   std::vector<std::string> users;
   for (size_t i = 0; i < count; ++i) users.push_back(Encoded(RandomUser(i + 1, days, items_a_day)));

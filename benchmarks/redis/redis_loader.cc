@@ -1,5 +1,5 @@
-// What small teams use: a sorted set a user in Redis, item hash -> second shown, written in pipelines. The
-// offsets read stand in the same Redis, so that a restart goes on from what was kept.
+// What small teams use: a sorted set for each user in Redis, item hash -> second shown, written in pipelines.
+// The offsets are in the same Redis, so that a restart goes on from the kept state.
 //
 //   bench_redis brokers=HOST:PORT input=TOPIC partitions=4 redis_port=6379 coalesce=true bounded=true
 //   resume=false

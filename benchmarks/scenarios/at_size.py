@@ -1,7 +1,8 @@
-"""State ten times the memory: users of 3,000 items each over 30 days, the process and its page cache bounded by a memory cgroup, so
-that a cold user is read from the disk. By phases: cold look-ups and cold publications alone; then load, with 2,000 queries/s
-beside it: users in sessions (20 events within five minutes) at two rates, the same while all users are published as at the end of
-a day, beside a replay, through a kill -9; and users at random as fast as they are taken in. Every user with an event is published."""
+"""State ten times the memory: users of 3,000 items each over 30 days. A memory cgroup bounds the process and its page cache, so
+that a cold user is read from the disk. First come cold look-ups and cold publications alone. Then come phases of load, with 2,000
+queries/s beside each phase: users in sessions (20 events within five minutes) at two rates; the same while all users are
+published, as at the end of a day; the same beside a replay; the same through a kill -9; users at random, as fast as the daemon
+takes them in. Every user with an event is published."""
 
 import json
 import re
@@ -18,7 +19,7 @@ from contenders.process import cpu_s, disk_bytes, memory_bytes
 from http_json import Http, user_path
 from places import SEENCTL, now_ms
 from scenarios import into_state
-from scenarios.serving import wrk
+from scenarios.serving import need_wrk, wrk
 
 PARTITIONS = 12
 SESSION_S, SESSION_EVENTS = 300, 20
@@ -30,6 +31,7 @@ COUNTERS = {"published": "seen_snapshots_total", "published_bytes": "seen_snapsh
 
 
 def run(bench, settings, say):
+    need_wrk()
     s = alone.numbers(settings, users=2_000_000, items=3_000, memory_mib=1024, page_cache_mib=128, seconds=600, rate=50_000,
                       high_rate=100_000, queries=2_000, connections=8, cold=3_000, sampled=20_000, replay_users=100_000, debounce_ms=60_000,
                       phases=7)
@@ -62,7 +64,7 @@ def generator(s, *more):
 
 
 def build(seend, bench, s):
-    """The state, by `seenctl replay --into-state`; nothing of it stays in the page cache."""
+    """Builds the state by `seenctl replay --into-state`. Nothing of the state stays in the page cache."""
     config = seend.contender.config(seend.run)
     config["kafka"]["brokers"], config["input"] = bench.brokers, {"topic": seend.topic}
     seend.run.directory.mkdir(parents=True, exist_ok=True)
@@ -81,7 +83,7 @@ def some_users(s):
 
 
 class World:
-    """The daemon in its cgroup, with what is beside it."""
+    """The daemon in its cgroup, and the programs beside it."""
 
     def __init__(self, bench, seend, group, topic, output, users, s, say):
         self.bench, self.seend, self.group, self.s, self.say = bench, seend, group, s, say
@@ -108,7 +110,7 @@ class World:
 
     def cold(self):
         cold = self.s["cold"]
-        first = self.cold_look_ups(self.users[:cold])  # brings the files' indexes and filters into the cache, too
+        first = self.cold_look_ups(self.users[:cold])  # also brings the files' indexes and filters into the cache
         result = {"first_get_p99_ms": first["cold_get_p99_ms"], **self.cold_look_ups(self.users[cold:2 * cold])}
         self.say(str(result))
         result |= self.cold_publications()
@@ -131,7 +133,7 @@ class World:
                 "cold_get_blocks_missed": misses / len(users), "cold_get_read_bytes": read_bytes / len(users), "snapshot_bytes": bytes_answered / len(users)}
 
     def cold_publications(self, rate=2_000, seconds=8):
-        """Less than a checkpoint's worth, so that what compaction reads isn't among it."""
+        """Sends fewer events than a checkpoint takes, so that the reads of compactions aren't counted."""
         published, misses = self.seend.metric(COUNTERS["published"]), self.seend.metric(COUNTERS["cache_misses"])
         read_bytes = self.seend.read_bytes()
         self.load(rate, seconds, uniform=True).result()
@@ -164,7 +166,7 @@ class World:
         return rows
 
     def phase(self, seconds, rate, uniform=False, beside=None, killed=False):
-        # What is left of the phase before isn't this one's.
+        # Work that is left from the previous phase must not count in this phase.
         self.wait_caught_up(60)
         load = self.load(rate, seconds + 5, uniform)
         time.sleep(5)
@@ -219,21 +221,21 @@ class World:
     def histograms(self):
         return {what: self.seend.histogram(name) for what, name in HISTOGRAMS.items()}
 
-    # --- what is beside a phase
+    # --- beside a phase
 
     def end_of_day(self, _):
-        """All users at once, as when a day leaves their windows: the same way, asked for over HTTP."""
+        """Publishes all users at once, over HTTP. The daemon publishes them in the same way when a day leaves their windows."""
         answer = self.seend.http().post("/v1/publish")
         assert answer.status in (200, 202), answer.body
 
     def replay(self, seconds):
-        """Three days of some users, for as long as the phase lasts."""
+        """Replays three days of some users, for as long as the phase lasts."""
         def send():
             source = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--users", str(self.s["replay_users"]),
                                        "--days", "3", "--events", str(self.s["replay_users"] * 300)], stdout=subprocess.PIPE)
             replay = subprocess.Popen([str(SEENCTL), "replay", "-", "--config", str(self.seend.contender.daemon.config_path),
                                        "--quiet"], stdin=source.stdout)
-            source.stdout.close()  # or the generator would wait for this process to read
+            source.stdout.close()  # otherwise the generator would wait for this process to read
             try:
                 replay.wait(seconds - 5)
             except subprocess.TimeoutExpired:
@@ -256,7 +258,7 @@ class World:
 
 
 class Leading:
-    """Event to published, joined from the two topics, in the last seconds of a phase: of users who had no event for a while before."""
+    """Event to published in the last seconds of a phase, joined from the two topics, of users without an event shortly before."""
 
     def __init__(self, world, seconds):
         self.world = world
@@ -276,7 +278,7 @@ class Leading:
 
 
 class Queries:
-    """wrk at a pace: half filters, half `unseen` of 200 candidates, of users at random."""
+    """wrk at a fixed pace, for users at random: half of the requests are filters, half are `unseen` with 200 candidates."""
 
     def __init__(self, seend, users, s, seconds):
         self.rows, self.threads = [], []
@@ -299,7 +301,7 @@ class Queries:
 
 
 class Watch:
-    """Looks ten times a second how far the daemon is."""
+    """Checks ten times a second how far the daemon is."""
 
     def __init__(self, seend, topics, topic):
         self.seend, self.topics, self.topic = seend, topics, topic

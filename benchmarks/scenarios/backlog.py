@@ -1,4 +1,4 @@
-"""A long backlog: events spread over 30 days of exposure times onto one store from empty, publishing off."""
+"""A long backlog into one store that is empty at first, publishing off. The exposure times spread over 30 days."""
 
 import alone
 from broker import Workload

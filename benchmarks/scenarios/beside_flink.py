@@ -1,5 +1,5 @@
-"""Users of some thousand items, each changed user published once a second: seend and the Flink job that it replaces (variant B on
-RocksDB, rendered every second), by turns over the same topic of 29 days, from nothing to its end."""
+"""seend beside the Flink job that it replaces (variant B on RocksDB, rendered every second). Users have some thousand items, and
+each changed user is published once a second. By turns, both read the same topic of 29 days from an empty state to its end."""
 
 import measure
 import alone

@@ -1,4 +1,4 @@
-"""Far behind with publishing on: how often is each user published on the way?"""
+"""The daemon catches up from far behind, publishing on. How often is each user published on the way?"""
 
 import time
 

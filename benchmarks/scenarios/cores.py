@@ -1,6 +1,6 @@
-"""What would stop a daemon of many cores: a topic of 64 partitions read from its start by two workers and by sixteen, by turns on the
-processors that there are. Then once with the CPU by thread, and once each with the locks counted (count_locks.c is preloaded), and the calls of futex and the switches
-between threads (perf stat)."""
+"""What would stop a daemon with many cores? Two and sixteen workers take turns to read a topic of 64 partitions from its start,
+on the processors of this machine. One more run shows the CPU by thread. One more run for each number of workers counts the locks
+(count_locks.c is preloaded), the calls of futex, and the switches between threads (perf stat)."""
 
 import collections
 import os
@@ -43,7 +43,7 @@ def run(bench, settings, say):
 
 
 def ingest(bench, s, filled, workers):
-    """Events/s and microseconds of CPU an event, over what came after the first tenth."""
+    """Events/s and microseconds of CPU an event, without the first tenth of the events."""
     with started(bench, s, filled, workers) as daemon:
         return alone.between(daemon.wait_applied(filled.events, 600), filled.events // 10, filled.events)
 
@@ -54,7 +54,7 @@ def started(bench, s, filled, workers, environment=None):
 
 
 def by_thread(bench, s, filled):
-    """Microseconds of CPU of each event, by the name of the thread; the busiest single thread is what more cores don't help."""
+    """Microseconds of CPU an event, by the name of the thread. More cores don't help the busiest single thread."""
     with started(bench, s, filled, s["few"]) as daemon:
         daemon.wait_applied(filled.events, 600)
         used = collections.Counter()
@@ -67,7 +67,8 @@ def by_thread(bench, s, filled):
 
 
 def counted(bench, s, filled, workers):
-    """For a thousand events: locks by whose code takes them, from start to end, and what the kernel did once events arrived."""
+    """Counts for a thousand events. Locks are counted from start to end, by the object whose code takes them; kernel events since
+    the first event."""
     locks, kernel = paths.WORK / "locks.txt", paths.WORK / "perf.txt"
     environment = {"LD_PRELOAD": str(compiled("count_locks", paths.WORK, paths.BENCHMARKS)), "SEEN_LOCKS": str(locks)}
     row = {}

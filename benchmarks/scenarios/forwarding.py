@@ -1,5 +1,6 @@
-"""What passing a request on adds. The request is `unseen` with 200 candidates. The client asks the daemon that owns the
-user's partition and one that passes it on, by turns. It asks at a fixed pace, then as fast as they answer."""
+"""What forwarding adds to a request, here `unseen` with 200 candidates. By turns, the client asks a daemon about its own users
+and about users of another daemon, to which the requests are forwarded. The client asks at a fixed pace, then as fast as it gets
+answers."""
 
 import shutil
 import statistics
@@ -49,7 +50,7 @@ def run(bench, settings, say):
 
 
 class Asked:
-    """A member as wrk's caller knows a daemon."""
+    """A member, with the methods that `wrk` (scenarios/serving.py) needs of a daemon."""
 
     def __init__(self, member, directory):
         self.member, self.run, self.session = member, type("Run", (), {"directory": directory}), self

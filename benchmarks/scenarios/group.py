@@ -1,7 +1,7 @@
-"""Several daemons of one group: how long a partition goes unanswered while one is killed, restarted, or joins.
+"""Several daemons of one group: how long does a partition give no answer while one daemon is killed, restarted, or joins?
 
-One user of each partition is asked of a daemon that stays, all in turn, without a pause. Requests for users of other
-daemons' partitions are passed on.
+A client asks a daemon that stays about one user of each partition in turn, and pauses for 5 ms after each round. The daemon
+forwards the requests for users of other daemons' partitions.
 """
 
 import re
@@ -18,7 +18,7 @@ from places import wait_until
 from seend import Seend
 
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
-LAG = 60_000  # a partition that catches up on so much answers
+LAG = 60_000  # a partition with a smaller lag answers
 
 
 def run(bench, settings, say):
@@ -70,7 +70,7 @@ class Member(Seend):
         return sum(f.stat().st_size for f in self.store.rglob("*") if f.is_file()) / alone.MIB
 
     def last_log_s(self, text, since):
-        """Seconds after `since` (wall clock) of the first line with `text` after it."""
+        """Seconds from `since` (wall clock) to the first log line with `text` after it."""
         for line in self.log().splitlines():
             if text in line:
                 at = re.match(r"(\S+)T(\S+)\.(\d+)Z", line)
@@ -87,7 +87,7 @@ class Asker:
     def __init__(self, member, users):
         self.member, self.users = member, users
         self.stop, self.thread = threading.Event(), threading.Thread(target=self.ask)
-        self.answered = {p: [] for p in users}  # moments of answers
+        self.answered = {p: [] for p in users}  # partition -> times of its answers
 
     def ask(self):
         http = Http(self.member.address, timeout_s=30)
@@ -155,7 +155,7 @@ class Group:
         self.load = self.bench.generate(self.topic, "--users", self.s["users"], "--rate", self.s["rate"])
 
     def settle(self, timeout_s=180):
-        """Each partition is owned, known to all, read to its end, and in the state topic."""
+        """Waits until each partition has an owner that all daemons know, is read to its end, and is in the state topic."""
         def done():
             live = self.live()
             owners = {p: m for m in live for p in m.owned()}
@@ -198,7 +198,7 @@ class Group:
                 "others_unanswered_s": round(max((g for p, g in gaps.items() if p not in moved), default=0), 2)}
 
     def published_again(self, partitions, killed_at):
-        """When each partition's first snapshot came after a second without its owner, by the time in the record."""
+        """{partition: time of its first snapshot later than a second after the kill}. The time is that of the record."""
         consumer = Consumer({"bootstrap.servers": self.bench.brokers, "group.id": "benchmark-group"})
         since = [TopicPartition(f"{self.topic}-filters", p, int((killed_at + 1) * 1000)) for p in partitions]
         consumer.assign(consumer.offsets_for_times(since, timeout=10))
@@ -230,7 +230,7 @@ class Group:
             self.settle()
         gaps = asker.gaps(begun)
         leaving = self.members.pop(number)
-        leaving.kill9()  # a static member that stops stays one until its session is over
+        leaving.kill9()  # a static member that stops stays in the group until its session ends
         wait_until(lambda: sum(len(m.owned()) for m in self.live()) == self.s["partitions"], "the others own all", 120)
         shutil.rmtree(leaving.store, ignore_errors=True)
         return {"longest_unanswered_s": round(max(gaps.values()), 2)}

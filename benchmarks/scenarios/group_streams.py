@@ -1,7 +1,7 @@
-"""Kafka Streams, three instances: how long a partition goes unanswered after one is killed, without a copy and with one.
+"""Kafka Streams with three instances: how long does a partition give no answer after one is killed, without a copy and with one?
 
-The events are those of the scenario `group`. A partition answers where its store answers a query of its own instance:
-what passes requests on isn't part of Kafka Streams, so this is the least that a user of it waits.
+The events are those of the scenario `group`. A partition answers if its store answers a query of its own instance. Kafka Streams
+has no part that forwards requests, so this is the least time that its users wait.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ def run(bench, settings, say):
                  "standbys": s["standbys"]})) for number in range(INSTANCES)]
     load, rows = None, []
     try:
-        # Before there are events, the instances share the partitions at once; later each share is warmed up first.
+        # Before there are events, the instances share the partitions at once. Later, each instance first warms up its share.
         wait_until(lambda: all(len(i.answering) == s["partitions"] // INSTANCES for i in instances), "each has its share", 300)
         bench.generate(topic, "--users", s["users"], "--events", s["history"]).result()
         wait_until(lambda: read(instances, s["partitions"]) >= s["history"], "the history is read", 3000)
@@ -50,7 +50,7 @@ def run(bench, settings, say):
 
 
 def read(instances, partitions):
-    """How many events any of them has read."""
+    """How many events the instances have read. A partition counts as far as any instance has read it."""
     return sum(max((i.offsets[p] for i in instances if i.offsets), default=0) for p in range(partitions))
 
 
@@ -59,7 +59,7 @@ def answering(instances):
 
 
 def kill(instances):
-    dead = max(instances, key=lambda i: len(i.answering))  # one that came back owns nothing for some minutes
+    dead = max(instances, key=lambda i: len(i.answering))  # an instance that came back owns nothing for some minutes
     survivors = [i for i in instances if i is not dead]
     moved, begun = set(dead.answering), time.monotonic()
     dead.kill9()
@@ -76,7 +76,7 @@ def kill(instances):
 
 
 class Instance(Lines):
-    """One instance, started; `answering`: the partitions that it answers."""
+    """A started instance. `answering`: the partitions for which it answers."""
 
     def __init__(self, contender, run):
         self.contender, self.run, self.answering = contender, run, set()

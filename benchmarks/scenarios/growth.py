@@ -1,4 +1,5 @@
-"""How storage grows with users, 30 items each over 30 days: bytes an item, bytes written for one kept, start-up, longest standstill."""
+"""How storage grows with the number of users, 30 items each over 30 days: bytes an item, bytes written for each byte kept,
+start-up, longest standstill."""
 
 import time
 
@@ -15,7 +16,7 @@ def run(bench, settings, say):
     rows, users = [], s["least"]
     while users <= s["most"]:
         for items in sorted({min(s["items_a_user"], s["events_max"] // most) for most in (users, s["most"])}):
-            # A shorter history of the second largest says how the largest would go on.
+            # The second largest also runs with a shorter history, to show how the largest would go on.
             if users * 10 >= s["most"] or items == s["items_a_user"]:
                 rows.append(one(bench, users, items))
                 say(str(rows[-1]))
@@ -26,7 +27,7 @@ def run(bench, settings, say):
 
 
 def extrapolated(rows, s):
-    """What the largest would be with all its items: as the next smaller changed from its short history to its whole one."""
+    """The largest with all its items, extrapolated as the second largest grew from its short history to its whole one."""
     largest = rows[-1]
     short, whole = rows[-3:-1]
     return {**largest, "items_a_user": s["items_a_user"], "measured": "extrapolated", "events_per_s": None,

@@ -1,4 +1,4 @@
-"""Live load over users of 3,000 items each, publishing on: the greatest rate at which filters are still in time."""
+"""Live load on users of 3,000 items each, publishing on. What is the greatest rate at which filters are still in time?"""
 
 import time
 

@@ -1,5 +1,6 @@
-"""What 1,000 hostile connections (tests/system/hostile_clients.py) add to the answers that others get: `unseen` with 200
-candidates, paced, without them and among them by turns; plain, and over TLS."""
+"""How much later other clients get their answers beside 1,000 hostile connections (tests/system/hostile_clients.py). The requests
+are `unseen` with 200 candidates, at a fixed pace. Runs without and with hostile connections take turns, first plain, then over
+TLS."""
 
 import statistics
 

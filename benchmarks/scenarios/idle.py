@@ -1,4 +1,4 @@
-"""What a daemon costs while nothing happens: an owner of many partitions, and a replica of it that follows as many."""
+"""What a daemon costs while nothing happens. One daemon owns many partitions, and a replica follows all of them."""
 
 import shutil
 import time
@@ -26,7 +26,7 @@ def run(bench, settings, say):
         for member in members.values():
             member.start(ready=False)
         wait_until(lambda: all(len(m.owned()) == s["partitions"] for m in members.values()), "both have read all", 300)
-        time.sleep(70)  # the first run of the state topic, the first checkpoints
+        time.sleep(70)  # until after the first run of the state topic and the first checkpoints
         rows = [{"role": role, **over(members[role], s["seconds"])} for role in members]
         for row in rows:
             say(str(row))

@@ -59,7 +59,7 @@ def batches(path, s):
 
 
 def piped(config, folder, s, users):
-    """The state of about s["items"] items in folder/state. The producer's CPU time is its own."""
+    """Builds the state of about s["items"] items in folder/state. The producer's CPU time is reported apart."""
     events = s["items"] // 15  # a session has 10 to 20 items
     producer = subprocess.Popen([str(SEENCTL), "generate", "--stdout", "--quiet", "--events", str(events), "--batch", "20",
                                  "--users", str(users), "--user-skew", "0.01", "--items", "5000000", "--item-skew", "0.5",
@@ -74,7 +74,7 @@ def piped(config, folder, s, users):
 
 
 def first_start(config, folder, users):
-    """From the daemon's start on the state to ready, and the first answer about a user then: nothing is in a cache."""
+    """Times from the daemon's start on the state to ready, and of the first answer about a user, while nothing is cached."""
     first = json.loads(config.read_text())
     address = f"127.0.0.1:{free_port()}"
     first |= {"store": {"directory": str(folder / "state")}, "http": {"listen": address}}

@@ -1,4 +1,4 @@
-"""What a journal of all exposures costs: CPU, disk and rate with store.explain_days 0 and 30, one run after the other."""
+"""What a journal of all exposures costs: CPU, disk and rate with store.explain_days 0 and 30, by turns."""
 
 import statistics
 import time
@@ -35,7 +35,7 @@ def one(bench, workload, user, days):
         seen = seend.wait_applied(workload.events, 60 + workload.events / 50_000)
         rate, cpu = alone.between(seen, 0, workload.events)
         seend.contender.daemon.wait_at_rest(300)
-        time.sleep(15)  # compactions under way
+        time.sleep(15)  # until the running compactions end
         rows = seend.metric("seen_journal_rows_total")
         raw = seend.metric("seen_journal_row_bytes_total")
         listing_ms = None

@@ -1,4 +1,4 @@
-"""How soon: event to visible at 100,000 events/s (publishing off), event to published on the leading edge at 10,000 events/s."""
+"""Latency: event to visible at 100,000 events/s (publishing off), event to published on the leading edge at 10,000 events/s."""
 
 import time
 
@@ -27,7 +27,7 @@ def run(bench, settings, say):
     topic = bench.scratch_topic(bench.name("live"))
     with alone.Seend(bench, topic, publishing=True, debounce_ms=s["debounce_ms"]) as seend:
         measure.wait_ready(seend.session)
-        # Few events a user, so that most of them are a user's first in a while.
+        # There are few events a user, so that most events are a user's first in a while.
         load = bench.generate(topic, "--users", 1_000_000, "--rate", s["published_rate"], "--sessions",
                               20 * s["published_rate"], "--seconds", s["warm"] + s["seconds"])
         time.sleep(s["warm"])

@@ -1,4 +1,5 @@
-"""Live load with publishing on, every user in session shown about an item a second: does it keep up, how late are filters?"""
+"""Live load, publishing on. Each user in session is shown about an item a second. Does the daemon keep up, and how late are
+filters?"""
 
 import time
 

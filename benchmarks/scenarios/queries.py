@@ -1,5 +1,6 @@
-"""Which of 2,000 candidates a user of 3,000 items has not seen, at p50 and p99: `unseen` over HTTP beside RedisBloom's BF.MEXISTS
-over RESP. One connection each, the same raw client on loopback, requests made before; by turns."""
+"""Which of 2,000 candidates has a user of 3,000 items not seen? `unseen` over HTTP beside RedisBloom's BF.MEXISTS over RESP, p50
+and p99, by turns. Each side has one connection of the same raw client on loopback. The requests are made before the
+measurement."""
 
 import http.client
 import json
@@ -26,7 +27,7 @@ def run(bench, settings, say):
     asked = {user: candidates(items, s, random.Random(user)) for user, items in seen.items()}
     with alone.Seend(bench, workload.topic, publishing=False) as seend, Bloom() as bloom:
         seend.wait_applied(workload.events, 300)
-        seend.session.stop()  # all of it into the store
+        seend.session.stop()  # a stop writes all state to the store
         seend.again()
         measure.wait_ready(seend.session)
         for user, items in seen.items():
@@ -46,7 +47,7 @@ def run(bench, settings, say):
 
 
 def candidates(items, s, chance):
-    """Half of them seen."""
+    """Candidates, of which half were seen."""
     chosen = chance.sample(sorted(items), min(len(items), s["candidates"] // 2))
     chosen += [f"other{chance.randrange(10**9):09}" for _ in range(s["candidates"] - len(chosen))]
     chance.shuffle(chosen)
@@ -54,7 +55,7 @@ def candidates(items, s, chance):
 
 
 def agree(seend, bloom, seen, asked):
-    """Before anything is timed: no item that was seen is let through by either."""
+    """Checks, before anything is timed, that neither side lets a seen item through."""
     http = Http(seend.address())
     for user, items in list(asked.items())[:20]:
         fresh = set(http.post(user_path(user) + "/unseen", {"items": items}).json()["unseen"])
@@ -68,7 +69,7 @@ def ask(requests, address, read, count):
     times = []
     with socket.create_connection((host, int(port)), 30) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for i in range(count + len(requests)):  # each once before it counts
+        for i in range(count + len(requests)):  # each request once before it counts
             begun = time.perf_counter()
             connection.sendall(requests[i % len(requests)])
             read(connection)
@@ -113,7 +114,7 @@ def ratios(rows, repeats):
 
 
 class Bloom:
-    """RedisBloom in Debian's redis-server; nothing is written to the disk."""
+    """RedisBloom in Debian's redis-server, without writes to the disk."""
 
     def __enter__(self):
         module = bloom_module()
@@ -129,7 +130,7 @@ class Bloom:
         self.server.close()
 
     def add(self, user, items):
-        """At 1%, with room for as many as there are."""
+        """Adds a filter at 1%, with room for exactly these items."""
         self.client.ask("BF.RESERVE", user, "0.01", str(len(items)))
         for at in range(0, len(items), 1_000):
             self.client.ask("BF.MADD", user, *items[at:at + 1_000])

@@ -1,4 +1,4 @@
-"""Events keyed by user as Java keys them, against a topic under other keys, of which each is written again first; publishing off."""
+"""What re-keying costs, publishing off: a topic partitioned by user as Java does it, and one that the daemon re-keys first."""
 
 import alone
 from broker import Workload
@@ -6,7 +6,7 @@ from broker import Workload
 
 def run(bench, settings, say):
     s = alone.numbers(settings, events=2_000_000, runs=3)
-    # By crc32: re-keyed, each partition's events go to all of them, as they do from random keys.
+    # crc32: when re-keyed, each partition's events go to all partitions, as events with random keys do.
     workloads = {True: Workload("keyed", s["events"]),
                  False: Workload("otherwise-keyed", s["events"], more=["--partitioner", "crc32"])}
     rows = []

@@ -1,6 +1,7 @@
-"""Live latency with and without a replay beside it. One daemon has a steady live load. By turns: nothing beside it (quiet), a replay of
-old events at full speed, the publication of the users that only history touches, a replay that follows the daemon's lag, and one that
-leaves live events no room (`--pace none`). `ratio`: the median of each repeat's own quotient, by its quiet phase."""
+"""Live latency with and without a replay beside it. One daemon has a steady live load. These phases take turns: nothing else
+(quiet); a replay of old events at full speed; publication of the users that only history touches; a replay that follows the
+daemon's lag; a replay that leaves live events no room (`--pace none`). `ratio`: a phase divided by the quiet phase of the same
+repeat, median."""
 
 import resource
 import statistics
@@ -14,7 +15,7 @@ from bystanders import Bystanders
 from contenders.process import cpu_s
 from places import SEENCTL
 
-# The daemon's own, which leave replayed events out.
+# The daemon's own histograms, which leave out replayed events.
 HISTOGRAMS = {"visible": "seen_event_to_visible_seconds", "published": "seen_event_to_published_seconds"}
 PHASES = ("quiet", "full speed", "publishing", "by lag", "no pace")
 SHARES = (0.5, 0.99)
@@ -40,7 +41,7 @@ def beside(bench, s, topic, source, say):
     with alone.Seend(bench, topic, publishing=True, watermarks={"topic": beats},
                      store={"checkpoint_interval_s": s["checkpoint_s"]}) as seend:
         measure.wait_ready(seend.session)
-        # Few events a user, so that most of them are a user's first in a while.
+        # There are few events a user, so that most events are a user's first in a while.
         load = bench.generate(topic, "--users", 1_000_000, "--rate", s["rate"], "--sessions", 20 * s["rate"])
         try:
             time.sleep(s["warm"])
@@ -53,7 +54,7 @@ def beside(bench, s, topic, source, say):
 
 
 class Phases:
-    """All phases, by turns, while the live load goes on."""
+    """Runs all phases by turns while the live load goes on."""
 
     def __init__(self, bench, seend, load, s, source, say):
         self.bench, self.seend, self.load, self.s, self.source, self.say = bench, seend, load, s, source, say
@@ -100,7 +101,8 @@ class Phases:
                         *pace], check=True, timeout=1200)
 
     def wait_published(self):
-        """Until nearly all is published: live users are always under way. A checkpoint tells first who is left."""
+        """Waits until nearly all users are published. Some live users are always waiting. The first checkpoint shows who is
+        left."""
         time.sleep(self.s["checkpoint_s"] + 2)
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
@@ -113,7 +115,7 @@ class Phases:
 
 
 def tools_cpu_s():
-    """Of what was started here and has ended: the replays."""
+    """CPU seconds of the child processes that have ended: the replays."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -123,8 +125,8 @@ def rounded(value):
 
 
 def summary(rows):
-    """Of each phase the least and the median over the repeats; and the ratios to the quiet phase of the same repeat. The p99 of event
-    to published is that of users who wait for their debounce, whatever is beside it."""
+    """The least and the median of each phase over the repeats, and the ratios to the quiet phase of the same repeat. The p99 of
+    event to published is left out: it is that of users who wait for their debounce, with or without a replay."""
     quiet = {row["repeat"]: row for row in rows if row["phase"] == "quiet"}
     result = []
     for name in PHASES:

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a backlog: how much longer than the remaining events take without it?"""
+"""kill -9 in the middle of a backlog. How much longer do the remaining events take than without the kill?"""
 
 import time
 

@@ -1,12 +1,15 @@
-"""HTTP with wrk: `unseen` with many candidates and filters by GET, of users of 3,000 items and of 100, idle and while ingesting."""
+"""HTTP with wrk: `unseen` with many candidates, and filters by GET, for users of 3,000 items and of 100, idle and while
+ingesting."""
 
 import re
+import shutil
 import subprocess
 import time
 
 import alone
 import measure
 from broker import Workload
+from contenders.process import Missing
 from oracle_sample import sample
 
 UNSEEN = """
@@ -32,6 +35,7 @@ end
 
 
 def run(bench, settings, say):
+    need_wrk()
     s = alone.numbers(settings, users=1000, items=3000, few_items=100, seconds=8, connections=8, ingest_rate=300_000, paced=1_000)
     rows = [{"items_a_user": s["few_items"], **row} for row in
             serve(bench, s, say, s["few_items"], [("snapshot", 0)], [])]
@@ -42,13 +46,13 @@ def run(bench, settings, say):
 
 
 def serve(bench, s, say, items, idle, ingesting):
-    # A tenth more events than items: some items come to a user twice.
+    # There are a tenth more events than items, because some items come to a user twice.
     workload = bench.fill(Workload("busy", s["users"] * items * 11 // 10, users=s["users"], days=29,
                                    more=["--items", "1000000", "--user-skew", "0.01", "--item-skew", "0.01"]))
     users = list(sample(bench, workload, 200))
     with alone.Seend(bench, workload.topic, publishing=False) as seend:
         seend.wait_applied(workload.events, 300)
-        seend.session.stop()  # all of it into the store
+        seend.session.stop()  # a stop writes all state to the store
         seend.again()
         measure.wait_ready(seend.session)
         rows = [wrk(seend, users, s, what, candidates, 0) for what, candidates in idle]
@@ -60,14 +64,19 @@ def serve(bench, s, say, items, idle, ingesting):
                      for what, candidates in ingesting for pace in (s["paced"], 0)]
             load.process.terminate()
             load.process.wait()
-    bench.topics.delete(workload.topic)  # it has got more events than its name says
+    bench.topics.delete(workload.topic)  # the topic now has more events than its name says
     for row in rows:
         say(str(row))
     return rows
 
 
+def need_wrk():
+    if not shutil.which("wrk"):
+        raise Missing("wrk isn't installed (scripts/setup.sh --bench)")
+
+
 def wrk(seend, users, s, what, candidates, pace):
-    """As many requests as are answered, or about `pace` a second."""
+    """Sends as many requests as are answered, or about `pace` a second."""
     paths = "{" + ",".join(f'"/v1/filters/default/users/{user}"' for user in users) + "}"
     script = seend.run.directory / f"{what}.lua"
     text = (UNSEEN if candidates else SNAPSHOT).format(paths=paths, candidates=candidates)

@@ -1,4 +1,4 @@
-"""What the join of exposures with the groups of items costs: rate and CPU with filters[].similar off and on, one run after the other."""
+"""What the join of exposures with item groups costs: rate and CPU with filters[].similar off and on, by turns."""
 
 import json
 import shutil
@@ -33,13 +33,13 @@ def run(bench, settings, say):
 
 
 def item_id(rank):
-    """As seenctl generate names the item of that popularity."""
+    """The id that seenctl generate gives to the item of this popularity."""
     return f"n{rank * 0x85ebca6b % 2**32:08x}"
 
 
 def records(s):
-    """Of each five items one is alike, at 20%, to the `near` next of those; the others are alone. The third of the five: about
-    a fifth of the exposures are of such."""
+    """With `alike` at 20%, the third of each five items is similar to `near` other such items. The other items are alone. About a
+    fifth of the exposures are of similar items."""
     every, size, now = 100 // s["alike"], s["near"] + 1, int(time.time() * 1000)
     for place in range(s["items"]):
         item, group = item_id(place + 1), place // every // size * size
@@ -58,8 +58,8 @@ def config(groups, mode):
 
 
 def bench_table(bench, groups):
-    """The daemon's copy of the groups, read once, for each run to begin with. What it puts in order at its next start is done before, too:
-    it isn't the exposures' cost."""
+    """The daemon's copy of the groups, read once. Each run begins with this copy. A second start does the work that a daemon
+    leaves for its next start, because that work isn't a cost of the exposures."""
     nothing, kept = bench.scratch_topic(bench.name("nothing")), None
     for _ in range(2):
         seend = alone.Seend(bench, nothing, publishing=False, **config(groups, "drop"))

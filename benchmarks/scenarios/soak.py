@@ -1,4 +1,4 @@
-"""Full speed over many users for ten minutes, topic cut to 2 GB a partition, publishing on: is memory flat?"""
+"""Full speed over many users for ten minutes, publishing on. The topic is cut to 2 GB a partition. Does memory stay flat?"""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What the state topic costs: ingest with it and without, by turns. `state_bytes` has its bytes an event."""
+"""What the state topic costs: ingest with and without the topic, by turns. The scenario `state_bytes` has its bytes an event."""
 
 import statistics
 import time
@@ -21,7 +21,7 @@ def run(bench, settings, say):
 
 
 def one(bench, workload, streams, number):
-    topic = f"{workload.topic}-state-{number}-{time.time_ns()}"  # one that holds nothing
+    topic = f"{workload.topic}-state-{number}-{time.time_ns()}"  # a new topic, so that it is empty
     config = {"state": {"topic": topic if streams else None, "run_every_s": 60}}
     with alone.Seend(bench, workload.topic, publishing=False, **config) as seend:
         seen = seend.wait_applied(workload.events, 60 + workload.events / 20_000)
@@ -34,7 +34,7 @@ def one(bench, workload, streams, number):
 
 
 def ratios(rows, key):
-    """With the topic by without, a pair of runs each: median and range."""
+    """Runs with the topic divided by runs without, pair by pair: median and range."""
     of = {streams: [row[key] for row in rows if row["streams"] == streams] for streams in (True, False)}
     pairs = sorted(a / b for a, b in zip(of[True], of[False]))
     return {"median": statistics.median(pairs), "min": pairs[0], "max": pairs[-1]}

@@ -1,10 +1,10 @@
-"""What the state topic takes, in bytes an event: runs of a minute at a live rate, one filter, three kinds of traffic."""
+"""Bytes an event in the state topic: a run every minute at a live rate, one filter, three kinds of traffic."""
 
 import time
 
 import alone
 
-KINDS = {  # 1,024 sessions at a time show an item a second or so each; 300,000 users show one every 15 s, now one, now another
+KINDS = {  # 1,024 sessions at a time, an item a second each; sparse: 300,000 at a time, an item every 15 s each, users change
     "dense sessions": ["--users", 100_000],
     "sparse users": ["--users", 5_000_000, "--user-skew", 0.01, "--sessions", 300_000],
     "10-item events": ["--users", 100_000, "--batch", 10],

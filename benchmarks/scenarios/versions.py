@@ -1,4 +1,4 @@
-"""Ingest and publishing of this build beside another build of seend, by turns: SEEN_OTHER_SEEND=PATH names the other binary."""
+"""Ingest and publishing of this build beside another build of seend, by turns. SEEN_OTHER_SEEND=PATH names the other binary."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ def one(bench, workload, publishing):
 
 
 def ratios(rows, mode):
-    """This build by the other, a pair of runs each: median and range."""
+    """This build divided by the other, pair by pair: median and range."""
     result = {}
     for key in ("events_per_s", "cpu_us_an_event", "cpu_us_an_event_in_all"):
         of = {build: [row[key] for row in rows if row["mode"] == mode and row["build"] == build] for build in ("this", "other")}

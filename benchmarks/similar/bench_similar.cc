@@ -1,13 +1,13 @@
-// How good the daemon's code is at finding near-duplicates among given texts: lines of JSON, of which
-// benchmarks/similar/run.py makes tables and charts.
+// Measures how well the daemon's code finds near-duplicates among given texts. Prints lines of JSON, from
+// which benchmarks/similar/run.py makes tables and charts.
 //
 //   bench_similar items=FILE part=distances pairs=FILE
-//     by how many bits SimHashes differ, of all pairs and of those in `pairs` (two line numbers a line, from
-//     0)
+//     prints by how many bits SimHashes differ, for all pairs and for those in `pairs` (two line numbers a
+//     line, from 0)
 //   bench_similar items=FILE part=near runs=both/sketch/3,simhash/off/3 folder=DIR
 //   [similarity_min_percent=80]
-//     what is found alike, for each of `runs` (method, verify, distance_max) the items' lines, then the
-//     run's; `folder` is emptied. by=all: what comparing every pair gives instead
+//     prints the similar items: for each of `runs` (method, verify, distance_max) the lines of the items,
+//     then the line of the run. `folder` is emptied. by=all: compares every pair instead
 
 #include <cstdio>
 #include <fstream>

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Texts that no one here wrote: the descriptions of a distribution's packages, from the machine's own apt mirror.
+"""Texts that nobody of this project wrote: the descriptions of a distribution's packages, from the machine's own apt mirror.
 
-    benchmarks/similar/descriptions.py [FOLDER]        build/similar by default; no root, nothing of the system's is touched
+    benchmarks/similar/descriptions.py [FOLDER]        build/similar by default; no root, nothing of the system is changed
 
-writes FOLDER/long.jsonl, short.jsonl and zh.jsonl, an item a line: {"item_id","title","text","lang"}, texts all distinct.
-`long` has the long descriptions (as text), `short` the synopses, of one line (as title), `zh` what is translated into Chinese (both).
-A plain machine's lists have no long ones, so apt is asked for its translations alone (7 MB) into a folder of its own. Debian and Ubuntu serve
-the same files: Debian 12 has about 61,000 long texts, Ubuntu 24.04 about 64,000 (`main` and `universe`), and more in Chinese.
+writes FOLDER/long.jsonl, short.jsonl and zh.jsonl, one item a line: {"item_id","title","text","lang"}. All texts differ.
+`long` has the long descriptions (as text). `short` has the synopses of one line (as title). `zh` has both, in Chinese.
+The lists of a plain machine have no long descriptions. So apt fetches only the translations (7 MB) into a separate folder.
+Debian and Ubuntu serve the same files. Debian 12 has about 61,000 long texts. Ubuntu 24.04 has about 64,000 (`main` and
+`universe`), and more in Chinese.
 """
 
 import json
@@ -19,7 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "similar"
 LIMIT_S = 120
-FRESH_S = 30 * 86400  # lists are fetched again when they are older
+FRESH_S = 30 * 86400  # older lists are fetched again
 BYTES_MAX = 512 << 20
 LISTS = {"en": "*_i18n_Translation-en", "zh": "*_i18n_Translation-zh*CN"}  # %5f or _ before CN
 APT = """\
@@ -43,11 +44,12 @@ APT::Sandbox::User "root";
 
 
 class NoTexts(Exception):
-    """Says what is missing and what to do."""
+    """The message says what is missing and what to do."""
 
 
 def fetched(folder=FOLDER):
-    """The folder of apt's lists, filled unless it is fresh. NoTexts where there is no apt, no network or no translation."""
+    """The folder of apt's lists. Fetches the lists unless they are fresh. NoTexts: there is no apt, no network or no
+    translation."""
     lists = folder / "lists"
     known = [path for pattern in LISTS.values() for path in lists.glob(pattern)]
     if known and (folder / "fetched").exists() and time.time() - (folder / "fetched").stat().st_mtime < FRESH_S:
@@ -71,7 +73,7 @@ def fetched(folder=FOLDER):
 
 
 def paragraphs(path):
-    """{field: text} of each package in a file of apt's lists; continued lines keep their one space."""
+    """{field: text} of each package in a file of apt's lists. Continuation lines keep their leading space."""
     if path.stat().st_size > BYTES_MAX:
         raise NoTexts(f"{path} has {path.stat().st_size:,} bytes, at most {BYTES_MAX:,} are read")
     for block in path.read_text(encoding="utf-8", errors="replace").split("\n\n"):
@@ -87,14 +89,14 @@ def paragraphs(path):
 
 
 def split(description):
-    """(synopsis, long text): a line with only a dot is an empty one."""
+    """(synopsis, long text). A line with only a dot is an empty line."""
     synopsis, *lines = description.split("\n")
     long = "\n".join("" if line.strip() == "." else line[1:] for line in lines)
     return synopsis.strip(), long.strip()
 
 
 def descriptions(paths, field):
-    """(package, synopsis, long text) in the order of the files' names and of the lists."""
+    """(package, synopsis, long text), ordered by file name, then as in the list."""
     for path in sorted(paths):
         for fields in paragraphs(path):
             description = fields.get(field)
@@ -103,7 +105,7 @@ def descriptions(paths, field):
 
 
 def distinct(texts):
-    """Those not seen before, as white space goes: [(package, synopsis, long)] of [...]; `texts` yields (key, row)."""
+    """The rows whose keys are new. Differences in white space don't count. `texts` yields (key, row)."""
     seen = set()
     for key, row in texts:
         key = " ".join(key.split())
@@ -113,7 +115,7 @@ def distinct(texts):
 
 
 def corpora(lists):
-    """{"long": [item], "short": [item], "zh": [item]} of apt's lists."""
+    """{"long": [item], "short": [item], "zh": [item]} from apt's lists."""
     english = list(descriptions(lists.glob(LISTS["en"]), "Description-en"))
     chinese = [row for row in descriptions(lists.glob(LISTS["zh"]), "Description-zh_CN") if re.search("[\u4e00-\u9fff]", row[1] + row[2])]
     return {
@@ -124,7 +126,7 @@ def corpora(lists):
 
 
 def installed(folder, status=pathlib.Path("/var/lib/dpkg/status")):
-    """As prepared(), of the packages that are installed: a few hundred English texts, without a network."""
+    """Like prepared(), but of the installed packages: a few hundred English texts, without a network."""
     rows = list(descriptions([status], "Description")) if status.exists() else []
     if not rows:
         raise NoTexts(f"{status} has no descriptions: this isn't Debian or Ubuntu")
@@ -136,7 +138,7 @@ def installed(folder, status=pathlib.Path("/var/lib/dpkg/status")):
 
 
 def items(rows, lang, title=True, text=True):
-    """Ids are the packages' names; a name's second text (of a security update, say) gets a number."""
+    """The ids are the names of the packages. The second text of a name (a security update, for example) gets a number."""
     names, out = {}, []
     for package, synopsis, long in rows:
         names[package] = names.get(package, 0) + 1
@@ -155,7 +157,7 @@ def write(path, wanted):
 
 
 def prepared(folder=FOLDER):
-    """{"long": path, "short": path, "zh": path}, written anew where apt's lists are newer."""
+    """{"long": path, "short": path, "zh": path}. Writes the files again if apt's lists are newer."""
     lists = fetched(folder)
     paths = {name: folder / f"{name}.jsonl" for name in ("long", "short", "zh")}
     newest = max(path.stat().st_mtime for path in [folder / "fetched", pathlib.Path(__file__)])

@@ -7,13 +7,13 @@
 namespace seen::bench {
 namespace {
 
-/// Of `mine`, each with those of `others`.
+/// Counts the distances of each of `mine` to each of `others`.
 void Count(std::span<const uint64_t> mine, std::span<const uint64_t> others, Distances& out) {
   for (const uint64_t one : mine)
     for (const uint64_t other : others) ++out[static_cast<size_t>(std::popcount(one ^ other))];
 }
 
-/// Every pair once, rows dealt out to threads.
+/// Counts every pair once. The rows are shared out among threads.
 Distances CountPairs(std::span<const uint64_t> hashes) {
   const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 16);
   std::vector<Distances> parts(threads, Distances{});

@@ -1,5 +1,5 @@
 #pragma once
-// By how many bits SimHashes differ: of all pairs, and of given ones.
+// By how many bits SimHashes differ: for all pairs, and for given pairs.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ using Distances = std::array<uint64_t, 65>;
 /// Positions in the file, first < second.
 using Pair = std::pair<uint32_t, uint32_t>;
 
-/// What two texts are together: both short, both long, or one of each; texts without a word are in none.
+/// The lengths of two texts: both short, both long, or one of each. kNone: a text has no word.
 enum class Lengths : uint8_t { kShort = 0, kLong = 1, kMixed = 2, kNone = 3 };
 inline constexpr size_t kLengths = 3;
 Lengths LengthsOf(const ItemFeatures& a, const ItemFeatures& b);

@@ -1,4 +1,4 @@
-"""docs/similar/*.svg: precision and recall, by distance and by length."""
+"""Draws docs/similar/*.svg: precision and recall, by distance and by length."""
 
 from html import escape
 
@@ -12,7 +12,7 @@ PAIRS_MIN = 20
 
 
 def curves(title, note, panels, x_title):
-    """`panels`: (name, [label of x, ...], [(name, colour, [0 to 1 or None, ...]), ...]), one below the other."""
+    """`panels`: (name, [label of x, ...], [(name, colour, [0 to 1 or None, ...]), ...]). They stand one below the other."""
     height = TOP + len(panels) * (HEIGHT + GAP) + 12
     out = [charts.head(height, title), f'<text class="title" x="10" y="20">{escape(title)}</text>', f'<text x="10" y="38" opacity=".75">{escape(note)}</text>']
     for index, (name, labels, series) in enumerate(panels):
@@ -48,7 +48,7 @@ def upto(counts):
 
 
 def by_distance(corpora):
-    """SimHash alone: if all pairs within so many bits were taken, how many would be right, and how many of the right would be there."""
+    """SimHash alone: precision and recall if all pairs within a number of bits were taken."""
     panels = []
     for corpus in corpora:
         every, right = ([sum(counts) for counts in zip(*(line[name] for line in corpus["distances"]))] for name in ("all", "pairs"))
@@ -61,7 +61,7 @@ def by_distance(corpora):
 
 
 def by_length(corpora, run, beside):
-    """`run`, and the recall of the run `beside`."""
+    """Precision and recall of `run`, and the recall of the run `beside`."""
     panels = []
     for corpus in corpora:
         scores, others = (next(line["words"] for line in corpus["runs"] if line["run"] == name) for name in (run, beside))

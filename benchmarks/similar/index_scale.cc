@@ -1,18 +1,18 @@
-// What the index of items costs at a size: bytes an item, items indexed a second, how long a decision and a
-// start take, and a look-up, for items that are like nothing and for the worst case, where all lists that a
-// text stands in are full.
+// The cost of the index of items at a given size: bytes an item, items indexed a second, and the times of a
+// decision, a start and a look-up. Look-ups are for items without similar items, and for the worst case: all
+// lists of a text are full.
 //
 //   bench_index_scale [--items N] [--cache-mib N] [--lookups N] [--directory D] [--method M] [--undecided]
 //                     [--keep] [--smoke]
 //
-// --keep: the index stays in the directory as seen-index, and one that is there of before is taken as it is.
-// --undecided: the items are put into the index with the groups that they would get, without looking for
-// them: for look-ups among ten million, in half the time.
+// --keep: the index stays in the directory as seen-index. An index that is already there is used as it is.
+// --undecided: puts the items into the index with the groups that they would get, without a search. This
+// serves look-ups among ten million items, in half the time.
 //
-// Features are made of numbers: SimHashes and bands uniform, 80 shingles a text as of 500 characters, one
-// item of ten like an earlier one. Items are spread over the window, so that all of its buckets are there.
-// Source of the worst case: one text of which every item differs in one shingle only, until its lists are at
-// their limit.
+// Features are made from numbers: uniform SimHashes and bands, 80 shingles a text as for 500 characters. One
+// item of ten is similar to an earlier one. Items spread over the window, so that all buckets of the window
+// exist. The worst case comes from one text. Each item differs from it in only one shingle, until its lists
+// are at their limit.
 #include <time.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Arguments {
   SimilarMethod method = kDefaultMethod;
 };
 
-// Of this thread: what others do on the machine doesn't count.
+// The CPU time of this thread. Other work on the machine doesn't count.
 double CpuSeconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -67,7 +67,7 @@ uint64_t Mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
-// Item `number`: every tenth is a near copy of the one before.
+// The features of item `number`. Every tenth item is a near copy of the item before it.
 void MakeFeatures(uint64_t number, ItemFeatures& out) {
   const bool is_near_copy = number % 10 == 9;
   const uint64_t of = is_near_copy ? number - 1 : number;
@@ -86,7 +86,7 @@ void MakeFeatures(uint64_t number, ItemFeatures& out) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// One text over and over, never quite the same.
+// The same text again and again, with small differences.
 void MakeSpam(uint64_t number, ItemFeatures& out) {
   MakeFeatures(0, out);
   out.content_hash = Mix(number * 3 + 7778);
@@ -121,7 +121,7 @@ class Scale {
   }
   bool empty() const { return flow_->Figures().items == 0; }
 
-  /// Takes so many items of `make`, their times spread over `span_ms`.
+  /// Takes `items` items from `make`. Their times spread over `span_ms`.
   template <typename Make>
   void Take(const char* what, uint64_t items, int64_t from_ms, int64_t span_ms, Make make) {
     constexpr size_t kBatch = 256;
@@ -162,7 +162,7 @@ class Scale {
     std::fflush(stdout);
   }
 
-  /// The same items, in the groups that they would come into.
+  /// Puts the same items into the index, in the groups that they would get.
   void PutUndecided(uint64_t items, int64_t from_ms, int64_t span_ms) {
     constexpr uint64_t kUnsavedBytes = 64 << 20;
     flow_.reset();
@@ -209,7 +209,7 @@ class Scale {
     OpenFlow();
   }
 
-  /// So many new items, each timed alone; checkpoints are between them.
+  /// Decides `items` new items, and times each alone. Checkpoints come between items.
   void Decide(const char* what, size_t items, int64_t at_ms) {
     std::vector<double> times, cpu_times;
     ItemFeatures features;
@@ -237,7 +237,7 @@ class Scale {
     std::fflush(stdout);
   }
 
-  /// Closed and opened again. What the page cache has of the files is there.
+  /// Closes and opens the index again. The page cache keeps its pages of the files.
   void Reopen() {
     Require(flow_->Checkpoint());
     flow_.reset();
@@ -358,7 +358,7 @@ void Run(const Arguments& arguments) {
   scale.Take("spam", spam, kFirstMs + window_ms, 1000, MakeSpam);
   const auto of_spam = [](uint64_t random, ItemFeatures& out) { MakeSpam(100'000 + random % 100'000, out); };
   scale.LookUp("worst case: lists full", arguments.lookups / 4, of_spam);
-  // In every bucket.
+  // The same in every bucket.
   for (int bucket = 0; bucket < 4; ++bucket) {
     const int64_t at = kFirstMs + (bucket * window_ms) / 4 + 86'400'000 * 2;
     scale.Take(("spam" + std::to_string(bucket)).c_str(), std::min<uint64_t>(2'000, items), at, 1000,

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How many items a second a core groups: from a real broker, texts of about 500 characters, the daemon's whole way from record to the topic of groups.
+"""How many items a second one core groups. The daemon reads texts of about 500 characters from a real broker, and takes them all
+the way to the topic of groups.
 
-    SEEN_BUILD_DIR=build/release benchmarks/similar/items_speed.py            60,000 items, of the machine's package descriptions
-    benchmarks/similar/items_speed.py --smoke                                 2,000 items: that it works, not figures to believe
+    SEEN_BUILD_DIR=build/release benchmarks/similar/items_speed.py            60,000 items, from the machine's package texts
+    benchmarks/similar/items_speed.py --smoke                                 2,000 items; a test, its figures mean nothing
 
-CPU seconds are those of the daemon's process, all threads, from /proc/PID/stat, between the first item and the last checkpoint.
+CPU seconds are those of all threads of the daemon's process, from /proc/PID/stat, from its start to the last checkpoint.
 """
 
 import argparse
@@ -25,11 +26,12 @@ from seend import Seend  # noqa: E402
 from topics import Topics  # noqa: E402
 
 CHARACTERS = 500
-TICKS = 100  # a second: of /proc
+TICKS = 100  # of /proc, a second
 
 
 def texts(count, own):
-    """Descriptions of about CHARACTERS characters, joined where they are shorter; from the apt mirror, or for a smoke run words of chance."""
+    """Texts of about CHARACTERS characters, joined from shorter descriptions of the apt mirror. `own`: from random words, for a
+    smoke run."""
     chance = random.Random(1)
     if own:
         words = ["".join(chance.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(chance.randint(2, 9))) for _ in range(5000)]

@@ -1,4 +1,4 @@
-"""Runs the program over texts and holds what it finds against the truth."""
+"""Runs the program over texts and compares its findings with the truth."""
 
 import json
 import subprocess
@@ -10,12 +10,12 @@ import truth
 LIMIT_S = 1_800
 LISTED_MAX = 32  # near items of a record
 RUNS = ("both/sketch/3", "both/sketch/0", "both/off/3", "simhash/sketch/3", "simhash/off/3", "minhash/sketch/3", "minhash/off/3")
-WORDS = (0, 5, 10, 15, 20, 30, 50, 100, 200)  # classes of length: from .. to below the next
+WORDS = (0, 5, 10, 15, 20, 30, 50, 100, 200)  # classes of length: each from its value to below the next value
 SIMILARITIES = (0.8, 0.85, 0.9, 0.95, 1.0)
 
 
 class Failed(Exception):
-    """The program's own words."""
+    """The message has the program's own error text."""
 
 
 def lines_of(program, *arguments):
@@ -29,11 +29,11 @@ def lines_of(program, *arguments):
 
 
 class Run:
-    """What one configuration found, as pairs (i, j), i < j."""
+    """The findings of one configuration, as pairs (i, j) with i < j."""
 
     def __init__(self, name):
         self.name, self.figures = name, {}
-        self.similar, self.near, self.first = set(), {}, {}  # {item: items near it}, {item: its group's first item} of those in another's group
+        self.similar, self.near, self.first = set(), {}, {}  # near: {item: items}; first: {item: first of its group, if another}
 
     def take(self, line):
         item = line["item"]
@@ -44,7 +44,7 @@ class Run:
 
 
 def runs(program, items, names, folder, by="flow"):
-    """[Run] of `names`, and the line about the features."""
+    """A Run for each of `names`, and the line about the features."""
     out, features, current = [], None, Run(None)
     for line in lines_of(program, f"items={items}", "part=near", f"runs={','.join(names)}", f"folder={folder}", f"by={by}"):
         if line["what"] == "features":
@@ -59,7 +59,7 @@ def runs(program, items, names, folder, by="flow"):
 
 
 def score(found, pairs):
-    """{found, right, pairs, precision, recall}; null where nothing was found, or nothing is to be found."""
+    """{found, right, pairs, precision, recall}. `precision` is None if nothing was found, `recall` if there are no true pairs."""
     right = sum(pair in pairs for pair in found)
     return {"found": len(found), "right": right, "pairs": len(pairs),
             "precision": right / len(found) if found else None, "recall": right / len(pairs) if pairs else None}
@@ -76,7 +76,7 @@ def by_class(found, pairs, class_of, classes):
 
 
 def by_words(found, pairs, counts):
-    """By the words of a pair's shorter text."""
+    """Scores by the number of words in a pair's shorter text."""
     def class_of(pair):
         words = min(counts[pair[0]], counts[pair[1]])
         return max(i for i, least in enumerate(WORDS) if words >= least)
@@ -84,21 +84,21 @@ def by_words(found, pairs, counts):
 
 
 def by_similarity(found, pairs):
-    """Of the true pairs, by their similarity: recall alone."""
+    """Scores of the true pairs by their similarity. Only the recall has a meaning."""
     def class_of(pair):
         return max(i for i, least in enumerate(SIMILARITIES) if pairs[pair] >= least)
     return by_class([pair for pair in found if pair in pairs], pairs, class_of, len(SIMILARITIES))
 
 
 def like_their_first(run, sets):
-    """Of items in the group of another: how many are truly like its first item, by the truth's own similarity."""
+    """How many items in another item's group are truly similar to its first item, by the similarity of the truth."""
     similarities = [truth.jaccard(sets[item], sets[first]) for item, first in run.first.items()]
     return {"grouped": len(similarities), "right": sum(value >= truth.THRESHOLD for value in similarities),
             "least": min(similarities, default=None)}
 
 
 def neighbours(pairs):
-    """{item: [(similarity, other), ...]}, nearest first, of the equally near the one that stands first in the file."""
+    """{item: [(similarity, other), ...]}, nearest first. Equally near items are in the order of the file."""
     out = {}
     for (i, j), similarity in pairs.items():
         out.setdefault(i, []).append((-similarity, j))
@@ -107,14 +107,14 @@ def neighbours(pairs):
 
 
 def lists(near, pairs, most=LISTED_MAX):
-    """{entries, right, room}: of near lists, how many entries they have, how many of them are true pairs, and how many perfect ones would have."""
+    """Of all near lists: {entries, right: entries that are true pairs, room: entries that perfect lists would have}."""
     return {"entries": sum(map(len, near.values())),
             "right": sum((min(item, other), max(item, other)) in pairs for item, found in near.items() for other in found),
             "room": sum(min(most, len(found)) for found in neighbours(pairs).values())}
 
 
 def sparse(pairs, most=LISTED_MAX):
-    """True pairs neither of which has more than `most` others: without the great families of texts from one template."""
+    """The true pairs of items that have at most `most` near items. This leaves out large families of texts from one template."""
     sizes = {item: len(found) for item, found in neighbours(pairs).items()}
     return {(i, j) for i, j in pairs if sizes[i] <= most and sizes[j] <= most}
 
@@ -135,7 +135,7 @@ def distances(program, known, folder):
 
 
 def corpus(program, known, folder, names=RUNS, curves=True):
-    """All that is measured of one file of items; without `curves` not the distances of all pairs."""
+    """All measurements of one file of items. Without `curves`, the distances of all pairs are left out."""
     pairs = known.pairs
     counts = [len(truth.words(item)) for item in known.items]
     found, features = runs(program, known.path, names, folder / f"index-{known.name}")

@@ -1,5 +1,5 @@
 #pragma once
-// Which items the code finds alike, as one configuration of `items` has it.
+// Which items the code finds similar with one configuration of `items`.
 
 #include <cstdint>
 #include <string>
@@ -23,18 +23,17 @@ struct Alike {
 };
 
 struct Found {
-  std::vector<std::vector<Alike>>
-      similar;                           // what Similar() answers for each item once all are in, however many
-  std::vector<std::vector<Alike>> near;  // what its last record lists: at most kNearItemsMax
-  std::vector<uint32_t> group;           // position of its group's first item, by that record
+  std::vector<std::vector<Alike>> similar;  // the answers of Similar() once all are in, however many
+  std::vector<std::vector<Alike>> near;     // in the last record: at most kNearItemsMax
+  std::vector<uint32_t> group;              // position of the group's first item, by the last record
   GroupFigures figures;
   double apply_s = 0, similar_s = 0;
 };
 
-/// Hands the items to a GroupFlow over a RocksDB in `folder`, which is emptied first, in the file's order.
+/// Gives the items in the file's order to a GroupFlow over a RocksDB in `folder`. `folder` is emptied first.
 Found RunFlow(const Texts& texts, const Run& run, double similarity_min, const std::string& folder);
 
-/// What the definition says, by comparing every pair, no list and no limit: `similar` alone is filled.
+/// What the definition says: compares every pair, without lists and limits. Fills only `similar`.
 Found CompareAll(const Texts& texts, const Run& run, double similarity_min);
 
 }  // namespace seen::bench

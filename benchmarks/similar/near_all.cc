@@ -10,7 +10,7 @@
 namespace seen::bench {
 namespace {
 
-/// What pairs go by, side by side: the loop over every pair reads nothing else.
+/// The fields that decide about a pair, close together. The loop over every pair reads nothing else.
 struct Light {
   uint64_t simhash = 0;
   int distance_max = -1;
@@ -35,7 +35,7 @@ std::vector<Pair> WithinDistance(const std::vector<ItemFeatures>& features, int 
   return pairs;
 }
 
-/// Pairs of equal keys; `keys`: one an item.
+/// Appends the pairs of items with equal keys. `keys`: one for each item.
 void AppendEqual(const std::vector<uint64_t>& keys, const std::vector<ItemFeatures>& features,
                  std::vector<Pair>& pairs) {
   std::unordered_map<uint64_t, std::vector<uint32_t>> places;

@@ -20,7 +20,7 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The topic: the last record of each item.
+/// Stands for the topic: keeps the last record of each item.
 class LastRecords : public GroupSink {
  public:
   bool TrySend(std::string_view item_id, const ItemGroup* group) override {
@@ -73,7 +73,7 @@ std::unique_ptr<RocksItemIndex> OpenIndex(const Run& run, double similarity_min,
                                     .resources = StoreResources(kCacheBytes, 1)}));
 }
 
-/// Ids back to positions.
+/// Maps ids back to positions.
 class Positions {
  public:
   explicit Positions(const Texts& texts) {

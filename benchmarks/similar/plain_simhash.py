@@ -1,7 +1,8 @@
-"""How far SimHash alone goes, whoever writes it: fingerprints of near-duplicates made here, by the textbook and from nothing of `seend`'s.
+"""How far SimHash alone goes in any implementation. This module computes fingerprints by the textbook, without code of `seend`.
 
-Three kinds of tokens: words by TF-IDF, words flat (each word of a text counts once), word 3-shingles flat. Charikar, "Similarity Estimation
-Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+There are three kinds of tokens: words by TF-IDF, words flat (each word of a text counts once), word 3-shingles flat. Sources:
+Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting
+Near-Duplicates for Web Crawling", WWW 2007.
 """
 
 import collections
@@ -24,7 +25,7 @@ def simhash(weights):
 
 
 def fingerprints(items, wanted):
-    """{position: (of each of KINDS)} for the positions `wanted`; document frequencies are of all `items`."""
+    """{position: (a fingerprint for each of KINDS)} for the positions `wanted`. Document frequencies are those of all `items`."""
     tokens = [truth.words(item) for item in items]
     documents = collections.Counter(word for found in tokens for word in set(found))
     idf = {word: math.log(len(items) / count) for word, count in documents.items()}

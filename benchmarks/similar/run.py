@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measures how many near-duplicates are found, and how many of those found are ones, and writes the tables and charts of docs/SIMILAR.md.
+"""Measures the recall and precision of near-duplicates, and writes the tables and charts of docs/SIMILAR.md.
 
     make bench-similar                          a few minutes; texts from the machine's apt mirror
-    benchmarks/similar/run.py --report          the page again from the figures of the last run
-    benchmarks/similar/run.py --smoke --docs D --figures F    seconds, of the installed packages' descriptions: that it works, not figures to believe
+    benchmarks/similar/run.py --report          writes the page again from the figures of the last run
+    benchmarks/similar/run.py --smoke --docs D --figures F    seconds, with the installed packages' descriptions; a test, its
+                                                figures mean nothing
 """
 
 import argparse
@@ -42,7 +43,7 @@ def measured(program, paths, smoke):
 
 
 def write(figures, docs):
-    """SIMILAR.md and similar/*.svg in `docs`, from the page there is, there or in the repository."""
+    """Writes SIMILAR.md and similar/*.svg in `docs`. Begins with the page in `docs`, or else with that of the repository."""
     folder, corpora, machine = docs / "similar", figures["corpora"], figures["machine"]
     folder.mkdir(parents=True, exist_ok=True)
     english = [corpus for corpus in corpora if corpus["name"] != "zh"]

@@ -1,4 +1,4 @@
-"""docs/SIMILAR.md's tables."""
+"""The tables of docs/SIMILAR.md."""
 
 from measure import SIMILARITIES
 from pages import table
@@ -13,7 +13,7 @@ def verdict(value, bar):
 
 
 def runs(corpora):
-    """What each method finds, beside the bars."""
+    """The findings of each method, with its targets (bars)."""
     parts = []
     for corpus in corpora:
         rows = []
@@ -33,7 +33,7 @@ def runs(corpora):
 
 
 def lists(corpora):
-    """Of the first run: what stands in the topic."""
+    """The contents of the topic after the first run."""
     rows = []
     for corpus in corpora:
         run = corpus["runs"][0]
@@ -60,7 +60,7 @@ def similarities(corpora):
 
 
 def cost(corpora):
-    """Of the first run, one thread."""
+    """The cost of the first run, with one thread."""
     rows = []
     for corpus in corpora:
         figures, features, items = corpus["runs"][0]["figures"], corpus["features"], corpus["items"]

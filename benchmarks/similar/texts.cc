@@ -28,7 +28,7 @@ std::vector<std::string> Lines(const std::string& path) {
   return lines;
 }
 
-/// Every `step`th line from `first`. Returns seconds without the JSON's.
+/// Reads every `step`th line from `first`. Returns the seconds spent, without the parsing of JSON.
 double ReadSome(const std::vector<std::string>& lines, size_t first, size_t step, double similarity_min,
                 Texts& out) {
   FeatureReader reader({.idf = IdfTable::Bundled(), .similarity_min = similarity_min});

@@ -1,5 +1,5 @@
 #pragma once
-// Items of a file, read as the daemon reads them.
+// The items of a file, read as the daemon reads items.
 
 #include <cstdint>
 #include <string>
@@ -13,10 +13,11 @@ struct Texts {
   std::vector<std::string> item_ids;
   std::vector<ItemFeatures> features;
   uint64_t bytes = 0;  // of titles and texts
-  double seconds = 0;  // of making the features, one thread's share: times of all threads, summed
+  double seconds = 0;  // of making the features, summed over all threads
 };
 
-/// `path`: an item's JSON a line, as descriptions.py writes them. Ends the program where one can't be read.
+/// `path`: a file with the JSON of one item a line, as descriptions.py writes it. Ends the program if a line
+/// can't be read.
 Texts ReadTexts(const std::string& path, double similarity_min);
 
 }  // namespace seen::bench

@@ -1,9 +1,10 @@
-"""Which texts are near-duplicates, exactly: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least THRESHOLD.
+"""The exact near-duplicates: all pairs whose sets of word 3-shingles have a Jaccard similarity of at least THRESHOLD.
 
-Standard library only, and nothing of what is measured: words are runs of \\w in lower case, in Chinese each character is one. Prefix filter
-(Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant, "Scaling Up All Pairs Similarity Search",
-WWW 2007): sets x and y with J >= t share at least t |x| elements, so with elements in one order, rarest first, one of the first |x| - ceil(t |x|) + 1
-of each is shared. Candidates so found are compared exactly. `all_pairs` compares every pair and is what tests hold it against.
+Uses only the standard library, and no code that is measured. Words are runs of \\w in lower case. In Chinese, each character is a
+word. Prefix filter (Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity Joins", ICDE 2006; Bayardo, Ma, Srikant,
+"Scaling Up All Pairs Similarity Search", WWW 2007): sets x and y with J >= t share at least t |x| elements. Take the elements
+in one order, rarest first. Then x and y share one of the first |x| - ceil(t |x|) + 1 elements of each. Candidates found in this
+way are compared exactly. `all_pairs` compares every pair, and tests compare its result with that of `near_pairs`.
 """
 
 import collections
@@ -22,14 +23,14 @@ def words(item):
 
 
 def shingles(tokens):
-    """Of fewer than three words: the one shingle of all."""
+    """Word 3-shingles. Fewer than three words make one shingle of all words."""
     if len(tokens) < SHINGLE:
         return [tuple(tokens)] if tokens else []
     return zip(*(tokens[i:] for i in range(SHINGLE)))
 
 
 def shingle_sets(items):
-    """A set of numbers for each item; equal shingles have equal numbers, rarer ones smaller."""
+    """A set of numbers for each item. Equal shingles have equal numbers. Rarer shingles have smaller numbers."""
     known = {}
     sets = [{known.setdefault(shingle, len(known)) for shingle in shingles(words(item))} for item in items]
     counts = [0] * len(known)
@@ -48,7 +49,7 @@ def jaccard(a, b):
 
 
 def near_pairs(sets, threshold=THRESHOLD):
-    """{(i, j): Jaccard}, i < j, of all pairs with at least `threshold`. Empty sets are like nothing."""
+    """{(i, j): Jaccard}, i < j, of all pairs with at least `threshold`. Empty sets are similar to no set."""
     lists, pairs = collections.defaultdict(list), {}
     for i in sorted(range(len(sets)), key=lambda i: len(sets[i])):
         size = len(sets[i])
@@ -72,11 +73,12 @@ def near_pairs(sets, threshold=THRESHOLD):
 
 
 def least_common(size, threshold):
-    """The least number of elements that a set of `size` has in common with any that is similar; without rounding's error upwards."""
+    """The least number of elements that a set of `size` shares with any similar set. A rounding error must not raise the
+    number."""
     return max(1, math.ceil(threshold * size - 1e-9))
 
 
 def all_pairs(sets, threshold=THRESHOLD):
-    """What near_pairs answers, by comparing every pair."""
+    """The same result as near_pairs, by a comparison of every pair."""
     found = ((i, j, jaccard(sets[i], sets[j])) for i in range(len(sets)) for j in range(i + 1, len(sets)))
     return {(i, j): similarity for i, j, similarity in found if similarity >= threshold}

@@ -6,7 +6,7 @@
 
 namespace seen {
 namespace {
-constexpr uint64_t kEventBytesMax = 900'000;  // brokers take 1 MB by default
+constexpr uint64_t kEventBytesMax = 900'000;  // brokers accept 1 MB by default
 }
 
 Changes::Changes(uint64_t event_bytes_max, const Clock& clock)

@@ -1,5 +1,6 @@
 #pragma once
-// What HTTP changes: events of this program's own into the input topic, promotions into the cluster's.
+// Changes over HTTP. Writes the daemon's own events into the input topic, and promotions into the cluster's
+// topic.
 
 #include <atomic>
 
@@ -14,11 +15,11 @@ class Changes final : public ChangePort {
  public:
   Changes(uint64_t event_bytes_max, const Clock& clock);
 
-  /// Before it every change is answered "unavailable". `producer` must outlive this or be replaced by
-  /// nullptr while nobody asks.
+  /// Before this call every change fails with kUnavailable. `producer` must outlive this object, or be
+  /// replaced by nullptr while no request runs.
   void SetProducer(EventProducer* producer) { producer_.store(producer, std::memory_order_release); }
 
-  /// What a promotion is written with; the same holds. `owner` likewise.
+  /// Sets the producer for promotions. The same rules hold. `owner` must outlive this object, too.
   void SetCluster(EventProducer* producer, const ClusterOwner* owner, std::string instance);
 
   void Erase(std::string_view user_id, Done done) override;
@@ -32,7 +33,7 @@ class Changes final : public ChangePort {
   const uint64_t event_bytes_max_;
   const Clock& clock_;
   std::atomic<EventProducer*> producer_{nullptr};
-  const ClusterOwner* owner_ = nullptr;  // set before the producer
+  const ClusterOwner* owner_ = nullptr;  // set before cluster_
   std::string instance_;                 // likewise
   std::atomic<EventProducer*> cluster_{nullptr};
 };

@@ -52,15 +52,15 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kHousekeeping{200};
-constexpr seconds kReadyAsked{1};  // once the daemon is ready; before, at each housekeeping
+constexpr seconds kReadyAsked{1};  // once the daemon is ready; before that, at every housekeeping
 constexpr seconds kRetentionAsked{300};
-constexpr milliseconds kStopPatience{8000};  // service managers and operators count to ten
+constexpr milliseconds kStopPatience{8000};  // less than the 10 s that service managers and operators allow
 constexpr milliseconds kLastSnapshotsAwaited{1500};
 constexpr milliseconds kLastDeadLettersAwaited{1500};
 constexpr milliseconds kLastRekeyedAwaited{1000};
 constexpr milliseconds kLastGroupsAwaited{1500};
 
-/// What the start tries again; a stop that comes meanwhile is no failure.
+/// Errors after which the start tries again. A stop during this wait isn't a failure.
 bool IsWaitedFor(Code code) {
   return code == Code::kUnavailable || code == Code::kDenied || code == Code::kNoSpace;
 }
@@ -147,7 +147,7 @@ class Daemon {
   Config config_;
   SystemClock clock_;
   std::atomic<int> exit_status_{0};
-  Mutex hang_up_mutex_;  // held while the signals' thread reloads
+  Mutex hang_up_mutex_;  // held while the signal thread reloads
   Reload* reload_on_hang_up_ GUARDED_BY(hang_up_mutex_) = nullptr;
   StopSignal stop_{kStopPatience, exit_status_, [this] { HangUp(); }};
   ServiceManager service_manager_;
@@ -158,14 +158,14 @@ class Daemon {
   SpaceWait space_{stop_, status_, metrics_};
   const BrokerWait wait_{[this](milliseconds timeout) { return stop_.WaitFor(timeout); },
                          [this](std::string problem) { status_.SetProblem(std::move(problem)); }};
-  std::atomic<const Exposures*> shown_exposures_{nullptr};  // for HTTP's threads
+  std::atomic<const Exposures*> shown_exposures_{nullptr};  // read by HTTP threads
   std::atomic<const Rekeying*> shown_rekeying_{nullptr};
   std::atomic<const GroupReader*> shown_groups_{nullptr};
   std::atomic<const Items*> shown_items_{nullptr};
   std::atomic<const StateStreams*> shown_state_{nullptr};
   std::atomic<const Fills*> shown_fills_{nullptr};
   bool logged_ready_ = false;
-  InputTopics source_;  // as they were found at the start
+  InputTopics source_;  // the topics as the start found them
   const LeaseTimes lease_times_ = LeaseTimes::Of(SessionTimeout(config_.kafka.client));
   CommitLease lease_{lease_times_};
   OutputGuard guard_;
@@ -175,34 +175,34 @@ class Daemon {
 
   ClusterOwner owner_{config_};
 
-  // In the order of their making; what is below uses what is above and goes first.
+  // In the order of creation. Members below use those above, and are destroyed first.
   std::unique_ptr<EmbeddedBroker> embedded_;
   std::unique_ptr<StoreDirectory> directory_;
   std::unique_ptr<Admin> admin_;
   std::unique_ptr<KeptCopies> kept_copies_;
   std::unique_ptr<DeadLetterProducer> dead_letters_;
-  std::unique_ptr<ReplicaLetters> letters_;  // into dead_letters_
+  std::unique_ptr<ReplicaLetters> letters_;  // sends into dead_letters_
   std::unique_ptr<SnapshotProducer> snapshots_;
   std::unique_ptr<EventProducer> events_;
   std::unique_ptr<EventProducer> cluster_events_;
-  std::unique_ptr<RocksGroupTable> groups_;  // with config_.items
+  std::unique_ptr<RocksGroupTable> groups_;  // only with config_.items
   std::unique_ptr<GroupReader> group_reader_;
-  std::unique_ptr<Items> items_;                 // with config_.items
-  std::unique_ptr<StateStreams> state_streams_;  // with config_.state
+  std::unique_ptr<Items> items_;                 // only with config_.items
+  std::unique_ptr<StateStreams> state_streams_;  // only with config_.state
   std::unique_ptr<Exposures> exposures_;
-  std::unique_ptr<LogEndWatch> log_ends_;      // asks for exposures_
-  std::unique_ptr<StateCopies> state_copies_;  // of exposures_
-  std::unique_ptr<Fills> fills_;               // of exposures_
+  std::unique_ptr<LogEndWatch> log_ends_;      // for the partitions of exposures_
+  std::unique_ptr<StateCopies> state_copies_;  // for the partitions of exposures_
+  std::unique_ptr<Fills> fills_;               // for the partitions of exposures_
   Queries queries_;
   Changes changes_;
   Routes routes_;
   PeerRoutes peer_routes_{config_, owner_, clock_};
   std::unique_ptr<Credentials> credentials_;
-  std::unique_ptr<Forwarder> forwarder_;  // with config_.cluster.peers
+  std::unique_ptr<Forwarder> forwarder_;  // only with config_.cluster.peers
   std::unique_ptr<Listeners> listeners_;
-  std::unique_ptr<Reload> reload_;  // with listeners_
+  std::unique_ptr<Reload> reload_;  // uses listeners_
   std::unique_ptr<Rekeying> rekeying_;
-  Config owners_config_;  // of items_ and rekeying_
+  Config owners_config_;  // for items_ and rekeying_
   std::vector<std::unique_ptr<Rekeying>> past_rekeyings_;
   std::vector<std::unique_ptr<Items>> past_items_;
 };
@@ -222,14 +222,15 @@ int Daemon::Run() {
 Status Daemon::StartLocally() {
   std::string directory = config_.store.directory;
   if (options_.embedded_kafka) {
-    // Its topics are new at every start: state of its own, which --rebuild's rules may drop.
+    // The embedded broker's topics are new at every start. So the embedded state has its own folder, which
+    // the rules of --rebuild may drop.
     directory += "/embedded";
     auto broker = StartEmbeddedKafka(config_);
     if (!broker) return Fail(broker.error());
     embedded_ = std::move(*broker);
   }
   auto opened = StoreDirectory::Open(directory);
-  // A full disk is waited for, and HTTP says so meanwhile.
+  // If the disk is full, the start waits, and HTTP reports the reason meanwhile.
   if (!opened && opened.error().code != Code::kNoSpace) return Fail(opened.error());
   status_.SetIdentity(config_.kafka.brokers, options_.embedded_kafka,
                       config_.kafka.instance_id.value_or(DefaultInstanceId(directory)));
@@ -277,7 +278,7 @@ void Daemon::HangUp() {
   const MutexLock lock(hang_up_mutex_);
   if (reload_on_hang_up_ == nullptr)
     return log::Warning("SIGHUP ignored: the daemon is about to start or to stop");
-  (void)reload_on_hang_up_->Run();  // logged there
+  (void)reload_on_hang_up_->Run();  // Run logs the outcome
 }
 
 Status Daemon::Connect() {
@@ -288,7 +289,7 @@ Status Daemon::Connect() {
   const auto topics =
       WaitForTopics(config_, *admin_, options_.embedded_kafka, {StoredPartitions(), rebuild}, wait_);
   if (!topics) return Fail(topics.error());
-  if (topics->partitions == 0) return {};  // asked to stop meanwhile
+  if (topics->partitions == 0) return {};  // a stop was requested meanwhile
   status_.SetPartitionCount(topics->partitions);
   if (Status alone = CheckAlone(); !alone) return alone;
 
@@ -321,7 +322,7 @@ Status Daemon::Connect() {
   if (config_.unexposed) snapshots.unexposed_topic = config_.unexposed->topic;
   if (WritesWatermarks(config_)) snapshots.watermarks_topic = config_.watermarks->topic;
   if (WritesWatermarks(config_) && !options_.embedded_kafka) snapshots.cluster_topic = config_.cluster.topic;
-  // Also where no filter publishes: stores may know topics of filters that are gone.
+  // Opened even if no filter publishes: stores may know topics of removed filters.
   auto producer = SnapshotProducer::Open(snapshots);
   if (!producer) return Fail(producer.error());
   snapshots_ = std::move(*producer);
@@ -329,7 +330,7 @@ Status Daemon::Connect() {
   EventProducer::Options events;
   events.brokers = config_.kafka.brokers;
   events.client = config_.kafka.client;
-  events.topic = config_.input.topic;  // the one that is keyed by user
+  events.topic = config_.input.topic;  // the topic that is keyed by user
   events.partitioner = config_.input.partitioner;
   events.partitions = topics->user_partitions;
   events_ = std::make_unique<EventProducer>(events);
@@ -337,7 +338,7 @@ Status Daemon::Connect() {
 
   if (Status started = StartStateStreams(*topics); !started) return started;
   if (Status followed = FollowGroups(); !followed) return followed;
-  // What is wrong with them is said before the group is joined.
+  // Items start before the daemon joins the group, so that errors of their configuration are reported first.
   if (Status started = Owns() ? StartItems() : Status(); !started) return started;
   const auto plan = EventPlan::Make(config_.input.format);
   if (!plan) return Fail(Code::kInvalidArgument, plan.error().path + ": " + plan.error().message);
@@ -405,7 +406,7 @@ Status Daemon::Connect() {
   return FollowOwner();
 }
 
-// A replica that is promoted does it from then on, and a former owner doesn't.
+// Starts items and re-keying when this group becomes the owner, and stops them when another group does.
 Status Daemon::FollowOwner() {
   if (!Owns()) {
     StopWhatOwnersDo();
@@ -416,12 +417,12 @@ Status Daemon::FollowOwner() {
 }
 
 void Daemon::PrepareOwnersConfig() {
-  if (items_ || rekeying_) return;  // they look at it
+  if (items_ || rekeying_) return;  // both read owners_config_
   owners_config_ = config_;
-  owners_config_.kafka.group_id = owner_.FirstGroup();  // its offsets are gone on from
+  owners_config_.kafka.group_id = owner_.FirstGroup();  // both go on from this group's offsets
 }
 
-// Questions under way may still look at what is stopped.
+// Keeps the stopped objects, because queries under way may still read them.
 void Daemon::StopWhatOwnersDo() {
   if (rekeying_) {
     shown_rekeying_.store(nullptr);
@@ -471,7 +472,7 @@ Status Daemon::StartRekeying() {
   return {};
 }
 
-// What the topic of the cluster says of this group counts from the start: a former owner comes back as a
+// First reads from the topic of the cluster whether this group still owns: a former owner comes back as a
 // replica.
 Status Daemon::CheckAlone() {
   if (!WritesWatermarks(config_) || options_.embedded_kafka) return {};
@@ -483,7 +484,8 @@ Status Daemon::CheckAlone() {
   return alone;
 }
 
-// That users are mapped to, as the state here knows; 0: there is none, or it is dropped.
+// The number of partitions that users are mapped to, as the state on this machine says. 0: there is no such
+// state, or the start drops it.
 int32_t Daemon::StoredPartitions() const {
   if (options_.rebuild || options_.embedded_kafka) return 0;
   const auto with_state = directory_->PartitionsWithState();
@@ -515,7 +517,7 @@ Status Daemon::StartStateStreams(const InputTopics& topics) {
   streams.topic.reads_group = [this](std::string_view group) { return owner_.HasOwned(group); };
   streams.restores = !options_.rebuild;
   streams.owner = &owner_;
-  // The journal is in no topic.
+  // No topic has the journal. So folders aren't removed if there is a journal.
   if (config_.store.explain_days == 0) {
     kept_copies_ = std::make_unique<KeptCopies>(
         KeptCopies::Options{streams.topic, config_.state->keep_bytes, streams.run_every}, *directory_);
@@ -564,7 +566,7 @@ Status Daemon::StartItems() {
   items.instance_id = status_.instance_id();
   items.rebuild = options_.rebuild || options_.embedded_kafka;
   items.embedded_kafka = options_.embedded_kafka;
-  // Two groups that share topics replace each other's records without end.
+  // Two groups that share their topics would replace each other's records for ever.
   items.guards_groups = !options_.share_topics;
   items.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
   items.fetch_bytes_max = budget_.ItemsFetchBytes();
@@ -579,7 +581,7 @@ Status Daemon::StartItems() {
   return {};
 }
 
-// Whether some other daemon answers what is passed on to it.
+// Whether another daemon is ready to answer forwarded requests.
 bool Daemon::HasPeers() const {
   if (!forwarder_) return false;
   const auto routes = peer_routes_.Routes().routes;
@@ -627,8 +629,8 @@ void Daemon::ShutDown() {
     const MutexLock lock(hang_up_mutex_);
     reload_on_hang_up_ = nullptr;
   }
-  // Data's way, from its source on: nothing more re-keyed, no more records, dead letters out, last snapshots,
-  // checkpoint and commit.
+  // In the data's order, from the source: end re-keying, read no more, send dead letters and last snapshots,
+  // write checkpoints and commit.
   if (log_ends_) log_ends_->Stop();
   if (fills_) fills_->Pause();
   if (rekeying_) rekeying_->Stop(kLastRekeyedAwaited);
@@ -641,14 +643,14 @@ void Daemon::ShutDown() {
   if (group_reader_) group_reader_->Stop();
   queries_.SetPartitions(nullptr, 0);
   if (cluster_events_) cluster_events_->Stop();
-  if (events_) events_->Stop();  // answers who waits, while there is a server to say it
+  if (events_) events_->Stop();  // answers waiting requests while a server can still send the answers
   if (listeners_) listeners_->Stop();
   routes_.SetStateCopies(nullptr);
   state_copies_.reset();
   routes_.SetFills(nullptr);
   shown_fills_.store(nullptr);
   fills_.reset();
-  forwarder_.reset();  // answers who still waits; the server is there to be told
+  forwarder_.reset();  // answers requests that still wait; the server object still exists
   owner_.Stop();
   peer_routes_.Stop();
   log::Info("stopped", {{"exit_status", exit_status_.load()}});

@@ -95,7 +95,7 @@ PartitionStatus StatusBoard::MakePartition(const OpenPartition& open) const {
   }
   const MutexLock lock(mutex_);
   if (retention_ms_ && status.lag_messages > 0 && status.partition_time.value > 0) {
-    // The next unread record is no older than the last one read.
+    // The next unread record is no older than the last record read.
     const int64_t age_ms = clock_.WallNow().value - status.partition_time.value;
     status.retention_headroom_s = static_cast<double>(*retention_ms_ - age_ms) / 1000.0;
   }
@@ -165,7 +165,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
     }
     if (!status.rekeying->problem.empty()) waits.push_back(status.rekeying->problem);
   }
-  // Asked for after the partitions: those that open meanwhile are not missed.
+  // Read after the partitions, so that a partition that opens in between isn't missed.
   if (consumer && consumer->opening()) waits.push_back(WhatIsOpened(exposures->Problems()));
   if (status.partitions.empty() && consumer && !consumer->last_problem().empty()) {
     waits.push_back(consumer->last_problem());
@@ -173,7 +173,7 @@ DaemonStatus StatusBoard::Make(const Exposures* exposures, const Rekeying* rekey
   if (state != nullptr) status.state_topic = state->GetStatus();
   status.items = std::move(items);
   status.item_groups = std::move(item_groups);
-  // Before that it is to get partitions of its own.
+  // Before the daemon has joined the group, it may still get partitions.
   status.passes_on = has_peers && consumer && consumer->joined();
   Readiness readiness = JudgeReadiness(status, static_cast<int64_t>(config_.http.ready_lag_messages), waits,
                                        was_ready_.load(std::memory_order_relaxed));

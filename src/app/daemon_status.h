@@ -1,5 +1,5 @@
 #pragma once
-// What the daemon knows of itself, gathered for /v1/status, /readyz and the gauges.
+// Collects what the daemon knows about itself, for /v1/status, /readyz and the gauges.
 
 #include <atomic>
 #include <optional>
@@ -23,15 +23,15 @@ class StatusBoard {
 
   void SetIdentity(std::string brokers, bool embedded_kafka, std::string instance_id);
   void SetPartitionCount(int32_t partitions);
-  /// Why nothing works yet or any more; empty: nothing to say.
+  /// Why the daemon can't work yet, or any more; empty: no problem.
   void SetProblem(std::string problem);
-  /// Why the state topic isn't used though it is wanted.
+  /// Why the configured state topic can't be used.
   void SetStateProblem(std::string problem);
   void SetRetention(std::optional<int64_t> retention_ms);
   std::string instance_id() const;
 
-  /// Pointers may be nullptr. Says whether the daemon is ready: see JudgeReadiness.
-  /// `has_peers`: another daemon answers what is passed on to it.
+  /// The pointers may be nullptr. The status says whether the daemon is ready: see JudgeReadiness.
+  /// `has_peers`: another daemon answers the requests that this daemon forwards.
   DaemonStatus Make(const Exposures* exposures, const Rekeying* rekeying, std::optional<ItemsStatus> items,
                     std::optional<ItemGroupsStatus> item_groups, const StateStreams* state,
                     bool has_peers) const;

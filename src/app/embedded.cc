@@ -22,7 +22,7 @@ Result<std::unique_ptr<EmbeddedBroker>> StartEmbeddedKafka(Config& config) {
   auto broker = EmbeddedBroker::Start(topics);
   if (!broker) return Fail(broker.error());
   config.kafka.brokers = (*broker)->bootstrap();
-  // It answers a waiting fetch when its time is up, not when something comes.
+  // The embedded broker answers a waiting fetch when the wait time ends, not when a record arrives.
   config.kafka.client.emplace("fetch.wait.max.ms", "10");
   log::Info("embedded Kafka, for trying: in memory, the last 5 MB of a partition, librdkafka clients only",
             {{"brokers", config.kafka.brokers}});

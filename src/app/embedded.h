@@ -7,7 +7,7 @@
 
 namespace seen {
 
-/// Starts a broker in this process, with all topics that the configuration names, and makes `config` use it.
+/// Starts a broker in this process, with the topics that the daemon uses there, and makes `config` use it.
 Result<std::unique_ptr<EmbeddedBroker>> StartEmbeddedKafka(Config& config);
 
 }  // namespace seen

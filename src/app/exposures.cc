@@ -21,7 +21,7 @@ ExposuresTaker::Options TakerOptions(const Exposures::Options& given, const Stor
   options.window_days_max = LongestWindowDays(config);
   options.partitions_of_users = given.partitions_of_users;
   options.rebuild = given.rebuild;
-  // A replica doesn't hear how far the owner has re-keyed.
+  // A replica doesn't know how far the owner has re-keyed.
   options.awaits_rekeying = config.input.source_topic.has_value() && !config.replica_of;
   if (given.owner != nullptr) options.owns = [owner = given.owner] { return owner->IsThisGroup(); };
   options.on_taken = std::move(on_taken);

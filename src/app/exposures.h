@@ -1,7 +1,7 @@
 #pragma once
-// The input topic in the daemon: its consumer, what takes it (run/exposures_taker.h), and the threads that
-// move data on: workers (log -> tail), one checkpointer (tail -> store), one publisher (store and tail ->
-// snapshot topic).
+// The input topic in the daemon: its consumer, its taker (run/exposures_taker.h), and the threads that move
+// data on. These are the workers (log -> tail), one checkpointer (tail -> store) and one publisher (store and
+// tail -> snapshot topic).
 
 #include <atomic>
 #include <functional>
@@ -25,40 +25,40 @@ namespace seen {
 
 class Exposures {
  public:
-  /// The process can't go on. On a thread of this.
+  /// Called when the process can't go on, on a thread of this object.
   using OnFailed = std::function<void(const Error&)>;
   struct Options {
     const Config* config = nullptr;
     std::shared_ptr<const EventPlan> plan;
-    const ItemGroups* groups = nullptr;  // which items are alike; nullptr: off
+    const ItemGroups* groups = nullptr;  // which items are similar; nullptr: off
     Consumer::Options consumer;
     bool rebuild = false;
-    int32_t partitions_of_users = 0;       // what users are mapped to
+    int32_t partitions_of_users = 0;       // the partition count that users are mapped by
     SnapshotSink* snapshots = nullptr;     // nullptr: no filter publishes
     bool publish_incomplete = false;       // see flow/last_published.h
     std::optional<BeatSender> watermarks;  // nullopt: none are written
     StateStreams* state = nullptr;         // the state topic; nullptr: off
-    KeptCopies* kept = nullptr;            // others' partitions' folders; nullptr: they stay
+    KeptCopies* kept = nullptr;            // folders of other daemons' partitions; nullptr: they stay
     OutputGuard* guard = nullptr;          // of the snapshot topics; nullptr: off
-    const Admin* admin = nullptr;          // asks for their ends
+    const Admin* admin = nullptr;          // asks where the snapshot topics end
     const PublishLease* lease = nullptr;   // says when a partition may be published
-    const OutputsOwner* owner = nullptr;   // nullptr: this group is
-    /// As ExposuresTaker::Options has it.
+    const OutputsOwner* owner = nullptr;   // nullptr: this group owns the outputs
+    /// See ExposuresTaker::Options.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
   };
-  /// All references outlive this.
+  /// All references outlive this object.
   static Result<std::unique_ptr<Exposures>> Start(const Options& options, const StoreDirectory& directory,
                                                   const StoreResources& resources, const MemoryBudget& budget,
                                                   DeadLetterSink& dead_letters, Reporter& reporter,
                                                   const Clock& clock, OnFailed on_failed);
-  ~Exposures();  // Stop
+  ~Exposures();  // calls Stop
   Exposures(const Exposures&) = delete;
   Exposures& operator=(const Exposures&) = delete;
 
-  /// No record is taken after it returns.
+  /// Afterwards no record is taken.
   void StopWorkers();
-  /// Then, too: waits up to `drain` for snapshots under way, ends checkpointer and publisher, writes last
-  /// checkpoints and leaves the group. Idempotent, one thread.
+  /// Stops the workers, too. Then waits up to `drain` for snapshots under way, ends checkpointer and
+  /// publisher, writes the last checkpoints and leaves the group. Idempotent, one thread.
   void Stop(std::chrono::milliseconds drain);
 
   /// Any thread.

@@ -1,6 +1,6 @@
 #pragma once
-// The fills that were asked for and aren't done, in a file beside the stores: a daemon that was killed goes
-// on with them.
+// Requested fills that aren't done yet, in a file beside the stores. After a crash the next process goes on
+// with them.
 
 #include <cstdint>
 #include <set>
@@ -20,7 +20,7 @@ struct FillRequest {
   friend bool operator==(const FillRequest&, const FillRequest&) = default;
 };
 
-/// Empty where the file is missing. kCorrupt: it holds something else.
+/// Empty if the file is missing. kCorrupt: the file isn't a list of fills.
 Result<std::vector<FillRequest>> ReadFillRequests(const std::string& path);
 /// All or nothing, and durable when it returns. kNoSpace, kUnavailable.
 Status WriteFillRequests(const std::string& path, const std::vector<FillRequest>& requests);

@@ -17,13 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kQuestion{3000};  // to the brokers; a stop waits for it
+constexpr milliseconds kQuestion{3000};  // timeout for the brokers; a stop waits for the answer
 constexpr milliseconds kPoll{200};
 constexpr milliseconds kLevel0Slice{20};
 
 Status Ended() { return Fail(Code::kNotFound, "it was stopped"); }
 
-/// A folder that goes with this.
+/// A folder that the destructor removes.
 class Scratch {
  public:
   explicit Scratch(std::string path) : path_(std::move(path)) {}
@@ -32,7 +32,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   Status Make() {
-    Remove();  // a killed process's
+    Remove();  // a folder that a killed process left
     std::error_code code;
     if (fs::create_directories(path_, code)) return {};
     return Fail(code == std::errc::no_space_on_device ? Code::kNoSpace : Code::kUnavailable,
@@ -74,7 +74,8 @@ Status FillRun::FindPartition() {
   flow_ = state.options();
   losses_ = state.wholeness().losses();
   status_.to_offset = state.next_offset();
-  // A clock that is ahead would leave out what counts. One day more: the window's first day is whole.
+  // Takes the earlier time: a clock that is ahead would leave out records that count. One more day makes the
+  // window's first day whole.
   const TimeMs now = std::min(clock_.WallNow(), state.partition_time());
   const int64_t days = flow_.filters[filter_].LongestWindowDays() + 1;
   since_ = {std::max<int64_t>(0, DayOf(now).since_epoch - days) * kMsPerDay};
@@ -93,12 +94,13 @@ Status FillRun::OpenLog() {
   if (options_.seeks_by_time) reading.from_time = since_;
   auto log = TopicReader::Open(reading, kQuestion);
   if (!log) return Fail(log.error());
-  // Asked for after the range: records stood before it, so none of it was deleted.
+  // Queried after the range was found. If records still stood before the range, none of the range was
+  // deleted.
   const auto low = (*log)->QueryLow(status_.partition, kQuestion);
   if (!low) return Fail(low.error());
   const auto place = static_cast<size_t>(status_.partition);
   if ((*log)->ranges().at(place).from >= status_.to_offset && *low < status_.to_offset) {
-    // Right after records were deleted, a broker may know no offset of any time (seen with Kafka 3.9).
+    // Right after a deletion of records, a broker may know no offset for any time (seen with Kafka 3.9).
     reading.from_time.reset();
     log = TopicReader::Open(reading, kQuestion);
     if (!log) return Fail(log.error());
@@ -169,7 +171,7 @@ Status FillRun::Write(HistoryFill& fill) {
     return {};
   });
   if (!written) return written;
-  // What isn't in the log any more can't be filled; nothing that counts stands before `since_`.
+  // Records that left the log can't be filled. No record that counts is older than `since_`.
   status_.complete_since = fill.complete_since();
   if (reaches_since_) status_.complete_since = since_;
   if (status_.from_offset == 0) status_.complete_since = TimeMs{};
@@ -184,7 +186,7 @@ Status FillRun::InStore(const std::function<Status(PartitionFill&)>& write) {
     if (!open || !open->assigned.load() || partitions_.Find(status_.partition) != open)
       return Fail(Code::kUnavailable, fmt::format("partition {} was closed meanwhile", status_.partition));
     if (open->stopped.load()) return Fail(Code::kUnavailable, open->stop_reason());
-    // As checkpoints do: RocksDB must come along.
+    // Waits as checkpoints do, so that RocksDB keeps up with level 0.
     if (open->store->Level0Files() > flow_.level0_files_max) {
       std::this_thread::sleep_for(kLevel0Slice);
       continue;

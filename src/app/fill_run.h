@@ -1,8 +1,9 @@
 #pragma once
-// One partition, read again for one filter: its log from where the filter's longest window begins up to where
-// live reading has come, through a flow of its own (bulk_load/history_fill.h); then what came of it goes
-// beneath the store's state, page by page (flow/partition_fill.h). Whatever fails or is killed begins again,
-// which changes nothing of what was written.
+// Reads one partition again for one filter. The run reads the log from the beginning of the filter's longest
+// window up to where live reading has come. The records go through a separate flow
+// (bulk_load/history_fill.h). Then the run puts the resulting rows beneath the store's state, page by page
+// (flow/partition_fill.h). After a failure or a crash the run begins again. A repetition changes nothing of
+// what was written.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,7 @@
 
 namespace seen {
 
-/// Hears how far a run is, and says whether it goes on.
+/// Receives a run's progress, and decides whether the run goes on.
 class FillObserver {
  public:
   virtual ~FillObserver() = default;
@@ -32,16 +33,16 @@ class FillObserver {
 class FillRun {
  public:
   struct Options {
-    const Config* config = nullptr;  // outlives this
-    std::string directory;           // of the stores
-    uint64_t memory_bytes = 0;       // of one run, beside the store's budget
+    const Config* config = nullptr;  // outlives this object
+    std::string directory;           // the folder of the stores
+    uint64_t memory_bytes = 0;       // for one run, on top of the store's budget
     bool seeks_by_time = true;       // the embedded broker can't
   };
-  /// References outlive this.
+  /// References outlive this object.
   FillRun(const Options& options, const OpenPartitions& partitions, FilterIndex filter, int32_t partition,
           const Clock& clock, FillObserver& observer);
 
-  /// kUnavailable, kNoSpace: try again. kNotFound: nobody wants it any more.
+  /// kUnavailable, kNoSpace: try again. kNotFound: the fill was stopped.
   Status Run();
 
  private:
@@ -49,7 +50,7 @@ class FillRun {
   Status OpenLog();
   Status Read(HistoryFill& fill);
   Status Write(HistoryFill& fill);
-  /// In the partition's checkpoint role, once its store can take it.
+  /// Calls `write` in the partition's checkpoint role, once the store can take more files.
   Status InStore(const std::function<Status(PartitionFill&)>& write);
   void Show(std::string_view state);
 
@@ -63,7 +64,7 @@ class FillRun {
   std::weak_ptr<OpenPartition> open_;
   PartitionOptions flow_;
   TimeMs since_;         // no older record counts
-  uint64_t losses_ = 0;  // of live reading, before
+  uint64_t losses_ = 0;  // losses of live reading, before the run
   std::unique_ptr<TopicReader> log_;
   bool reaches_since_ = false;  // the log holds records from before `since_`
 };

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kLooksEvery{200};
 constexpr seconds kRetry{10};
-// A rebalance takes a partition away and gives it back.
+// Longer than a rebalance, which may take a partition away and give it back.
 constexpr seconds kElsewhereFor{30};
 constexpr seconds kElsewhereAsked{2};
 constexpr std::string_view kFileName = "/fills.json";
@@ -26,7 +26,7 @@ FillPartitionStatus Waiting(int32_t partition) {
 
 }  // namespace
 
-/// Of one run.
+/// The observer of one run.
 class Fills::Observer final : public FillObserver {
  public:
   Observer(Fills& fills, const Task& task) : fills_(fills), task_(task) {}
@@ -85,7 +85,7 @@ FillStatus Fills::StatusOf(const Fill& fill) {
   return status;
 }
 
-// Those that aren't done: what must outlive the process.
+// The partitions that aren't done: the list must survive the process.
 std::vector<FillRequest> Fills::Requests() const {
   std::vector<FillRequest> requests;
   for (const auto& [filter, fill] : fills_) {
@@ -144,7 +144,7 @@ Result<FillStatus> Fills::Stop(std::string_view filter) {
   const auto found = fills_.find(std::string(filter));
   if (found == fills_.end())
     return Fail(Code::kNotFound, fmt::format("filter: nobody asked for a fill of {}", filter));
-  // First the file: if that keeps it, a restart would go on with it.
+  // First the file: if the fill stayed in the file, a restart would go on with it.
   std::vector<FillRequest> others = Requests();
   std::erase_if(others, [&](const FillRequest& request) { return request.filter == filter; });
   if (Status saved = Save(others); !saved) return Fail(saved.error());
@@ -212,7 +212,7 @@ milliseconds Fills::Step() {
     return milliseconds(0);
   }
   const MutexLock lock(mutex_);
-  // If it can't be saved, a restart fills the partition once more.
+  // If the list can't be saved, a restart fills the partition once more.
   if (const Status saved = Save(Requests()); !saved)
     log::Warning("the list of fills can't be written", {{"reason", saved.error().message}});
   return milliseconds(0);
@@ -225,7 +225,7 @@ bool Fills::IsElsewhere(int32_t partition) const {
   return partitions_.RefusalOf(partition).empty();
 }
 
-// Whoever has it now fills it, once asked: seenctl fill asks all daemons again and again.
+// The daemon that has the partition now fills it on request: seenctl fill asks all daemons again and again.
 void Fills::NoteElsewhere(const Task& task) {
   const Instant now = clock_.Now();
   const MutexLock lock(mutex_);

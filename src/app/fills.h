@@ -1,7 +1,7 @@
 #pragma once
-// Fills: partitions of the input topic are read again for one filter, beside the live stream. A filter that
-// was added, or whose window was made longer, has its history then. Nothing is written into the input topic.
-// One partition at a time (app/fill_run.h), until all that were asked for are done, also across restarts.
+// Fills: the daemon reads partitions of the input topic again for one filter, beside the live stream. Then a
+// filter that was added, or whose window grew, has its history. A fill writes nothing into the input topic.
+// One partition runs at a time (app/fill_run.h), until all requested ones are done, also across restarts.
 
 #include <atomic>
 #include <chrono>
@@ -23,18 +23,19 @@
 
 namespace seen {
 
-/// Any thread. One of its own fills.
+/// Any thread. A thread of the object's own runs the fills.
 class Fills final : public FillPort {
  public:
   struct Hooks {
     std::function<void()> on_written;  // there may be something to publish
-    /// The group has given this daemon its partitions, and all are open: others are other daemons'.
+    /// True if the group has assigned this daemon's partitions, and all of them are open. Then all other
+    /// partitions belong to other daemons.
     std::function<bool()> is_settled;
   };
-  /// References outlive this.
+  /// References outlive this object.
   Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks hooks, const Clock& clock);
   ~Fills() override { Pause(); }
-  /// Before partitions close; the next process goes on.
+  /// Call before partitions close. The next process goes on with the fills.
   void Pause() { thread_.Stop(); }
 
   Result<FillStatus> Start(std::string_view filter, std::string_view id) override;
@@ -42,7 +43,7 @@ class Fills final : public FillPort {
   FillFigures Figures() const override;
 
  private:
-  /// What was asked for, and how far each partition is.
+  /// A request, and the state of each partition.
   struct Fill {
     FillRequest request;
     std::map<int32_t, FillPartitionStatus> partitions;
@@ -75,7 +76,7 @@ class Fills final : public FillPort {
   std::atomic<uint64_t> users_{0};
   mutable Mutex mutex_;
   std::map<std::string, Fill> fills_ GUARDED_BY(mutex_);  // by filter
-  RepeatingThread thread_;                                // ends before the rest goes
+  RepeatingThread thread_;                                // ends before the other members are destroyed
 };
 
 }  // namespace seen

@@ -23,12 +23,12 @@ constexpr milliseconds kBackOffMax{2000};
 constexpr int kSaidEvery = 15;
 constexpr size_t kRecordsAPoll = 1024;
 constexpr uint64_t kRecordBytesMax = 16 << 20;
-// What is queued has half of a lease to arrive, also where a quota of the brokers slows it down.
+// Small, because queued records must arrive within half of a lease, even if a broker's quota slows them down.
 constexpr uint64_t kGroupsQueueBytesMax = 4 << 20;
 constexpr uint64_t kGuardFetchBytes = 1 << 20;
 constexpr milliseconds kGuardAsks{2000};
 
-/// Settings of `config`, as an index is made with them.
+/// The settings of `config` with which an index is built.
 IndexGeneration GenerationOf(const ItemsConfig& config) {
   IndexGeneration generation;
   generation.method = config.method.value_or(kDefaultMethod);
@@ -40,18 +40,18 @@ IndexGeneration GenerationOf(const ItemsConfig& config) {
   return generation;
 }
 
-/// The longest record of an item that is read.
+/// The longest record of an item that the daemon reads.
 uint64_t ItemRecordBytesMax(const ItemsConfig& config) {
   return std::max<uint64_t>(kRecordBytesMax, config.text_bytes_max + (1 << 20));
 }
 }  // namespace
 
-/// In the order of their making; what is below uses what is above and goes first.
+/// In the order of creation. Members below use those above, and are destroyed first.
 struct Items::Reading {
   explicit Reading(const LeaseTimes& lease_times) : lease(lease_times) {}
 
   std::string ordered_topic;
-  CommitLease lease;  // of the ordered topic's partitions
+  CommitLease lease;  // for the ordered topic's partitions
   RoomSignal room;
   std::unique_ptr<DeadLetterProducer> dead_letters;
   std::unique_ptr<RocksItemIndexes> indexes;

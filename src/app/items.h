@@ -1,6 +1,7 @@
 #pragma once
-// The stream of items in the daemon: waits for its topics, then wires what reads them (run/items_taker.h)
-// and, for a topic of several partitions, what puts them in order (re-keying).
+// The stream of items in the daemon. Waits for the topics of items, then starts their reader
+// (run/items_taker.h). If items.topic has several partitions, also starts re-keying, which puts the items in
+// order.
 
 #include <array>
 #include <atomic>
@@ -27,29 +28,30 @@ class StoreResources;
 
 class Items final : public SimilarPort {
  public:
-  /// The process can't go on. On a thread of this.
+  /// Called when the process can't go on, on a thread of this object.
   using OnFailed = std::function<void(const Error&)>;
   struct Options {
-    const Config* config = nullptr;             // with `items`
+    const Config* config = nullptr;             // has `items`
     LeaseTimes lease_times{};                   // of the group that reads items
     std::string directory;                      // of the store
-    const StoreResources* resources = nullptr;  // outlives this
+    const StoreResources* resources = nullptr;  // outlives this object
     std::string instance_id;
     bool rebuild = false;
     bool embedded_kafka = false;
     bool guards_groups = true;  // false: other groups of daemons write the same topic of groups
-    int threads = 1;            // that read items
+    int threads = 1;            // for reading items
     uint64_t fetch_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
     uint64_t dead_letter_bytes_max = 0;
-    uint64_t presence_bytes_max = 0;  // of all indexes together
+    uint64_t presence_bytes_max = 0;  // for all indexes together
   };
-  /// Begins in the background. kInvalidArgument: items.idf_file can't be read. `admin` outlives this.
+  /// Opens in the background. kInvalidArgument: items.idf_file can't be read. `admin` outlives this object.
   static Result<std::unique_ptr<Items>> Start(const Options& options, const Admin& admin, const Clock& clock,
                                               OnFailed on_failed);
-  ~Items() override;  // Stop
+  ~Items() override;  // calls Stop
 
-  /// Reads no more, waits up to `drain` for what is on its way, last checkpoint, leaves. Idempotent.
+  /// Stops reading, waits up to `drain` for records under way, writes the last checkpoint and leaves the
+  /// group. Idempotent.
   void Stop(std::chrono::milliseconds drain);
   /// Any thread.
   ItemsStatus GetStatus() const;
@@ -58,7 +60,7 @@ class Items final : public SimilarPort {
  private:
   struct Reading;
   Items(const Options& options, const Admin& admin, const Clock& clock, OnFailed on_failed);
-  Status Open();  // any error but kInvalidArgument: again
+  Status Open();  // any error except kInvalidArgument: try again
   Status OpenIndexes(const ItemTopics& topics, Reading& reading);
   Status OpenTaker(const ItemTopics& topics, Reading& reading);
   Status StartRekeying(const ItemTopics& topics, Reading& reading);
@@ -80,7 +82,7 @@ class Items final : public SimilarPort {
   bool stop_ GUARDED_BY(mutex_) = false;
 
   std::unique_ptr<Reading> reading_;
-  std::atomic<Reading*> open_{nullptr};  // reading_, once it is whole
+  std::atomic<Reading*> open_{nullptr};  // reading_, once it is complete
   std::thread opening_;
 };
 

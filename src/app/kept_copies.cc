@@ -20,7 +20,7 @@ struct KeptCopy {
   uint64_t bytes = 0;
 };
 
-// What is being changed or removed meanwhile counts as nothing.
+// Files that change or disappear meanwhile count as nothing.
 KeptCopy Measured(const std::string& directory, int32_t partition) {
   KeptCopy copy{fs::file_time_type::min(), partition, 0};
   std::error_code code;
@@ -92,7 +92,7 @@ void KeptCopies::Look() {
 Result<bool> KeptCopies::IsInTopic(StateTopicReader& reader, int32_t partition) const {
   const auto resting = ReadRestingState(directory_.path(), partition);
   if (!resting) return Fail(resting.error());
-  if (!*resting || !(*resting)->position) return true;  // it holds nothing
+  if (!*resting || !(*resting)->position) return true;  // the folder holds no state
   const auto end = reader.End(partition);
   if (!end) return Fail(end.error());
   const auto known = ReadStreamEnd(reader, partition, *end);

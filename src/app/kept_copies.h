@@ -1,6 +1,6 @@
 #pragma once
-// Folders of partitions that other daemons own now. They make a later restore short, and cost disk: beyond a
-// budget the oldest goes, if the state topic can give back what it holds.
+// Folders of partitions that other daemons own now. Such a folder makes a later restore short, but takes disk
+// space. If the folders exceed a budget, the oldest is removed, provided that the state topic has its state.
 
 #include <atomic>
 #include <chrono>
@@ -23,21 +23,22 @@ class KeptCopies {
     uint64_t bytes_max = 0;
     std::chrono::milliseconds look_every{60'000};
   };
-  /// `directory` outlives this.
+  /// `directory` outlives this object.
   KeptCopies(Options options, const StoreDirectory& directory);
   ~KeptCopies() { thread_.Stop(); }
 
-  /// This daemon's from here on: its folder isn't touched. Waits while one is being removed.
+  /// The partition is this daemon's from now on: its folder isn't touched. Waits while a folder is being
+  /// removed.
   void Use(int32_t partition);
-  /// Not any more, and closed.
+  /// The partition is no longer this daemon's, and is closed.
   void Leave(int32_t partition);
 
-  /// Of the folders of others' partitions, as of the last look.
+  /// Bytes in the folders of other daemons' partitions, as of the last look.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   void Look();
-  /// Whether a restore would reach what the folder holds.
+  /// Whether a restore would reach the folder's position.
   Result<bool> IsInTopic(StateTopicReader& reader, int32_t partition) const;
 
   const Options options_;

@@ -5,7 +5,7 @@
 namespace seen {
 namespace {
 
-// Operators and Prometheus, not a fleet of recall servers.
+// For operators and Prometheus, not for a fleet of recall servers.
 constexpr size_t kAdminConnectionsMax = 256;
 constexpr unsigned kAdminThreads = 1;
 
@@ -43,7 +43,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Start(const Config& config, size_t
   http.connections_max = config.http.connections_max;
   http.client_connections_max = config.http.client_connections_max;
   http.client_requests_per_s_max = config.http.client_requests_per_s_max;
-  // With a second listener each has a part of what bodies may take.
+  // Two listeners share the memory for bodies.
   http.bodies_bytes_max = config.admin.listen ? bodies_bytes * 3 / 4 : bodies_bytes;
   http.client_bodies_bytes_max = http.bodies_bytes_max * 3 / 4;
   auto server = start(http, listeners->queries_gate_);

@@ -18,14 +18,14 @@ namespace seen {
 /// Start, SetLimits and Stop: one thread.
 class Listeners {
  public:
-  /// `credentials`, `routes` and `metrics` outlive it. Errors as HttpServer::Start.
+  /// `credentials`, `routes` and `metrics` outlive this object. Errors as HttpServer::Start.
   static Result<std::unique_ptr<Listeners>> Start(const Config& config, size_t bodies_bytes,
                                                   const Credentials& credentials, const Routes& routes,
                                                   Metrics& metrics);
 
-  /// Of http.listen.
+  /// The port of http.listen.
   uint16_t port() const { return http_->port(); }
-  /// Of the configuration's `http.client_…`.
+  /// Sets the limits that the keys `http.client_…` give.
   void SetLimits(const HttpConfig& http);
   /// Requests under way may finish. A second call does nothing.
   void Stop();
@@ -35,10 +35,10 @@ class Listeners {
   Gate queries_gate_;
   Gate admin_gate_;
   std::unique_ptr<HttpServer> http_;
-  std::unique_ptr<HttpServer> admin_;  // with admin.listen
+  std::unique_ptr<HttpServer> admin_;  // only with admin.listen
 };
 
-/// Access files of the configuration.
+/// The files that the section `access` names.
 CredentialFiles CredentialFilesOf(const AccessConfig& access);
 
 }  // namespace seen

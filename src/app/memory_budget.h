@@ -1,7 +1,7 @@
 #pragma once
-// How store.memory_mib is shared out. Everything that grows with load is in here; what the process needs
-// besides (code, thread stacks, librdkafka's and RocksDB's fixed parts) is about 60 MB. See
-// docs/ARCHITECTURE.md, "Memory".
+// Divides store.memory_mib into shares. The shares cover everything that grows with load. On top of the
+// shares, the process needs about 60 MB for code, thread stacks, and the fixed parts of librdkafka and
+// RocksDB. See docs/ARCHITECTURE.md, "Memory".
 
 #include <algorithm>
 #include <cstdint>
@@ -11,23 +11,23 @@
 namespace seen {
 
 struct MemoryBudget {
-  uint64_t delta_cache_bytes;  // of users read lately, over all partitions
-  uint64_t block_cache_bytes;  // RocksDB's, with index and filter blocks, over all partitions
+  uint64_t delta_cache_bytes;  // users read lately, over all partitions
+  uint64_t block_cache_bytes;  // RocksDB's cache, with index and filter blocks, over all partitions
   uint64_t tails_bytes;        // active and frozen tails, over all partitions
   uint64_t fetch_bytes;        // consumer queues, over all partitions
   uint64_t publish_bytes;      // users followed by the publisher, over all partitions
-  uint64_t producer_bytes;     // snapshots and dead letters under way, each
+  uint64_t producer_bytes;     // for snapshots and for dead letters under way, each
   uint64_t write_bytes;        // RocksDB's buffers while files are written and compacted
   uint64_t groups_bytes;       // what items are like: cache and fetch queue
-  uint64_t bodies_bytes;       // HTTP bodies in flight, with what reading them takes
+  uint64_t bodies_bytes;       // HTTP bodies in flight, with the memory to read them
   uint64_t state_bytes;        // changes on their way to the state topic, over all partitions
-  uint64_t presence_bytes;     // which keys the indexes of items have, over all of them
+  uint64_t presence_bytes;     // which keys the indexes of items have, over all indexes
   uint64_t total_bytes;
 
-  // A removal of a thousand items and some look-ups of thousands of candidates fit at once.
+  // Enough for a removal of a thousand items and some look-ups of thousands of candidates at once.
   static constexpr uint64_t kBodiesBytesMin = 16 << 20;
 
-  /// `groups`: items are looked up for what they are like. `state`: there is a state topic.
+  /// `groups`: the configuration has items. `state`: there is a state topic.
   explicit MemoryBudget(uint64_t total, bool groups = false, bool state = false)
       : delta_cache_bytes(total * ((groups ? 9U : 13U) - (state ? 3U : 0U)) / 100),
         block_cache_bytes(total * (groups ? 11 : 12) / 100),
@@ -42,7 +42,8 @@ struct MemoryBudget {
         presence_bytes(groups ? total * 7 / 100 : 0),
         total_bytes(total) {}
 
-  /// Two tails a partition, and a floor under which checkpoints would be too small to be worth their file.
+  /// The limit of one tail; a partition has two. Below the minimum, checkpoints would be too small to be
+  /// worth a file.
   uint64_t TailBytes(int32_t partitions) const {
     return std::max<uint64_t>(tails_bytes / 2 / static_cast<uint64_t>(std::max(1, partitions)), 512 * 1024);
   }
@@ -55,17 +56,17 @@ struct MemoryBudget {
   }
   uint64_t GroupCacheBytes() const { return groups_bytes * 4 / 5; }
   uint64_t GroupFetchBytes() const { return groups_bytes / 5; }
-  // Re-keying shares what is for fetching, and what is for dead letters.
+  // Re-keying takes a part of the fetch queues, and a part of the dead letters' share.
   uint64_t FetchBytes(bool rekeying) const { return rekeying ? fetch_bytes / 2 : fetch_bytes; }
   uint64_t DeadLetterBytes(bool rekeying) const {
     constexpr uint64_t kLongestLetter = 1 << 20;
     return rekeying ? std::max(producer_bytes / 4, 2 * kLongestLetter) : producer_bytes;
   }
-  // Items' readers and writers, each of the parts of the events' that they share.
+  // Items' readers and writers take parts of the shares for events.
   uint64_t ItemsFetchBytes() const { return fetch_bytes / 4; }
   uint64_t ItemsProducerBytes() const { return producer_bytes / 2; }
   uint64_t KeyedProducerBytes() const { return producer_bytes / 2; }
-  /// While partitions are read again for a filter; beside the budget, as restores are.
+  /// For a fill. This memory comes on top of the budget, as that of restores does.
   uint64_t FillBytes() const {
     return std::clamp<uint64_t>(total_bytes / 8, uint64_t{16} << 20, uint64_t{128} << 20);
   }

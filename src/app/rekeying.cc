@@ -6,7 +6,7 @@ namespace seen {
 namespace {
 using std::chrono::milliseconds;
 
-// What a record may have beside its value: key, headers.
+// The maximum that a record has beside its value: key and headers.
 constexpr size_t kRecordOverheadMax = 64 * 1024;
 }  // namespace
 
@@ -55,7 +55,7 @@ Status Rekeying::OpenProducers(RekeyReporter& reporter) {
   keyed.client = config.kafka.client;
   keyed.topic = options_.keyed_topic;
   keyed.record_bytes_max = options_.record_bytes_max + kRecordOverheadMax;
-  // A record longer than the queue would never get in.
+  // A record longer than the queue would never fit.
   keyed.queue_bytes_max = std::max<uint64_t>(options_.producer_bytes_max, 2 * keyed.record_bytes_max);
   keyed.batch_bytes_max = options_.keyed_message_bytes_max;
   keyed.on_outcomes = [this](std::span<const DeliveryReport> reports) { taker_->Delivered(reports); };

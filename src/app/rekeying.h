@@ -1,6 +1,6 @@
 #pragma once
-// Input that isn't keyed as it has to be, on to the topic that is: a consumer group of its own over the
-// source topic, which the daemons of one group share. Wires run/rekey_taker.h to Kafka.
+// Copies input that has the wrong keys to a topic with the right keys. A separate consumer group, shared by
+// the daemons of one group, reads the source topic. Connects run/rekey_taker.h to Kafka.
 
 #include <functional>
 #include <memory>
@@ -16,39 +16,40 @@ namespace seen {
 
 class Rekeying {
  public:
-  /// The process can't go on.
+  /// Called when the process can't go on.
   using OnFailed = std::function<void(const Error&)>;
-  /// A keyer of its own for each partition's flow.
+  /// Makes a keyer. The flow of each partition has its own.
   using MakeKeyer = std::function<std::shared_ptr<RecordKeyer>()>;
   struct Options {
     const Config* config = nullptr;
     std::string source_topic;
     std::string keyed_topic;
-    std::string_view topic_key;  // of the configuration, that names the topic; a constant
+    std::string_view topic_key;  // the configuration key that names the topic; a constant
     std::string group_id;
-    uint64_t record_bytes_max = 1 << 20;  // a record's value
+    uint64_t record_bytes_max = 1 << 20;  // limit of a record's value
     MakeKeyer make_keyer;
     std::string instance_id;
     bool watch_owners = false;  // see Consumer::Options
-    bool rebuild = false;       // a source that ends before the committed offset is read from its start
+    bool rebuild = false;       // reads a source that ends before the committed offset from its start
     int workers = 1;
-    size_t keyed_message_bytes_max = 1 << 20;  // the keyed topic's
+    size_t keyed_message_bytes_max = 1 << 20;  // limit of the keyed topic
     uint64_t fetch_bytes_max = 0;
     uint64_t dead_letter_bytes_max = 0;
     uint64_t producer_bytes_max = 0;
   };
-  /// Events by user, as `config` has it. The rest is the caller's to fill in.
+  /// Options for events keyed by user, as configured. The caller fills in the rest.
   static Options ForEvents(const Config& config, const std::shared_ptr<const EventPlan>& plan);
   using Readers = RekeyTaker::Readers;
-  /// `readers`: nullptr where nobody waits.
+  /// `readers`: its pointers are nullptr if no reader waits for re-keying.
   static Result<std::unique_ptr<Rekeying>> Start(const Options& options, const Readers& readers,
                                                  RekeyReporter& reporter, const Clock& clock,
                                                  OnFailed on_failed);
-  ~Rekeying();  // Stop
+  ~Rekeying();  // calls Stop
   Rekeying(const Rekeying&) = delete;
   Rekeying& operator=(const Rekeying&) = delete;
 
-  /// Reads no more, waits up to `drain` for what is on its way, commits, leaves. Idempotent, one thread.
+  /// Stops reading, waits up to `drain` for records under way, commits and leaves the group. Idempotent, one
+  /// thread.
   void Stop(std::chrono::milliseconds drain);
   /// Any thread.
   RekeyingStatus GetStatus() const;

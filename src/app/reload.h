@@ -1,6 +1,6 @@
 #pragma once
-// Reads the configuration again and applies what can change while the daemon runs: ConfigKey::is_live, and
-// the files of access.
+// Reads the configuration again, and applies all changes that need no restart: ConfigKey::is_live, and the
+// files of access.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,11 +19,12 @@ class Listeners;
 /// Any thread.
 class Reload final : public ReloadPort {
  public:
-  /// `config`: that runs; its live parts (SnapshotPolicy) are changed. All references outlive this.
+  /// `config`: the running configuration. A reload changes its live parts (SnapshotPolicy). All references
+  /// outlive this object.
   Reload(const ConfigSource& source, Config& config, Credentials& credentials, Listeners& listeners);
 
-  /// All or nothing. kInvalidArgument: the file, or one of those that it names, has mistakes; a line each.
-  /// Nothing has changed then. Logged.
+  /// Applies all or nothing, and logs the outcome. kInvalidArgument: the file, or a file that it names, has
+  /// mistakes, one per line. Nothing has changed in this case.
   Result<ReloadReport> Run() override;
 
  private:

@@ -11,11 +11,11 @@
 
 namespace seen {
 
-/// Shares that the configuration leaves empty are left out. Any thread.
+/// Leaves out shares that are empty in this configuration. Any thread.
 std::vector<MemoryShare> MemoryShares(const MemoryBudget& budget, const StoreResources& resources,
                                       const std::vector<PartitionStatus>& partitions);
 
-/// nullopt: the folder doesn't exist yet, or can't be asked. One system call. Any thread.
+/// nullopt: the folder doesn't exist yet, or the system can't say. One system call. Any thread.
 std::optional<DiskSpace> DiskSpaceOf(const std::string& folder);
 
 }  // namespace seen

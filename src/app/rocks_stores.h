@@ -1,5 +1,5 @@
 #pragma once
-// Partitions' state in RocksDB, and how their flows are set up by the configuration.
+// Opens partitions' state in RocksDB, and makes the options of their flows from the configuration.
 
 #include <memory>
 #include <vector>
@@ -18,9 +18,9 @@ namespace seen {
 
 class RocksStores final : public PartitionStores {
  public:
-  /// `groups`: which items are alike; nullptr: off. `publish_incomplete`: PartitionOptions has it. `state`:
-  /// the state topic; nullptr: off. `kept`: others' partitions' folders; nullptr: they stay. All references
-  /// outlive this.
+  /// `groups`: which items are similar; nullptr: off. `publish_incomplete`: as in PartitionOptions. `state`:
+  /// the state topic; nullptr: off. `kept`: folders of other daemons' partitions; nullptr: they stay. All
+  /// references outlive this object.
   RocksStores(const Config& config, std::shared_ptr<const EventPlan> plan, const ItemGroups* groups,
               const StoreDirectory& directory, const StoreResources& resources, const MemoryBudget& budget,
               bool publish_incomplete, StateStreams* state, KeptCopies* kept);

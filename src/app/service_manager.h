@@ -1,6 +1,6 @@
 #pragma once
-// Tells systemd how the daemon is: sd_notify(3)'s protocol, one datagram to $NOTIFY_SOCKET, without
-// libsystemd.
+// Reports the daemon's state to systemd. Uses the protocol of sd_notify(3): one datagram to $NOTIFY_SOCKET,
+// without libsystemd.
 
 #include <chrono>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// Where there is no service manager every call does nothing. Never blocks. Any thread.
+/// Without a service manager every call does nothing. Never blocks. Any thread.
 class ServiceManager {
  public:
   /// Reads $NOTIFY_SOCKET, $WATCHDOG_USEC and $WATCHDOG_PID.
@@ -22,7 +22,7 @@ class ServiceManager {
   void Status(std::string_view text) const;
   void Alive() const { (void)Send("WATCHDOG=1"); }
 
-  /// How often to call Alive(), half of what systemd allows; nullopt: it doesn't watch this process.
+  /// How often to call Alive(): half of systemd's limit. nullopt: systemd doesn't watch this process.
   std::optional<std::chrono::microseconds> watchdog_interval() const { return watchdog_interval_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Waits at the daemon's start until there is space on the disk of the store.
+// At the daemon's start, waits until the store's disk has space.
 
 #include "app/daemon_status.h"
 #include "app/stop_signal.h"
@@ -8,15 +8,15 @@
 
 namespace seen {
 
-/// The main thread. References outlive this.
+/// Main thread only. References outlive this object.
 class SpaceWait {
  public:
   SpaceWait(StopSignal& stop, StatusBoard& status, Reporter& reporter)
       : stop_(stop), status_(status), reporter_(reporter) {}
 
-  /// Calls `attempt` until it gives something else than kNoSpace, or a stop is asked for. Meanwhile the
-  /// daemon isn't ready, and says why. Each attempt in vain is counted; the log has one line at the
-  /// beginning, and one at the end.
+  /// Calls `attempt` until it returns something other than kNoSpace, or until a stop is requested. Meanwhile
+  /// the daemon isn't ready, and reports the reason. Counts each failed attempt. The log has one line at the
+  /// beginning and one at the end.
   template <typename Attempt>
   auto Until(Attempt attempt) -> decltype(attempt()) {
     for (;;) {
@@ -30,14 +30,14 @@ class SpaceWait {
   }
 
  private:
-  /// False: a stop is asked for.
+  /// False: a stop is requested.
   bool Wait(const Error& error);
   void Ended();
 
   StopSignal& stop_;
   StatusBoard& status_;
   Reporter& reporter_;
-  std::optional<std::chrono::steady_clock::time_point> since_;  // of waiting
+  std::optional<std::chrono::steady_clock::time_point> since_;  // when the wait began
 };
 
 }  // namespace seen

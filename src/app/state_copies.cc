@@ -20,13 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-constexpr seconds kLockedWithin{5};    // by who has asked for a copy
-constexpr seconds kAskedAgainBy{60};   // or nobody wants the digest any more
-constexpr seconds kLooksEvery{1};      // for copies that are nobody's
-constexpr uint64_t kRowsAtOnce = 256;  // between looks at whether the digest is still wanted
+constexpr seconds kLockedWithin{5};    // limit for the process that asked for a copy
+constexpr seconds kAskedAgainBy{60};   // otherwise nobody wants the digest any more
+constexpr seconds kLooksEvery{1};      // for abandoned copies
+constexpr uint64_t kRowsAtOnce = 256;  // between checks whether the digest is still wanted
 
 void RemoveFolder(const std::string& folder) {
-  std::error_code ignored;  // the directory's next opening removes it
+  std::error_code ignored;  // the next opening of the directory removes the folder
   fs::remove_all(folder, ignored);
 }
 
@@ -45,7 +45,7 @@ StateCopies::StateCopies(Options options, const OpenPartitions& partitions, cons
 
 StateCopies::~StateCopies() {
   {
-    const MutexLock lock(job_mutex_);  // or it would wait once more
+    const MutexLock lock(job_mutex_);  // otherwise the thread could wait once more
     stop_.store(true);
   }
   job_changed_.NotifyAll();
@@ -61,7 +61,7 @@ Result<std::optional<PartitionDigest>> StateCopies::Digest(const DigestQuestion&
     job_->asked_at = now;
     if (!job_->result) return std::optional<PartitionDigest>();
     auto result = std::move(*job_->result);
-    job_.reset();  // who asks once more gets a new one
+    job_.reset();  // the next question starts a new digest
     if (!result) return Fail(result.error());
     return std::optional(std::move(*result));
   }
@@ -159,7 +159,7 @@ Result<PartitionDigest> StateCopies::DigestOf(const std::string& folder, const D
   return digest;
 }
 
-// The flow of a partition that was stopped may hold what its store can't.
+// Refuses a stopped partition: its flow may hold changes that its store lacks.
 Status StateCopies::LinkPartition(int32_t partition, const std::string& folder) const {
   const PartitionPointer open = partitions_.Find(partition);
   auto* const store = open ? dynamic_cast<RocksPartitionStore*>(open->store.get()) : nullptr;
@@ -246,7 +246,7 @@ bool StateCopies::IsInUse(const Held& held) const {
   const int lock = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (lock < 0) return false;
   const bool is_free = ::flock(lock, LOCK_EX | LOCK_NB) == 0;
-  ::close(lock);  // and the lock goes
+  ::close(lock);  // also ends the lock
   return !is_free;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Digests and copies of the open partitions' state. Both are made of links to the files as they are at one
-// moment, so neither intake nor checkpoints wait: see RocksPartitionStore::LinkTo.
+// Digests and copies of the open partitions' state. Both use links to the files as they are at one moment. So
+// neither intake nor checkpoints wait: see RocksPartitionStore::LinkTo.
 
 #include <atomic>
 #include <memory>
@@ -17,22 +17,23 @@
 
 namespace seen {
 
-/// Any thread. One of its own computes digests, one at a time, and removes copies that nobody uses.
+/// Any thread. A thread of the object's own computes digests, one at a time, and removes copies that nobody
+/// uses.
 ///
-/// Who makes use of a copy locks (flock, shared) the file LOCK in its folder within 5 s. A copy that is older
-/// than that and not locked is nobody's any more: a process that was killed leaves no lock behind.
+/// The user of a copy locks (flock, shared) the file LOCK in its folder within 5 s. A copy that is older than
+/// that and isn't locked is abandoned: a killed process leaves no lock behind.
 class StateCopies final : public StateCopiesPort {
  public:
   struct Options {
-    std::string directory;  // of the stores
+    std::string directory;  // the folder of the stores
     std::string topic;
     std::string partitioner;
     int32_t partitions_total = 0;
   };
-  /// All references outlive this.
+  /// All references outlive this object.
   StateCopies(Options options, const OpenPartitions& partitions, const StoreResources& resources,
               const Clock& clock);
-  /// Removes what it made.
+  /// Removes its copy of the state.
   ~StateCopies() override;
   StateCopies(const StateCopies&) = delete;
   StateCopies& operator=(const StateCopies&) = delete;
@@ -45,7 +46,7 @@ class StateCopies final : public StateCopiesPort {
   struct Job {
     DigestQuestion question;
     TimeMs as_of;
-    Instant asked_at{};                             // last
+    Instant asked_at{};                             // the last time
     std::optional<Result<PartitionDigest>> result;  // nullopt: under way
   };
   struct Held {

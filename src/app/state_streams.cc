@@ -28,7 +28,7 @@ constexpr milliseconds kTrimEvery{60'000};
 constexpr milliseconds kTrimAnswered{5'000};
 }  // namespace
 
-/// A flow's end of a stream.
+/// Connects a partition's flow with its stream.
 class StateStreams::Recorder final : public CheckpointRecorder {
  public:
   Recorder(StateStreams& streams, int32_t partition, RocksPartitionStore& store)
@@ -52,7 +52,7 @@ class StateStreams::Recorder final : public CheckpointRecorder {
   StateStreams& streams_;
   const int32_t partition_;
   RocksPartitionStore& store_;
-  PartitionStream* stream_ = nullptr;  // while the partition is this process's
+  PartitionStream* stream_ = nullptr;  // set while this process streams the partition
 };
 
 StateStreams::StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
@@ -114,7 +114,7 @@ void StateStreams::Run() {
   }
 }
 
-// Bases go two at a time, each at its rate: after an upgrade all of them may be due.
+// At most two bases are read at a time, each at its own rate: after an upgrade all bases may be due.
 void StateStreams::Step() {
   auto bases = std::count_if(streams_.begin(), streams_.end(),
                              [](const auto& stream) { return stream.second->is_reading_base(); });
@@ -135,7 +135,8 @@ void StateStreams::Step() {
   write_problem_ = refusal;
 }
 
-// Where the stream stands. The stream may have gone meanwhile; the partition's next one needs the same.
+// Finds where the stream stands in the topic. The stream may be gone by then; the partition's next stream
+// needs the same. False: not known yet.
 bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   const auto end = reader.End(partition);
   const auto known = end ? ReadStreamEnd(reader, partition, *end) : Result<StreamEnd>(Fail(end.error()));
@@ -158,7 +159,7 @@ bool StateStreams::Look(StateTopicReader& reader, int32_t partition) {
   return true;
 }
 
-// A reader who restores may still be at an older base: so what a newer one replaces stays for a while.
+// A restore may still read an older base. So records that a newer base replaces stay for `trim_after`.
 void StateStreams::Trim() {
   const Instant now = clock_.Now();
   if (now - trimmed_at_ < std::min(kTrimEvery, options_.trim_after)) return;
@@ -228,7 +229,7 @@ void StateStreams::Leave(int32_t partition) {
       if (found == streams_.end()) return;
       (void)found->second->Step(true);
       Step();
-      // Where the topic takes nothing, one partition waits for all.
+      // If the topic takes nothing, only the first partition waits that long. The others then leave at once.
       const bool late = clock_.Now() >= until;
       if (late) hurries_until_ = clock_.Now() + kHurry;
       if (found->second->HasSentRuns() || !found->second->is_open() || stop_.load() || late ||
@@ -244,13 +245,14 @@ void StateStreams::Leave(int32_t partition) {
 Status StateStreams::RunRestore(StateTopicReader& reader, const StoreIdentity& identity,
                                 RestoreProgress& progress) {
   auto resting = ReadRestingState(options_.directory, identity.partition);
-  if (!resting) return {};  // opening it says why
+  if (!resting) return {};  // the opening of the store reports why
   StateRestore::Options options{.identity = identity};
   if (*resting && (*resting)->position)
     options.held = {*(*resting)->position, std::move((*resting)->descriptor)};
   const bool has_state = options.held.has_value();
   const auto failed = [&](const Error& error) -> Status {
-    // Another group's: a partition opens as it would without a state topic. Look makes it a trouble.
+    // The topic belongs to another group. The partition opens as without a state topic. Look reports the
+    // problem.
     if (error.code == Code::kRefused) {
       log::Error("nothing is restored from the state topic",
                  {{"partition", identity.partition}, {"reason", error.message}});

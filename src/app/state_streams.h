@@ -1,6 +1,6 @@
 #pragma once
-// The state topic in the daemon: what its partitions' checkpoints change goes there, and state that is
-// missing comes from there.
+// The state topic in the daemon. Sends the changes of checkpoints there, and restores missing state from
+// there.
 
 #include <atomic>
 #include <chrono>
@@ -23,46 +23,47 @@
 
 namespace seen {
 
-/// Any thread. It has threads of its own: one sends and trims, up to two restore.
+/// Any thread. The object has its own threads: one sends and trims, up to two restore.
 class StateStreams {
  public:
   struct Options {
     StateTopicOptions topic;
     std::string instance;
-    std::string directory;  // of the stores
+    std::string directory;  // the folder of the stores
     std::chrono::milliseconds run_every{60'000};
     std::chrono::milliseconds trim_after{3'600'000};
-    uint64_t changes_bytes_max = 64 << 20;  // of each partition, in memory
+    uint64_t changes_bytes_max = 64 << 20;  // in memory, for each partition
     bool restores = true;
-    const ClusterOwner* owner = nullptr;  // outlives this. nullptr: this group owns
+    const ClusterOwner* owner = nullptr;  // outlives this object. nullptr: this group owns
   };
-  /// All references outlive this.
+  /// All references outlive this object.
   static Result<std::unique_ptr<StateStreams>> Start(Options options, const Admin& admin,
                                                      const StoreResources& resources, const Clock& clock);
   ~StateStreams();
   StateStreams(const StateStreams&) = delete;
   StateStreams& operator=(const StateStreams&) = delete;
 
-  /// Streams the partition's state until what it returns goes, which must be before `store` does. Then it
-  /// still sends what was recorded, within two seconds. A replica streams nothing.
+  /// Streams the partition's state until the returned recorder is destroyed, which must be before `store` is.
+  /// The recorder then still sends what was recorded, within two seconds. A replica streams nothing.
   std::unique_ptr<CheckpointRecorder> Follow(int32_t partition, RocksPartitionStore& store);
 
-  /// Puts state into the partition's place where the state topic holds later state than is there. It isn't
-  /// open. kUnavailable, saying how far it is: ask again. OK: it is there, or there is none to be had.
+  /// Puts state into the partition's place if the state topic has later state than this machine. The
+  /// partition isn't open. kUnavailable, with the progress: ask again. OK: the state is in place, or the
+  /// topic has none.
   Status Restore(const StoreIdentity& identity);
-  /// Restore is to be called: it begins.
+  /// Begins a restore. The caller will call Restore.
   void Expect(const StoreIdentity& identity);
-  /// What Restore has begun is of no use any more.
+  /// The result of the restore is no longer needed.
   void Abandon(int32_t partition) { restores_.Abandon(partition); }
 
-  /// As of the last step; waits for nothing.
+  /// As of the last step. Never waits for a step.
   StateTopicStatus GetStatus() const;
 
  private:
   class Recorder;
-  /// What a partition's bases have made superfluous.
+  /// Tracks which records a partition's bases have replaced.
   struct Trimming {
-    std::map<int64_t, Instant> whole_since;  // bases, by where they begin
+    std::map<int64_t, Instant> whole_since;  // since when each base is whole; key: the base's first offset
     int64_t trimmed_to = kNoOffset;
   };
   StateStreams(Options options, std::unique_ptr<StateProducer> producer, const Admin& admin,
@@ -83,8 +84,8 @@ class StateStreams {
   mutable Mutex mutex_;
   std::unique_ptr<StateProducer> producer_ GUARDED_BY(mutex_);
   std::map<int32_t, std::unique_ptr<PartitionStream>> streams_ GUARDED_BY(mutex_);
-  Instant hurries_until_ GUARDED_BY(mutex_){};  // leaving doesn't wait
-  std::map<int32_t, Trimming> trimmings_;       // the thread's own
+  Instant hurries_until_ GUARDED_BY(mutex_){};  // until then, leaving doesn't wait
+  std::map<int32_t, Trimming> trimmings_;       // only used by thread_
   Instant trimmed_at_{};                        // likewise
   Instant look_at_{};                           // likewise
   std::chrono::milliseconds look_wait_{250};    // likewise

@@ -14,7 +14,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience, const std::atomic<int
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  // A peer that goes away is an error of its write, not the end of the process.
+  // If a peer goes away, a write fails. The process goes on.
   std::signal(SIGPIPE, SIG_IGN);
   waiter_ = std::thread([this, patience, &exit_status, on_hangup = std::move(on_hangup)] {
     int signals_seen = 0;

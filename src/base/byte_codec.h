@@ -1,5 +1,5 @@
 #pragma once
-// Little-endian fields of small values of our own (position, descriptor, sweep).
+// Encodes and decodes small values of our own (position, descriptor, sweep). Their fields are little-endian.
 
 #include <bit>
 #include <cstdint>
@@ -20,7 +20,7 @@ void PutLittleEndian(Integer value, std::string& out) {
   }
 }
 
-/// A u16 of its length, then the bytes. At most 65,535 of them.
+/// Appends the length as a u16, then the bytes. `text` has at most 65,535 bytes.
 inline void PutText(std::string_view text, std::string& out) {
   PutLittleEndian(static_cast<uint16_t>(text.size()), out);
   out.append(text);
@@ -35,7 +35,8 @@ void PutAll(const std::vector<Integer>& values, std::string& out) {
   }
 }
 
-/// Reads fields until one doesn't fit; from then on everything reads as zero and Complete() is false.
+/// Reads fields one after the other. From the first field that doesn't fit on, all fields read as zero and
+/// Complete() is false.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : left_(bytes) {}
@@ -47,7 +48,7 @@ class FieldReader {
     for (size_t i = bytes.size(); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
     return static_cast<Integer>(bits);
   }
-  /// So many of them; none where they aren't all there.
+  /// Reads `count` integers. `out` is empty if the bytes are too few.
   template <typename Integer>
   void GetAll(size_t count, std::vector<Integer>& out) {
     const std::string_view bytes = Take(count * sizeof(Integer));
@@ -60,10 +61,10 @@ class FieldReader {
     }
   }
   std::string GetText() { return std::string(Take(Get<uint16_t>())); }
-  /// All that is left.
+  /// Takes all the bytes that are left.
   std::string_view Rest() { return Take(left_.size()); }
   bool ok() const { return ok_; }
-  /// Everything was there and nothing is left.
+  /// Whether all fields fitted and no byte is left.
   bool Complete() const { return ok_ && left_.empty(); }
 
  private:

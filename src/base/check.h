@@ -1,5 +1,6 @@
 #pragma once
-// What "can't happen" is checked, in release builds too: a daemon that is wrong must stop, not publish.
+// Checks for cases that "can't happen". They stay on in release builds: a daemon that is wrong must stop, not
+// publish.
 
 #include <source_location>
 #include <string_view>

@@ -14,8 +14,8 @@ struct TimeMs {
   friend auto operator<=>(const TimeMs&, const TimeMs&) = default;
 };
 
-/// A monotonic instant; only differences mean anything, and only between instants of one clock: SystemClock's
-/// aren't steady_clock's, which stands still while the machine is suspended.
+/// A monotonic instant. Only the difference of two instants of the same clock means anything. SystemClock and
+/// steady_clock are two clocks: steady_clock stands still while the machine is suspended.
 using Instant = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
 /// Thread-safe.

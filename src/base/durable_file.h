@@ -1,6 +1,6 @@
 #pragma once
-// Files and folders that outlive a loss of power, and locks. Errors name path, reason and remedy: kNoSpace,
-// kRefused where this process may not do it, else kUnavailable. Any thread.
+// Files and folders that survive a loss of power, and locks. Errors name path, reason and remedy. Codes:
+// kNoSpace; kRefused if this process isn't allowed to do it; otherwise kUnavailable. Any thread.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace seen {
 
-/// An open file, closed at the end.
+/// An open file. The destructor closes it.
 class Descriptor {
  public:
   explicit Descriptor(int opened) : number_(opened) {}
@@ -25,11 +25,12 @@ class Descriptor {
   int number_;
 };
 
-/// An exclusive lock (flock) that ends with this, or with the process.
+/// An exclusive lock (flock), or a shared one. It ends with this object or with the process.
 class FileLock {
  public:
-  /// Waits for nobody. kRefused while another process holds it. `create`: makes the file where missing.
-  /// `shared`: others may hold it so, too.
+  /// Doesn't wait: kRefused while another process holds the lock. `create`: creates the file if it is
+  /// missing. Without `create`, kNotFound if it is missing. `shared`: other processes may hold a shared lock,
+  /// too.
   static Result<FileLock> Take(const std::string& path, bool create, bool shared);
 
  private:
@@ -37,16 +38,16 @@ class FileLock {
   Descriptor file_;
 };
 
-/// `error`: an errno. `what`: what couldn't be done, as "can't read".
+/// `error`: an errno. `what`: the action that failed, as "can't read".
 Error FileError(int error, std::string_view what, const std::string& path);
 
 Status WriteAll(const Descriptor& file, const std::string& path, std::string_view bytes);
 Status Sync(const Descriptor& file, const std::string& path);
 
-/// With what it takes to be there after a loss of power.
+/// Makes the parents, too, and syncs each parent folder. So the folder survives a loss of power.
 Status MakeFolder(const std::string& path);
 Status SyncFolder(const std::string& path);
-/// Puts `text` into `path` whole or not at all.
+/// Writes `text` to `path`, whole or not at all.
 Status WriteDurably(const std::string& path, std::string_view text);
 
 }  // namespace seen

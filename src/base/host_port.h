@@ -1,5 +1,5 @@
 #pragma once
-// HOST:PORT, as configurations and daemons name where something listens.
+// HOST:PORT: the form in which configurations and daemons name an address to listen on.
 
 #include <string>
 #include <string_view>
@@ -7,8 +7,8 @@
 namespace seen {
 
 struct HostPort {
-  std::string host;  // of "[::1]:80" it is "::1"
-  std::string port;  // empty: there is none
+  std::string host;  // without brackets: "::1" for "[::1]:80"
+  std::string port;  // empty: the text has no port
 };
 
 inline HostPort SplitHostPort(std::string_view text) {

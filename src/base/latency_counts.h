@@ -1,5 +1,5 @@
 #pragma once
-// A histogram that is added to on the hot path without locks and handed over once a batch.
+// A histogram for the hot path. Adding takes no lock. The owner reads it out once per batch.
 
 #include <array>
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace seen {
 /// Latencies in milliseconds over fixed buckets. One thread.
 class LatencyCounts {
  public:
-  /// Upper bounds in ms, inclusive; one more bucket takes the rest.
+  /// Upper bounds in ms, inclusive. One more bucket takes all larger latencies.
   static constexpr std::array<int64_t, 22> kBoundsMs = {
       1, 2, 3, 5, 7, 10, 15, 20, 25, 35, 50, 75, 100, 150, 250, 500, 1000, 1200, 2000, 5000, 30'000, 300'000};
   static constexpr size_t kBuckets = kBoundsMs.size() + 1;
 
   void Add(int64_t latency_ms, uint64_t times = 1) {
-    // Neighbours are alike: the last bucket is nearly always right.
+    // Successive latencies are similar: the bucket of the last one is nearly always right.
     while (bucket_ < kBoundsMs.size() && latency_ms > kBoundsMs[bucket_]) ++bucket_;
     while (bucket_ > 0 && latency_ms <= kBoundsMs[bucket_ - 1]) --bucket_;
     counts_[bucket_] += times;

@@ -31,8 +31,7 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
   return spdlog::level::info;
 }
 
-/// Never destroyed, so that a thread that outlives main's objects may still write. The sink flushes each
-/// line.
+/// Never destroyed: a thread that outlives main's objects may still write. The sink flushes each line.
 spdlog::logger& Logger() {
   static spdlog::logger* const logger = [] {
     auto made = std::make_unique<spdlog::logger>("seen", std::make_shared<spdlog::sinks::stderr_sink_mt>());

@@ -1,7 +1,7 @@
 #pragma once
-// Structured log lines. `event` is a constant phrase, what varies goes into fields:
+// Structured log lines. `event` is a constant phrase. Everything that varies goes into fields:
 //   log::Info("partition opened", {{"partition", 3}, {"offset", offset}});
-// Text: `2026-11-21T10:04:00.123Z info partition opened partition=3 offset=17`; JSON with LogFormat::kJson.
+// Text: `2026-11-21T10:04:00.123Z info partition opened partition=3 offset=17`; JSON with Format::kJson.
 // Thread-safe. Not for the hot path: a caller that may repeat itself limits its own rate (base/log_budget.h).
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace seen::log {
 
-enum class Level { kDebug, kInfo, kWarning, kError, kAudit };  // kAudit: no minimum holds it back
+enum class Level { kDebug, kInfo, kWarning, kError, kAudit };  // kAudit: written at any minimum
 enum class Format { kText, kJson };
 
 struct Field {
@@ -35,7 +35,7 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 
-/// Lines go to standard error. Again at any time, from any thread.
+/// Lines go to standard error. May be called again at any time, from any thread.
 void Configure(Level minimum, Format format);
 void Write(Level level, std::string_view event, Fields fields);
 
@@ -43,7 +43,7 @@ inline void Debug(std::string_view event, Fields fields = {}) { Write(Level::kDe
 inline void Info(std::string_view event, Fields fields = {}) { Write(Level::kInfo, event, fields); }
 inline void Warning(std::string_view event, Fields fields = {}) { Write(Level::kWarning, event, fields); }
 inline void Error(std::string_view event, Fields fields = {}) { Write(Level::kError, event, fields); }
-/// Who did what: for those who must be able to prove it.
+/// Records who did what, for operators who must be able to prove it.
 inline void Audit(std::string_view event, Fields fields = {}) { Write(Level::kAudit, event, fields); }
 
 }  // namespace seen::log

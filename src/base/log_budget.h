@@ -1,5 +1,5 @@
 #pragma once
-// Keeps a log readable when one thing goes wrong a million times.
+// Keeps a log readable when the same thing goes wrong a million times.
 
 #include <algorithm>
 #include <chrono>
@@ -11,13 +11,13 @@
 
 namespace seen {
 
-/// At most `lines` at once and, over time, `lines` an `interval` (a token bucket). Thread-safe.
+/// A token bucket: allows at most `lines` at once, and `lines` per `interval` over time. Thread-safe.
 class LogBudget {
  public:
   explicit LogBudget(uint32_t lines = 5, std::chrono::nanoseconds interval = std::chrono::seconds(10))
       : lines_(lines), interval_(interval), tokens_(lines) {}
 
-  /// Whether a line may be written now; counts it as held back where not.
+  /// Whether the caller may write a line now. If not, counts the line as held back.
   bool Allow(Instant now = SystemClock{}.Now()) {
     const MutexLock lock(mutex_);
     if (last_ != Instant{}) {
@@ -34,7 +34,7 @@ class LogBudget {
     return true;
   }
 
-  /// Lines held back since the last call: for the line that is written again.
+  /// The number of lines held back since the last call. The next line that is written reports it.
   uint64_t TakeHeldBack() {
     const MutexLock lock(mutex_);
     return std::exchange(held_back_, 0);

@@ -10,7 +10,8 @@
 namespace seen::log {
 namespace {
 
-/// Bytes of the valid UTF-8 sequence that `text` starts with; 0: none. Unicode 15, table 3-7.
+/// The length in bytes of the valid UTF-8 sequence at the start of `text`; 0: there is none. Unicode 15,
+/// table 3-7.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
@@ -29,7 +30,8 @@ size_t Utf8Length(std::string_view text) {
   return 0;
 }
 
-/// Appends `text` between quotes. The two escapes differ only in how a control or an invalid byte is written.
+/// Appends `text` between quotes. The two formats differ only in the escapes of control bytes and invalid
+/// bytes.
 void AppendQuoted(std::string& out, std::string_view text, Format format) {
   out += '"';
   while (!text.empty()) {

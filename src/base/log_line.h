@@ -1,5 +1,5 @@
 #pragma once
-// What a log line looks like. Pure; base/log.h writes what this formats.
+// The format of a log line. Pure. base/log.h writes the lines.
 
 #include <string>
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace seen::log {
 
-/// One line, without its newline. Whatever the values hold, text stays one line with its values told apart
-/// (spaces, quotes, control and invalid bytes are quoted and escaped) and JSON stays valid (invalid UTF-8
-/// becomes U+FFFD, a number JSON has no word for becomes null).
+/// Formats one line, without a newline. Any value is allowed. Text stays one line, and its values stay
+/// separable: spaces, quotes, control bytes and invalid bytes are quoted and escaped. JSON stays valid:
+/// invalid UTF-8 becomes U+FFFD, and a number that JSON can't express becomes null.
 std::string FormatLine(TimeMs time, Level level, Format format, std::string_view event, Fields fields);
 
 /// "2026-11-21T10:04:00.123Z"

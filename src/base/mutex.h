@@ -1,7 +1,7 @@
 #pragma once
-// A mutex that Clang's thread-safety analysis understands. A field says which mutex guards it, a function
-// says which mutex its caller holds, and `make check` refuses code that breaks either. Other compilers ignore
-// the annotations.
+// A mutex that Clang's thread-safety analysis understands. A field names the mutex that guards it. A function
+// names the mutex that its caller holds. `make check` rejects code that breaks either rule. Other compilers
+// ignore the annotations.
 
 #include <condition_variable>
 #include <mutex>
@@ -39,7 +39,7 @@ class SEEN_THREAD_SAFETY(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a mutex for a scope. `unlock` and `lock` may let go of it in between.
+/// Holds a mutex for a scope. `unlock` and `lock` may release it in between.
 class SEEN_THREAD_SAFETY(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
@@ -63,17 +63,17 @@ class SEEN_THREAD_SAFETY(scoped_lockable) MutexLock {
   bool held_ = true;
 };
 
-/// Waits with a mutex held. A wait may end without a notification, so callers wait in a loop: the analysis
-/// doesn't see through the condition of std::condition_variable::wait.
+/// Waits with a mutex held. A wait may end without a notification, so callers wait in a loop. The analysis
+/// can't check the condition that std::condition_variable::wait takes.
 class ConditionVariable {
  public:
   void Wait(Mutex& mutex) REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
-    lock.release();  // the caller holds it as before
+    lock.release();  // the caller still holds the mutex
   }
 
-  /// Whether it ended before `deadline`.
+  /// Whether the wait ended before `deadline`.
   template <typename TimePoint>
   bool WaitUntil(Mutex& mutex, const TimePoint& deadline) REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);

@@ -1,5 +1,5 @@
 #pragma once
-// What somebody may have meant by a word that isn't known. Any thread.
+// Finds the word that somebody may have meant by an unknown word. Any thread.
 
 #include <cstddef>
 #include <span>
@@ -11,7 +11,7 @@ namespace seen {
 /// 1974). For short words.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-/// The first of the nearest of `words`; empty if there are none.
+/// The word of `words` with the least edit distance, the first of several; empty if `words` is empty.
 std::string_view NearestWord(std::span<const std::string_view> words, std::string_view unknown);
 
 }  // namespace seen

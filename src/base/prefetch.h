@@ -1,16 +1,17 @@
 #pragma once
-// A cache line on its way before it is needed.
+// Fetches a cache line before it is needed.
 
 namespace seen {
 
-/// Any address, also one that can't be read. GCC takes a function with nothing but __builtin_prefetch for one
-/// without an effect, and removes the calls of it (seen with GCC 12). The empty statement keeps them.
+/// Takes any address, also one that can't be read. If a function contains only __builtin_prefetch, GCC
+/// assumes that it has no effect and removes the calls (seen with GCC 12). The empty statement keeps the
+/// calls.
 inline void PrefetchLine(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");
 }
 
-/// The same for a line that will be written.
+/// As PrefetchLine, for a line that the caller will write.
 inline void PrefetchLineToWrite(const void* address) {
   __builtin_prefetch(address, 1);
   asm volatile("");

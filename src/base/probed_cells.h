@@ -1,6 +1,6 @@
 #pragma once
-// Open addressing with linear probing over words: what the indexes in tag_index.h and store/slot_index.h have
-// in common. A cell's meaning is its index's; 0: free. Not thread-safe.
+// Open addressing with linear probing over words: the common part of the indexes in tag_index.h and
+// store/slot_index.h. Each index defines what its cells mean; 0 is a free cell. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace seen {
 template <typename Word>
 class ProbedCells {
  public:
-  /// A power of two.
+  /// `cells`: a power of two.
   explicit ProbedCells(size_t cells) : cells_(cells) {}
 
-  /// Empties it; `cells` as above. Memory is used again.
+  /// Empties the table. `cells`: a power of two. Uses the same memory again.
   void Reset(size_t cells) {
     cells_.assign(cells, 0);
     size_ = 0;
@@ -26,7 +26,7 @@ class ProbedCells {
   size_t size() const { return size_; }
 
   void Prefetch(uint32_t hash) const { PrefetchLine(&cells_[hash & Mask()]); }
-  /// The first that may have this hash and `is(cell)`, or 0.
+  /// The first cell on the probe path of `hash` for which `is(cell)` holds, or 0.
   template <typename Is>
   Word Find(uint32_t hash, Is is) const {
     for (size_t at = hash & Mask(); cells_[at] != 0; at = (at + 1) & Mask()) {
@@ -34,12 +34,12 @@ class ProbedCells {
     }
     return 0;
   }
-  /// There is a free one.
+  /// At least one cell must be free.
   void Insert(uint32_t hash, Word cell) {
     ++size_;
     Put(hash, cell);
   }
-  /// Twice as many. `hash_of(cell)`: of those in it.
+  /// Doubles the number of cells. `hash_of(cell)`: the hash of a cell in the table.
   template <typename HashOf>
   void Grow(HashOf hash_of) {
     std::vector<Word> old(cells_.size() * 2);
@@ -48,12 +48,13 @@ class ProbedCells {
       if (cell != 0) Put(hash_of(cell), cell);
     }
   }
-  /// `cell` is in it, under `hash`.
+  /// `cell` must be in the table, under `hash`.
   template <typename HashOf>
   void Remove(uint32_t hash, Word cell, HashOf hash_of) {
     size_t hole = hash & Mask();
     while (cells_[hole] != cell) hole = (hole + 1) & Mask();
-    // What was pushed past the hole moves back into it, unless it is at home behind it (Knuth, TAOCP 6.4, R).
+    // A cell that was pushed past the hole moves back into the hole, unless its home lies behind the hole
+    // (Knuth, TAOCP 6.4, R).
     for (size_t at = hole;;) {
       at = (at + 1) & Mask();
       if (cells_[at] == 0) break;

@@ -1,5 +1,5 @@
 #pragma once
-// A step that is repeated on a thread of its own, with a wait between.
+// Repeats a step on its own thread, with a wait between two steps.
 
 #include <atomic>
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace seen {
 
-/// Start and Stop: one thread at a time, not the step itself.
+/// Start and Stop: one thread at a time, never the step itself.
 class RepeatingThread {
  public:
-  /// Returns how long to wait before the next one.
+  /// Returns how long to wait before the next step.
   using Step = std::function<std::chrono::milliseconds()>;
 
   RepeatingThread() = default;
@@ -22,18 +22,19 @@ class RepeatingThread {
   RepeatingThread(const RepeatingThread&) = delete;
   RepeatingThread& operator=(const RepeatingThread&) = delete;
 
-  /// Once. The thread's name has 15 characters at most.
+  /// Call it once. `name` has at most 15 characters.
   void Start(const std::string& name, std::chrono::milliseconds first_wait, Step step);
-  /// Ends a wait at once; a step under way ends first. Again, or without Start: nothing.
+  /// Ends a wait at once. If a step is running, waits until it ends. Does nothing without a Start, or after
+  /// another Stop.
   void Stop();
 
-  /// For a step that takes long: it should end soon. Any thread.
+  /// A step that takes long should check it, and end soon once it is true. Any thread.
   const std::atomic<bool>& stopping() const { return stopping_; }
 
  private:
   void Run(std::chrono::milliseconds wait, const Step& step);
 
-  Mutex mutex_;  // of the wait: a Stop between the look at stopping_ and the wait must not be missed
+  Mutex mutex_;  // guards the wait: a Stop between the check of stopping_ and the wait must not be missed
   ConditionVariable wake_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;

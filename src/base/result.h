@@ -1,6 +1,6 @@
 #pragma once
-// The one error type of the project. A code tells the caller what to do; the message names field, value and
-// remedy.
+// The one error type of the project. A code states what the caller should do. The message names field, value
+// and remedy.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ enum class Code {
   kNotFound,         // no such user, partition or filter
   kMalformed,        // bytes from outside can't be read: dead-letter them
   kUnavailable,      // retry later
-  kDenied,           // an ACL is missing, which the message names: wait until somebody adds it
+  kDenied,           // an ACL is missing; the message names it: wait until somebody adds it
   kNoSpace,          // the disk is full: pause, keep serving, retry
   kCorrupt,          // our own bytes can't be read: stop the partition
   kRefused,          // going on would lose or mix up data: stop the daemon, an operator decides

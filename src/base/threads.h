@@ -5,15 +5,15 @@
 
 namespace seen {
 
-/// As `top -H` shows it: 15 characters.
+/// The name that `top -H` shows; at most 15 characters.
 void NameThread(const std::string& name);
 
-/// This thread's work can wait: where processors are short, threads that somebody waits for go first (about
-/// three times its share, and at once when they wake). For good.
+/// For a thread whose work can wait. If processors are short, threads that somebody waits for go first: they
+/// get about three times its share, and run at once when they wake. The thread keeps this priority.
 void YieldToOtherThreads();
 
-/// As YieldToOtherThreads, further still: this thread, and all that it starts from now on, go behind other
-/// programs. A priority that is lower already stays.
+/// As YieldToOtherThreads, and lower: this thread goes behind other programs, and so does each thread and
+/// process that it starts from now on. If the priority is lower already, it stays.
 void YieldToOtherPrograms();
 
 }  // namespace seen

@@ -30,7 +30,7 @@ void WorkPool::Start() {
 
 void WorkPool::Serve() {
   NameThread(name_);
-  // Many work at once where one thread did: the flow and who asks over HTTP go first all the same.
+  // Several threads now work where one did. The flow and HTTP requests must still go first.
   YieldToOtherThreads();
   const MutexLock lock(mutex_);
   while (!stopping_) {
@@ -42,7 +42,8 @@ void WorkPool::Serve() {
   }
 }
 
-// What isn't begun of the job, which stands in the queue until all is. Its Run waits for what is begun here.
+// Runs the job's next index. The job leaves the queue when its last index begins. Its Run waits until all
+// have ended.
 void WorkPool::DoNext(Job& job) {
   const size_t i = job.begun++;
   if (job.begun == job.count) std::erase(jobs_, &job);

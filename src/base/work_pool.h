@@ -1,6 +1,6 @@
 #pragma once
-// Threads that work for one who waits: on other processors, and on the disk, which answers eight reads in the
-// time of one.
+// Threads that work for a caller who waits. They use other processors and the disk: a disk answers eight
+// reads in the time of one.
 
 #include <cstddef>
 #include <deque>
@@ -14,17 +14,17 @@
 
 namespace seen {
 
-/// Any thread. Its threads are started with the first work; they yield to others (base/threads.h).
+/// Any thread. The first work starts the pool's threads. They yield to other threads (base/threads.h).
 class WorkPool {
  public:
-  /// `threads`: beside the caller's.
+  /// `threads`: in addition to the caller's.
   WorkPool(size_t threads, std::string name) : threads_max_(threads), name_(std::move(name)) {}
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  /// Calls `work` with 0 to count - 1, each once, in the caller's thread and others; returns when all have
-  /// returned. `work` doesn't throw.
+  /// Calls `work` once with each of 0 to count - 1, in the caller's thread and the pool's. Returns when all
+  /// calls have returned. `work` doesn't throw.
   void Run(size_t count, const std::function<void(size_t)>& work);
 
  private:
@@ -41,9 +41,9 @@ class WorkPool {
   const std::string name_;
   Mutex mutex_;
   ConditionVariable wanted_, done_;
-  std::deque<Job*> jobs_ GUARDED_BY(mutex_);  // of which something isn't begun
+  std::deque<Job*> jobs_ GUARDED_BY(mutex_);  // jobs with an index that hasn't begun
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;  // the first Run's, under the lock; then the destructor's
+  std::vector<std::thread> threads_;  // started by the first Run, under the lock; then the destructor's
 };
 
 }  // namespace seen

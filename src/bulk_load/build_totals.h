@@ -1,5 +1,5 @@
 #pragma once
-// Nobody watches a flow that builds state but by its totals.
+// The reporter of a flow that builds state. The reporter keeps totals only.
 
 #include <atomic>
 #include <cstdint>

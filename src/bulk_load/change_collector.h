@@ -1,6 +1,6 @@
 #pragma once
-// A store that keeps nothing: what a checkpoint writes goes to whoever collects it. A flow that runs on it
-// has no past, so its rows are changes onto an empty state.
+// A store that keeps nothing: a callback collects the rows that checkpoints write. A flow on this store has
+// no past. So its rows are changes onto an empty state.
 
 #include <functional>
 #include <map>
@@ -16,9 +16,9 @@ class ChangeCollector final : public PartitionStore {
   using OnChanges = std::function<void(RowBatch changes)>;
   explicit ChangeCollector(OnChanges on_changes) : on_changes_(std::move(on_changes)) {}
 
-  /// Of the last checkpoint.
+  /// The position of the last checkpoint.
   const Position& position() const { return position_; }
-  /// What of the filter's bytes may go by the last checkpoint.
+  /// The filter's horizon as of the last checkpoint: which of its bytes have expired.
   Horizon HorizonOf(FilterId filter) const;
 
   Result<std::optional<Position>> ReadPosition() const override { return std::optional<Position>(); }

@@ -7,7 +7,8 @@
 namespace seen {
 namespace {
 
-// Of the memory: one tail that fills, one that is written, rows that are folded and rows that are read back.
+// Shares of the memory, 1/N each. Four parts: the tail that fills, the tail that is written, the rows that
+// are folded, and the rows that are read back.
 constexpr uint64_t kTailShare = 4;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
@@ -15,9 +16,9 @@ constexpr uint64_t kTailBytesMin = 1 << 20;
 PartitionOptions FlowOf(PartitionOptions options, const HistoryFill::Options& fill) {
   options.covered = static_cast<FilterMask>(1U << fill.filter);
   options.tail_bytes_max = std::max(fill.memory_bytes / kTailShare, kTailBytesMin);
-  options.publish_entries_max = 1;  // publication is left to marks
+  options.publish_entries_max = 1;  // don't follow users: marks publish them
   options.publish_incomplete = true;
-  // These are the partition's, whatever a filter has of its events.
+  // These belong to the partition as a whole, so a fill of one filter leaves them out.
   options.journal.reset();
   options.unexposed.reset();
   options.recorder.reset();
@@ -37,7 +38,7 @@ StoredLimits LimitsOf(const PartitionOptions& options) {
 
 }  // namespace
 
-/// Sorted rows as pages: those that are the filter's.
+/// Splits sorted rows into pages, and skips the rows of other filters.
 class HistoryFill::Pages {
  public:
   Pages(FilterId filter, size_t bytes_max, const WritePage& write)

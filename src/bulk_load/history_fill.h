@@ -1,6 +1,6 @@
 #pragma once
-// What a partition's log gives one filter: the partition's own flow over records that are read again, for
-// that filter alone. The rows that come of it go beneath what the store has: flow/partition_fill.h.
+// The rows that a partition's log gives one filter. The partition's own flow runs over records that are read
+// again, for this filter alone. The rows then go beneath the stored state: flow/partition_fill.h.
 
 #include <cstdint>
 #include <functional>
@@ -17,34 +17,35 @@
 
 namespace seen {
 
-/// One thread at a time; totals: any.
+/// One thread at a time. The totals: any thread.
 class HistoryFill {
  public:
   struct Options {
     FilterIndex filter;
-    int64_t from = 0;           // offset at which reading begins
-    std::string folder;         // for files of sorted rows; exists
-    uint64_t memory_bytes = 0;  // tail and rows; what doesn't fit is sorted in files
+    int64_t from = 0;           // the offset at which reading begins
+    std::string folder;         // an existing folder, for files of sorted rows
+    uint64_t memory_bytes = 0;  // for tail and rows; files take the rest
     size_t page_bytes = 4 << 20;
   };
-  /// `flow`: as the partition is configured. `clock` outlives this.
+  /// `flow`: as the partition is configured. `clock` outlives this object.
   HistoryFill(const PartitionOptions& flow, const Options& options, const Clock& clock);
 
-  /// Records in the log's order. What can't be decoded is left out: it was dead-lettered when it was live.
-  /// kNoSpace, kUnavailable: of the files.
+  /// Records in the log's order. Leaves out records that can't be decoded: they became dead letters when they
+  /// were live. kNoSpace, kUnavailable: from the files.
   Status Apply(std::span<const Record> records);
 
-  /// After the last Apply, once. An error of `write` ends it.
+  /// Call once, after the last Apply. An error of `write` ends the loop.
   using WritePage = std::function<Status(const FillPage& page)>;
   Status ForEachPage(const WritePage& write);
 
-  /// Since when what was read holds everything; 0: since ever; nullopt: nothing was read. After ForEachPage.
+  /// The time from which on the records read hold everything; 0: from the beginning; nullopt: no records were
+  /// read. Call after ForEachPage.
   std::optional<TimeMs> complete_since() const;
   int64_t next_offset() const { return builder_.next_offset(); }
   uint64_t records() const { return totals_.records.load(std::memory_order_relaxed); }
 
  private:
-  /// Takes and forgets.
+  /// Takes every letter and forgets it.
   class Forgotten final : public DeadLetterSink {
    public:
     bool TrySend(const DeadLetter&) override { return true; }

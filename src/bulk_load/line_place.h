@@ -4,9 +4,9 @@
 
 namespace seen {
 
-/// Where a line stood, for whoever hears that it is rejected.
+/// The place of a line, for reports about rejected lines.
 struct LinePlace {
-  uint32_t source = 0;  // the caller's number of the file or topic
+  uint32_t source = 0;  // the caller's number for the file or topic
   int32_t partition = -1;
   int64_t number = 0;  // line or offset
 };

@@ -3,7 +3,8 @@
 namespace seen {
 namespace {
 
-// Far behind the log's end: publication is left to marks, which the daemon finds at its first start.
+// The end of the log that the flow is given. The flow counts as far behind this end, so the flow follows no
+// users and marks them. The daemon finds the marks at its first start.
 constexpr int64_t kFarAhead = int64_t{1} << 60;
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// One partition's state from its history: the flow that the daemon runs, over a store that collects.
+// Builds one partition's state from its history: the daemon's flow, over a store that collects.
 
 #include <memory>
 #include <span>
@@ -17,19 +17,19 @@ namespace seen {
 /// One thread at a time.
 class PartitionBuilder {
  public:
-  /// `folder`: for files of sorted rows. `from`: the first record's offset, or one before it. `letters` takes
-  /// all at once. References outlive this.
+  /// `folder`: for files of sorted rows. `from`: at most the first record's offset. `letters` accepts and
+  /// acknowledges each letter at once. The references outlive this object.
   PartitionBuilder(PartitionOptions options, StoredLimits limits, const std::string& folder, int64_t from,
                    DeadLetterSink& letters, Reporter& reporter, const Clock& clock);
 
   /// Records in the log's order.
   Status Apply(std::span<const Record> records);
-  /// What is in the tail becomes rows.
+  /// Turns the tail into rows.
   Status Checkpoint();
 
   SortedRuns& runs() { return runs_; }
   int64_t next_offset() const { return flow_.state.next_offset(); }
-  /// Of the last checkpoint.
+  /// The position of the last checkpoint.
   const Position& position() const { return collector_.position(); }
   Horizon HorizonOf(FilterId filter) const { return collector_.HorizonOf(filter); }
 

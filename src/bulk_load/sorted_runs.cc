@@ -16,7 +16,7 @@
 namespace seen {
 namespace {
 
-// Each open file has a block in memory.
+// A limit because each open file has a block in memory.
 constexpr size_t kFilesMax = 64;
 
 Error FileError(const std::string& path, const char* step) {
@@ -31,7 +31,7 @@ using File = std::unique_ptr<std::FILE, FileCloser>;
 
 }  // namespace
 
-/// One file's rows; its ranges are read first, whole.
+/// Reads one file's rows. The file begins with its ranges, so Open reads all ranges.
 class SortedRuns::Reader {
  public:
   Status Open(const std::string& path) {
@@ -40,7 +40,7 @@ class SortedRuns::Reader {
     if (!file_) return Fail(FileError(path, "open"));
     return LoadBlock();
   }
-  /// False: the end.
+  /// False at the end.
   bool HasRow() const { return at_ < block_.rows(); }
   Row row() const { return block_.GetRow(at_); }
   Status Next() {
@@ -122,7 +122,7 @@ Status SortedRuns::Spill() {
   return written;
 }
 
-// Into one, so that there are never more files than can be read side by side.
+// Merges all files into one, so that there are never more files than can be open at once.
 Status SortedRuns::MergeFiles() {
   const std::vector<std::string> merged = files_;
   if (Status written = WriteRun([&](const RowFold::Visit& visit) { return Merge(merged, visit); }); !written)
@@ -133,11 +133,11 @@ Status SortedRuns::MergeFiles() {
   return {};
 }
 
-// `files` as one: a row a key, composed and not expired. What ranges delete stood in earlier files alone, and
-// nothing stands before the first one: so no range is left.
+// Merges `files` into one row per key, composed. Nothing expires here. A file's ranges delete rows of earlier
+// files only, and no rows stand before the first file. So the result needs no ranges.
 Status SortedRuns::Merge(const std::vector<std::string>& files, const RowFold::Visit& visit) const {
   std::vector<std::unique_ptr<Reader>> readers;
-  std::vector<size_t> heap;  // of readers with rows: the least key first, and of one key the earliest
+  std::vector<size_t> heap;  // readers that have rows: smallest key first, earliest file first for equal keys
   const auto comes_later = [&](size_t a, size_t b) {
     const int order = readers[a]->row().key.compare(readers[b]->row().key);
     return order > 0 || (order == 0 && a > b);

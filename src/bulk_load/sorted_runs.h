@@ -1,6 +1,7 @@
 #pragma once
-// An external sort of one partition's rows: the changes of its checkpoints in log order, folded in memory,
-// written to files where memory ends, and read back as one row a key.
+// An external sort of one partition's rows. The input is the changes of the partition's checkpoints, in log
+// order. SortedRuns folds the changes in memory, writes them to files when memory is full, and reads them
+// back as one row per key.
 // Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1 (multiway merging).
 
 #include <cstdint>
@@ -20,24 +21,25 @@ namespace seen {
 /// One thread at a time.
 class SortedRuns {
  public:
-  /// `folder`: exists, and takes files named `name`-N, which go with this.
+  /// `folder` exists. The files in it are named `name`-N; the destructor removes them.
   SortedRuns(std::string folder, std::string name, StoredLimits limits);
   ~SortedRuns();
   SortedRuns(const SortedRuns&) = delete;
   SortedRuns& operator=(const SortedRuns&) = delete;
 
-  /// Later than those that were added before.
+  /// `changes` are later than all changes added before.
   void Add(RowBatch changes) { fold_.Add(std::move(changes)); }
-  /// In memory.
+  /// Bytes of the rows in memory.
   uint64_t bytes() const { return fold_.bytes(); }
-  /// Of the files.
+  /// Bytes written to files, those of merges included.
   uint64_t stored_bytes() const { return stored_bytes_; }
 
-  /// What is in memory goes to a file. kNoSpace, kUnavailable.
+  /// Writes the rows in memory to a file. kNoSpace, kUnavailable.
   Status Spill();
 
-  /// All that was added, as one state: puts, ascending; `horizon_of` says what of a user's delta has expired.
-  /// An error of `visit` ends it. kCorrupt, kNoSpace, kUnavailable. Nothing is added after it.
+  /// Visits all that was added as one state: puts in ascending order. `horizon_of` says what has expired of a
+  /// user's delta. An error of `visit` ends the loop. kCorrupt, kNoSpace, kUnavailable. Add nothing
+  /// afterwards.
   using HorizonOf = std::function<Horizon(FilterId)>;
   Status ForEach(const HorizonOf& horizon_of, const RowFold::Visit& visit);
 

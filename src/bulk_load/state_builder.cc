@@ -15,12 +15,13 @@ namespace seen {
 namespace {
 
 constexpr size_t kBatchesOfAGroup = 16;
-// Of the memory: two tails a partition, rows being folded, and as much again while they are written.
+// Shares of the memory, 1/N each: two tails per partition, the rows being folded, and these rows again during
+// writing.
 constexpr uint64_t kTailShare = 5;
 constexpr uint64_t kFoldShare = 4;
 constexpr uint64_t kTailBytesMin = 1 << 20;
 
-/// The position's rows.
+/// Visits the rows of a position.
 class PositionRows final : public RowWriter {
  public:
   explicit PositionRows(const RowFold::Visit& visit) : visit_(visit) {}
@@ -33,7 +34,7 @@ class PositionRows final : public RowWriter {
 
 }  // namespace
 
-/// The daemon's clock, standing still: the same history gives the same state.
+/// A wall clock that stands still, so that the same history gives the same state.
 class StateBuilder::FixedClock final : public Clock {
  public:
   explicit FixedClock(TimeMs now) : now_(now) {}
@@ -44,7 +45,7 @@ class StateBuilder::FixedClock final : public Clock {
   const TimeMs now_;
 };
 
-/// Nothing gets so far: what can't be decoded is left out before.
+/// Decode rejects events that can't be decoded, so no dead letter reaches this sink.
 class StateBuilder::NoLetters final : public DeadLetterSink {
  public:
   bool TrySend(const DeadLetter&) override {
@@ -55,7 +56,7 @@ class StateBuilder::NoLetters final : public DeadLetterSink {
   void Forget(int32_t) override {}
 };
 
-/// Lines that one thread decodes.
+/// Lines that one thread decodes together.
 struct StateBuilder::Batch {
   struct Line {
     size_t at;
@@ -64,9 +65,9 @@ struct StateBuilder::Batch {
   };
   std::string text;
   std::vector<Line> lines;
-  // Decoded.
+  // The results of decoding.
   std::vector<std::vector<Record>> records;  // by partition; views of `text` and `ids`
-  std::deque<std::string> ids;               // that aren't in the text as they are
+  std::deque<std::string> ids;               // ids that don't stand in the text unchanged
   std::vector<RejectedLine> rejected;
   BuildCounts counts;
 
@@ -130,7 +131,8 @@ Result<std::unique_ptr<StateBuilder>> StateBuilder::Make(const Options& options)
     flow.plan = made->plan_;
     flow.tail_bytes_max = std::max(options.memory_bytes / kTailShare / count, kTailBytesMin);
     flow.publish_entries_max = 1;
-    // What was served long ago isn't reported as never shown, and who is like whom isn't known here.
+    // Items that were served long ago aren't reported as never shown. The builder doesn't know which items
+    // are similar.
     flow.unexposed = std::nullopt;
     for (FilterPolicy& filter : flow.filters) filter.similar = Similar::kOff;
     made->partitions_.push_back(std::make_unique<PartitionBuilder>(
@@ -156,7 +158,7 @@ Status StateBuilder::Add(std::string_view event, const LinePlace& place,
   return {};
 }
 
-// What was filled is processed while the next is filled.
+// The threads process one group while the caller fills the other.
 Status StateBuilder::Hand(std::vector<RejectedLine>& rejected) {
   if (Status taken = Take(rejected); !taken) return taken;
   std::swap(filling_, processing_);
@@ -201,7 +203,7 @@ Status StateBuilder::InParallel(size_t tasks, const std::function<Status(size_t)
   return {};
 }
 
-// First all lines are decoded, to find their partitions; then each partition takes its own, in order.
+// First decodes all lines, to find their partitions. Then each partition takes its own records in order.
 Status StateBuilder::Process(Group& group) {
   if (Status decoded = InParallel(group.used,
                                   [&](size_t batch) {

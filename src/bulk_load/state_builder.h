@@ -1,6 +1,6 @@
 #pragma once
-// History -> the state of all partitions, without the daemon: the same decoder and the same flow, as fast as
-// the processors go. Memory is bounded; what doesn't fit is sorted in files.
+// History -> the state of all partitions, without the daemon. Uses the daemon's decoder and flow, as fast as
+// the processors allow. Memory is bounded: files take the sorted rows that don't fit.
 
 #include <array>
 #include <cstdint>
@@ -30,51 +30,52 @@ struct RejectedLine {
 struct BuildCounts {
   uint64_t events = 0;
   uint64_t items = 0;    // (user, item) pairs, with repetitions
-  uint64_t skipped = 0;  // by conditions, kinds and times
+  uint64_t skipped = 0;  // by conditions, kinds and times, or covered by no filter
   uint64_t rejected = 0;
-  TimeMs first, last;  // of the events' times; 0: none
+  TimeMs first, last;  // the events' earliest and latest time; 0: no events
 };
 
-/// Where a partition's state begins, and since when it is whole.
+/// Where a partition's state begins, and since when the state is whole.
 struct BuiltState {
   int32_t partition = 0;
-  int64_t live_offset = 0;  // of the input: live consumption goes on there
-  TimeMs complete_since;    // 0: always was
+  int64_t live_offset = 0;  // offset in the input at which live consumption goes on
+  TimeMs complete_since;    // 0: whole from the beginning
 };
 
-/// Add and Finish: one thread, which reads the history. Others are the builder's own, inside these calls and
+/// Add and Finish: one thread, which reads the history. The builder's own threads run during these calls and
 /// between them.
 class StateBuilder {
  public:
   struct Options {
     const Config& config;
     int32_t partitions = 1;
-    uint64_t memory_bytes = 0;  // of all partitions together
-    std::string folder;         // for files of sorted rows; exists
+    uint64_t memory_bytes = 0;  // for all partitions together
+    std::string folder;         // an existing folder, for files of sorted rows
     unsigned threads = 2;
-    std::optional<TimeMs> since, until;  // of the exposures; what is outside is skipped
-    TimeMs as_of;                 // the wall clock of the flow: what is beyond the windows then isn't kept
-    size_t text_bytes = 1 << 19;  // of a batch, which one thread decodes
+    std::optional<TimeMs> since, until;  // limits of exposed_at; events outside are skipped
+    TimeMs as_of;                 // the flow's wall clock; what has left the windows by then isn't kept
+    size_t text_bytes = 1 << 19;  // text of a batch, which one thread decodes
   };
-  /// kInvalidArgument: the configuration's event format; kRefused: too many kinds or topics.
+  /// kInvalidArgument: the configuration's event format is invalid. kRefused: too many kinds or topics.
   static Result<std::unique_ptr<StateBuilder>> Make(const Options& options);
   ~StateBuilder();
 
-  /// Copies the event. `rejected` gets what was rejected since the last call: of lines that were added
-  /// before.
+  /// Copies the event. Appends the lines that were rejected since the last call to `rejected`. The caller
+  /// added those lines earlier.
   Status Add(std::string_view event, const LinePlace& place, std::vector<RejectedLine>& rejected);
-  /// All that was added is in the sorted rows.
+  /// Puts all that was added into the sorted rows. `rejected` as in Add.
   Status Finish(std::vector<RejectedLine>& rejected);
 
-  /// After Finish. The partition's state, all puts, as its store begins. Keys ascend over both: the position,
-  /// with what belongs to it, and the descriptor come first, then the users. Any thread, one a partition.
+  /// Call after Finish: first ForEachFirstRow, then ForEachUserRow. Together they visit the partition's state
+  /// as its store begins: all puts, with ascending keys. The first rows are the position, with what belongs
+  /// to it, and the descriptor. The users follow. Any thread, one per partition.
   Status ForEachFirstRow(const BuiltState& state, const RowFold::Visit& visit) const;
   Status ForEachUserRow(int32_t partition, const RowFold::Visit& visit);
 
   const BuildCounts& counts() const { return counts_; }
-  /// Of a partition's events. After Finish.
+  /// The partition time of a partition's events. After Finish.
   TimeMs PartitionTime(int32_t partition) const;
-  /// Of sorted rows, in files.
+  /// Bytes of sorted rows written to files.
   uint64_t sorted_bytes() const;
 
  private:
@@ -100,10 +101,10 @@ class StateBuilder {
   std::unique_ptr<BuildTotals> totals_;
   std::unique_ptr<NoLetters> no_letters_;
   std::vector<std::unique_ptr<PartitionBuilder>> partitions_;
-  uint64_t fold_bytes_max_ = 0;  // of a partition
+  uint64_t fold_bytes_max_ = 0;  // for one partition
 
-  std::unique_ptr<Group> filling_;     // the caller's thread
-  std::unique_ptr<Group> processing_;  // between Hand and Take: of the threads
+  std::unique_ptr<Group> filling_;     // used by the caller's thread
+  std::unique_ptr<Group> processing_;  // used by the builder's threads from Hand to Take
   std::future<Status> outcome_;
   BuildCounts counts_;
 };

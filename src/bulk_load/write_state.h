@@ -1,5 +1,5 @@
 #pragma once
-// Where a built partition's state goes: into a daemon's directory.
+// Writes a built partition's state into a daemon's directory.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace seen {
 
-/// Takes the place of what the directory, held open meanwhile, has of the partition: whole or not at all.
-/// kNoSpace, kUnavailable, kCorrupt. One thread a partition.
+/// Replaces all that `directory` has of the partition, whole or not at all. The caller holds the directory
+/// open meanwhile. kNoSpace, kUnavailable, kCorrupt. One thread per partition.
 Status WriteIntoDirectory(StateBuilder& builder, const BuiltState& state, const std::string& directory,
                           const StoreResources& resources);
 

@@ -135,7 +135,7 @@ Command ParseCommandLine(int argc, const char* const* argv, const ProgramVersion
   Flags flags;
   AddOptions(app, flags);
   try {
-    app.parse(argc, const_cast<char**>(argv));  // older CLI11 asks for char**, and changes nothing
+    app.parse(argc, const_cast<char**>(argv));  // older CLI11 takes char**, and doesn't change the text
   } catch (const CLI::CallForHelp&) {
     return PrintCommand{0, app.help(), {}};
   } catch (const CLI::ParseError& mistake) {

@@ -63,14 +63,15 @@ FilterConfig ToFilter(const ConfigJson& json) {
   return filter;
 }
 
-/// Where events that aren't keyed by user go. Empty if the keys it is made of are wrong.
+/// The topic of the re-keyed events: as given, or derived from input.topic. Empty if these keys are invalid.
 std::string KeyedTopic(const ConfigJson& json) {
   const std::string given = TextAt(json, "/input/keyed_topic");
   const std::string source = TextAt(json, "/input/topic");
   return !given.empty() || source.empty() ? given : source + "-by-user";
 }
 
-/// Where a group's daemons and its replicas' meet. Empty without watermarks.
+/// The topic that a group's daemons and its replicas share: as given, or derived from watermarks.topic. Empty
+/// if neither is given.
 std::string ClusterTopic(const ConfigJson& json) {
   std::string given = TextAt(json, "/cluster/topic");
   const std::string watermarks = TextAt(json, "/watermarks/topic");
@@ -79,7 +80,7 @@ std::string ClusterTopic(const ConfigJson& json) {
   return watermarks.substr(0, kTopicBytesMax - kSuffix.size()) + std::string(kSuffix);
 }
 
-/// `json` has passed CheckConfig: every key is there and of its type.
+/// `json` has passed CheckConfig: every key is present and has its type.
 Config ToConfig(const ConfigJson& json) {
   Config config;
   if (json.at("role") == "replica") config.replica_of = json.at("replica_of").get<std::string>();
@@ -163,7 +164,7 @@ Config ToConfig(const ConfigJson& json) {
   return config;
 }
 
-/// Whether format, rate and size of a filter's snapshot go together.
+/// Checks that a filter's snapshot has a format, a rate and a size that go together.
 void CheckShapeOf(const ConfigJson& filter, const std::string& path, Errors& errors) {
   const std::string format_name = TextAt(filter, "/snapshot/format");
   const auto format = ParseSnapshotFormat(format_name);
@@ -205,7 +206,7 @@ void CheckRole(const ConfigJson& json, Errors& errors) {
   }
 }
 
-/// Whether other machines can't reach what listens there.
+/// Whether `listen` is a loopback address, which other machines can't reach.
 bool IsLoopback(const std::string& listen) {
   return listen.starts_with("127.") || listen.starts_with("[::1]:");
 }
@@ -245,7 +246,8 @@ void CheckListeners(const ConfigJson& json, Errors& errors) {
   }
 }
 
-/// Rules between keys. Works on the document, so that it also says its part where single keys are wrong.
+/// Checks the rules between keys. Works on the document, so that it also reports when single keys are
+/// invalid.
 void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors& errors) {
   const bool has_brokers =
       json.contains("kafka") && json["kafka"].is_object() && json["kafka"].contains("brokers");
@@ -255,7 +257,7 @@ void CheckTogether(const ConfigJson& json, const ConfigOptions& options, Errors&
          "missing; give host:port of the cluster, e.g. \"127.0.0.1:9092\", or run with --embedded-kafka"});
   }
 
-  std::map<std::string, std::string> topics;  // topic -> the key that claims it
+  std::map<std::string, std::string> topics;  // topic -> the key that names it
   topics.emplace(TextAt(json, "/input/topic"), "input.topic");
   const auto claim_topic = [&](const std::string& topic, const std::string& path, std::string_view remedy) {
     const auto [claimed, is_new] = topics.emplace(topic, path);
@@ -353,7 +355,7 @@ void ReplaceAll(std::string& text, const std::string& what, std::string_view wit
   }
 }
 
-/// What librdkafka has to say about kafka.client, without the values of secrets.
+/// Appends librdkafka's errors about kafka.client, without the values of secrets.
 void CheckClient(const CheckedConfig& checked, Errors& errors) {
   const ConfigJson::json_pointer at("/kafka/client");
   if (!checked.resolved.contains(at) || !checked.resolved.at(at).is_object()) return;
@@ -438,7 +440,7 @@ std::string DefaultInstanceId(std::string_view store_directory) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
     if (!plain) c = '_';
   }
-  // Kafka takes at most 249 characters.
+  // Kafka allows at most 249 characters.
   std::error_code failed;
   const std::filesystem::path given(store_directory);
   std::string directory = std::filesystem::absolute(given, failed).lexically_normal().string();

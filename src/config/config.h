@@ -1,6 +1,6 @@
 #pragma once
-// The daemon's configuration: one JSON file, some overrides, plain structs. Every key with its unit, range,
-// default and meaning: docs/CONFIGURATION.md, generated from the table in config_keys.cc.
+// The daemon's configuration: one JSON file and some overrides, as plain structs. docs/CONFIGURATION.md has
+// every key with unit, range, default and meaning. That page is generated from the table in config_keys.cc.
 
 #include <chrono>
 #include <cstdint>
@@ -31,15 +31,15 @@ struct KafkaConfig {
 };
 
 struct InputConfig {
-  std::string topic;                        // keyed by user: what partitions, state and look-ups are of
-  std::optional<std::string> source_topic;  // what is re-keyed into `topic`; nullopt: nothing is
+  std::string topic;                        // keyed by user; the topic of partitions, state and look-ups
+  std::optional<std::string> source_topic;  // re-keyed into `topic`; nullopt: no re-keying
   Partitioner partitioner = Partitioner::kMurmur2;  // of `topic`
   std::string dead_letter_topic;
   uint64_t event_bytes_max = 0;
   std::chrono::seconds future_skew_max{0};
   std::chrono::seconds replay_idle{0};
-  std::optional<int32_t> workers;  // nullopt: one a processor
-  EventFormat format;              // EventPlan::Make takes it; `filters` in the order of Config::filters
+  std::optional<int32_t> workers;  // nullopt: one per processor
+  EventFormat format;              // for EventPlan::Make; `filters` in the order of Config::filters
 };
 
 struct SnapshotConfig {
@@ -47,7 +47,7 @@ struct SnapshotConfig {
   SnapshotPolicy policy;  // a reload may change it
 };
 
-/// A kind of events beyond the built-in ones, as one filter remembers it.
+/// A kind of events beyond the built-in ones, and how long one filter remembers it.
 struct KindConfig {
   std::string name;
   int32_t window_days = 0;
@@ -62,24 +62,24 @@ struct FilterConfig {
   std::optional<int32_t> cooldown_days;
   uint32_t served_ttl_s = 0;  // a multiple of 6
   std::vector<KindConfig> kinds;
-  Similar similar = Similar::kOff;  // anything else: Config::items has a value
+  Similar similar = Similar::kOff;  // if not kOff, Config::items has a value
   uint32_t items_per_day_max = 0;
-  std::optional<SnapshotConfig> snapshot;  // nullopt: nothing is published
+  std::optional<SnapshotConfig> snapshot;  // nullopt: the filter publishes nothing
 };
 
-/// Items by their text, and which are like which.
+/// Items by their text, and how similar items are found.
 struct ItemsConfig {
-  std::string topic;          // as producers write it, any number of partitions
+  std::string topic;          // as producers write it; any number of partitions
   std::string groups_topic;   // compacted, key = item id
-  std::string ordered_topic;  // where a topic of several partitions is put in order: keyed by language
+  std::string ordered_topic;  // items keyed by language, if `topic` has several partitions
   int32_t window_days = 0;
-  std::optional<SimilarMethod> method;  // nullopt: an index's own, kDefaultMethod for a new one
+  std::optional<SimilarMethod> method;  // nullopt: the index's own method; kDefaultMethod for a new index
   int distance_max = 0;                 // 0 to 3
-  bool verify = true;                   // on the sketch; false: none is kept
+  bool verify = true;                   // by the sketch; false: the index keeps no sketches
   double similarity_min = 0;
   uint64_t text_bytes_max = 0;
   std::optional<std::string> idf_file;  // nullopt: the bundled table
-  ItemFormat format;                    // ItemDecoder takes it
+  ItemFormat format;                    // for ItemDecoder
 };
 
 struct UnexposedConfig {
@@ -122,7 +122,7 @@ struct AdminConfig {
 };
 
 struct AccessConfig {
-  std::string certificate;  // paths; empty: none
+  std::string certificate;  // these four are paths; empty: none
   std::string key;
   std::string ca;
   std::string tokens;
@@ -131,9 +131,9 @@ struct AccessConfig {
 
 struct ClusterConfig {
   std::optional<std::string> address;  // HOST:PORT; nullopt: from http.listen
-  std::string peers;                   // as PeerRules has it
+  std::string peers;                   // text for PeerRules
   std::string token;
-  std::string topic;  // who owns, and replicas' beats; empty: there are no watermarks
+  std::string topic;  // promotions and replicas' beats; empty: no cluster.topic, no watermarks.topic
 };
 
 struct LogConfig {
@@ -141,26 +141,27 @@ struct LogConfig {
   log::Format format = log::Format::kText;
 };
 
-/// Only LoadConfig makes one: the members above have no defaults of their own, the table has them.
+/// Only LoadConfig makes a Config. The table of keys has the defaults; those of the structs above don't
+/// count.
 struct Config {
-  std::optional<std::string> replica_of;  // a consumer group; nullopt: this one owns the outputs
+  std::optional<std::string> replica_of;  // a consumer group; nullopt: this daemon's group owns the outputs
   KafkaConfig kafka;
   InputConfig input;
   std::vector<FilterConfig> filters;           // at least one
-  std::optional<ItemsConfig> items;            // nullopt: nothing is grouped
-  std::optional<UnexposedConfig> unexposed;    // nullopt: nothing is published
-  std::optional<WatermarksConfig> watermarks;  // nullopt: none are written
-  std::optional<StateConfig> state;            // nullopt: state is on this machine alone
+  std::optional<ItemsConfig> items;            // nullopt: items aren't grouped
+  std::optional<UnexposedConfig> unexposed;    // nullopt: unexposed items aren't published
+  std::optional<WatermarksConfig> watermarks;  // nullopt: no watermarks are written
+  std::optional<StateConfig> state;            // nullopt: the state is on this machine alone
   StoreConfig store;
   HttpConfig http;
   AdminConfig admin;
   AccessConfig access;
   ClusterConfig cluster;
   LogConfig log;
-  std::string effective_json;  // what --print-config shows: defaults filled in, secrets by reference only
+  std::string effective_json;  // --print-config prints it: defaults filled in, secrets by reference only
 };
 
-/// One mistake. `path` as in "filters[0].window_days"; empty where the whole text is meant (JSON syntax).
+/// One mistake. `path` as in "filters[0].window_days"; empty for the text as a whole (JSON syntax).
 struct ConfigError {
   std::string path;
   std::string message;
@@ -168,29 +169,30 @@ struct ConfigError {
 };
 
 struct ConfigOptions {
-  bool embedded_kafka = false;  // kafka.brokers need not be given
+  bool embedded_kafka = false;  // kafka.brokers may be missing
 };
 
-/// `text`: JSON, comments allowed. `overrides`: "store.memory_mib=256", "filters[0].window_days=7",
-/// "filters.default.snapshot=null"; the value is JSON, or else a string; applied in order. Reads the
-/// environment and the files that secrets name. All errors at once.
+/// `text`: JSON, comments allowed. `overrides`, applied in order: "store.memory_mib=256",
+/// "filters[0].window_days=7", "filters.default.snapshot=null". A value that isn't JSON is a string. Reads
+/// the environment and the files that secrets name. The error lists all mistakes.
 tl::expected<Config, std::vector<ConfigError>> LoadConfig(std::string_view text,
                                                           std::span<const std::string> overrides = {},
                                                           const ConfigOptions& options = {});
 
-/// Whether watermarks are written: there are snapshots that readers follow, and a topic for watermarks.
+/// Whether the daemon writes watermarks: they have a topic, and at least one filter publishes snapshots.
 bool WritesWatermarks(const Config& config);
 
-/// The consumer group over input.source_topic.
+/// The consumer group that reads input.source_topic.
 std::string RekeyingGroup(const Config& config);
-/// The consumer group that shares out the ordered items: one owner an index.
+/// The consumer group that reads the ordered items. The group gives each index one owner.
 std::string ItemsGroup(const Config& config);
-/// The consumer group over an items.topic of several partitions.
+/// The consumer group that reads an items.topic of several partitions.
 std::string ItemsRekeyingGroup(const Config& config);
 
-/// HOST:PORT where others reach this daemon's HTTP. `port`: that it listens on.
+/// HOST:PORT under which others reach this daemon's HTTP. `port`: the port on which it listens.
 std::string ReachedAt(const Config& config, uint16_t port);
-/// "seend-<host>-<hash of the absolute directory>": the same after a restart, another for another state.
+/// "seend-<host>-<hash of the absolute directory>": the same after a restart, different for another
+/// directory.
 std::string DefaultInstanceId(std::string_view store_directory);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// What differs between the configuration that runs and one that was read again.
+// Compares the configuration that runs with one that was read again.
 
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@ namespace seen {
 struct ConfigChange {
   std::string path;  // as errors name it: "filters[0].snapshot.debounce_ms"
   ConfigJson::json_pointer at;
-  bool is_live = false;  // a reload applies it; else it waits for a restart
+  bool is_live = false;  // a reload applies the change; otherwise it waits for a restart
 };
 
-/// Both with their defaults filled in (Config::effective_json). In the order of the table. A list of another
-/// length, and an element of another name, are one change as a whole. Pure.
+/// Both documents have their defaults filled in (Config::effective_json). The changes are in the table's
+/// order. A list of another length is one change as a whole; so is an element with another name. Pure.
 std::vector<ConfigChange> CompareConfigs(const ConfigJson& running, const ConfigJson& read);
 
 }  // namespace seen

@@ -16,7 +16,8 @@ namespace {
 
 using Errors = std::vector<ConfigError>;
 
-/// The known key nearest to one that isn't: a sibling, or one of another section that has the very name.
+/// Suggests a known key for an unknown one: the nearest sibling. If none is near, a key of another section
+/// that has exactly this name.
 std::string NearestKey(const ConfigNode& section, std::string_view unknown) {
   const std::string_view name = unknown.substr(0, 64);
   std::string nearest;
@@ -50,7 +51,7 @@ bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
     case ConfigType::kNumber: {
       if (!value.is_number()) return false;
       const auto number = value.get<double>();
-      const bool whole = number == std::floor(number);  // 1e3 and 1000.0 are: as JSON Schema has it
+      const bool whole = number == std::floor(number);  // as in JSON Schema, 1e3 and 1000.0 are whole
       const bool above = key.minimum_excluded ? number > key.minimum : number >= key.minimum;
       return above && number <= key.maximum && (whole || key.type == ConfigType::kNumber);
     }
@@ -68,7 +69,7 @@ bool IsAllowed(const ConfigKey& key, const ConfigJson& value) {
   return false;
 }
 
-/// A value as the documents hold it.
+/// A value as each of the two documents has it.
 struct Value {
   ConfigJson shown;
   ConfigJson resolved;
@@ -80,7 +81,7 @@ class Checker {
 
   Value Section(const ConfigNode& node, const ConfigJson& given, const std::string& path) {
     for (const auto& [name, value] : given.items()) {
-      // An editor's hint where to find the schema.
+      // Editors read $schema to find the schema.
       if (path.empty() && name == "$schema" && value.is_string()) continue;
       if (node.Find(name) == nullptr) {
         errors.push_back(

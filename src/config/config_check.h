@@ -1,5 +1,5 @@
 #pragma once
-// A configuration document against the table of keys.
+// Checks a configuration document against the table of keys.
 
 #include <vector>
 
@@ -10,11 +10,11 @@ namespace seen {
 struct CheckedConfig {
   ConfigJson shown;                 // defaults filled in, secrets by reference
   ConfigJson resolved;              // the same with the secrets' values
-  std::vector<ConfigError> errors;  // in the table's order; where there are any the documents are partial
+  std::vector<ConfigError> errors;  // in the table's order; if there are any, the documents are partial
 };
 
-/// Every key on its own; rules between keys are config.cc's. Reads the environment and files that secrets
-/// name.
+/// Checks every key on its own. config.cc checks the rules between keys. Reads the environment and the files
+/// that secrets name.
 CheckedConfig CheckConfig(const ConfigJson& document);
 
 }  // namespace seen

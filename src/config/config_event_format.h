@@ -1,6 +1,6 @@
 #pragma once
-// The keys that say how events are written and which filter covers which: input.fields, input.kinds,
-// input.only_if, filters[].scenes, filters[].when.
+// Reads the keys that say how events are written, and which filter covers which events: input.fields,
+// input.kinds, input.only_if, filters[].scenes, filters[].when.
 
 #include <span>
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace seen {
 
-/// `document`: as CheckConfig resolved it. `declared`: the kinds that filters declare, which input.kinds may
-/// name. Appends what is wrong; what is right is in the format all the same. Kinds are wanted, nothing else.
+/// `document`: as CheckConfig resolved it. `declared`: the kinds that filters declare. input.kinds may name
+/// them. Appends mistakes to `errors`; the format still has all that is valid. Of EventFormat::wanted, only
+/// `kind` is set.
 EventFormat ReadEventFormat(const ConfigJson& document, std::span<const DeclaredKind> declared,
                             std::vector<ConfigError>& errors);
 

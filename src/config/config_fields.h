@@ -1,5 +1,6 @@
 #pragma once
-// Where the fields of events and items are, as configuration: a JSON pointer, of times with a unit.
+// Reads the keys that say where a field of an event or an item stands: a JSON pointer, for a time also a
+// unit.
 
 #include <initializer_list>
 #include <optional>
@@ -15,10 +16,10 @@
 
 namespace seen {
 
-/// Null if it isn't there.
+/// The member, or null if it is missing.
 const ConfigJson& ConfigMember(const ConfigJson& object, std::string_view name);
 
-/// Reads values and appends what is wrong with them to `errors`, which outlive it.
+/// Reads values and appends mistakes to `errors`, which outlives the reader.
 class ConfigFieldReader {
  public:
   explicit ConfigFieldReader(std::vector<ConfigError>& errors) : errors_(errors) {}
@@ -27,7 +28,7 @@ class ConfigFieldReader {
     JsonPointer at;
     TimeUnit unit = TimeUnit::kMilliseconds;
   };
-  /// nullopt: null, or wrong.
+  /// nullopt: the value is null or invalid.
   std::optional<Rule> ReadField(const ConfigJson& value, bool is_time, const std::string& path);
   std::optional<JsonPointer> ReadPointer(const ConfigJson& value, const std::string& path);
   void CheckKeys(const ConfigJson& object, std::initializer_list<std::string_view> known,

@@ -55,7 +55,7 @@ ItemsConfig ToItems(const ConfigJson& document) {
   items.similarity_min = json.at("similarity_min").get<double>();
   items.text_bytes_max = json.at("text_bytes_max").get<uint64_t>();
   if (!json.at("idf_file").is_null()) items.idf_file = json.at("idf_file").get<std::string>();
-  std::vector<ConfigError> errors;  // none: CheckItemFields
+  std::vector<ConfigError> errors;  // stays empty: CheckItemFields has found no mistake
   items.format = ReadItemFormat(document, errors);
   return items;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What programs beside the daemon need of its configuration to judge items as it does.
+// The parts of the daemon's configuration that other programs need to group items as the daemon does.
 
 #include <memory>
 #include <optional>
@@ -16,13 +16,13 @@
 namespace seen {
 
 struct ItemsSections {
-  std::string brokers;  // kafka.brokers; empty: not given
+  std::string brokers;  // kafka.brokers; empty if not given
   ItemsConfig items;
 };
 
-/// `text`: a whole configuration. Its section "items" and kafka.brokers, by the same table as LoadConfig. The
-/// other keys aren't looked at: nobody needs the secrets that they name. An error too where the section isn't
-/// there or null.
+/// `text`: a whole configuration. Reads its section "items" and kafka.brokers, by the same table as
+/// LoadConfig. Ignores the other keys: the caller doesn't need the secrets that they name. A section that is
+/// missing or null is an error.
 tl::expected<ItemsSections, std::vector<ConfigError>> LoadItems(std::string_view text);
 
 /// The rules by which items are grouped.
@@ -30,9 +30,9 @@ GroupOptions GroupOptionsOf(const ItemsConfig& items);
 
 struct IdfSource {
   std::shared_ptr<const IdfTable> table;
-  std::string text;  // it was read from
+  std::string text;  // the text of `table`
 };
-/// items.idf_file; nullopt: the bundled table. kInvalidArgument names key, file, line and remedy.
+/// Reads items.idf_file; nullopt: the bundled table. kInvalidArgument names key, file, line and remedy.
 Result<IdfSource> ReadIdfFile(const std::optional<std::string>& path);
 
 }  // namespace seen

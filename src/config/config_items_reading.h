@@ -1,5 +1,5 @@
 #pragma once
-// The section "items" of a document, as config.cc reads it with the others.
+// Reads the section "items" of a document. config.cc reads the other sections.
 
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace seen {
 
-/// Where items of several partitions are put in order: as given, or derived. Empty if the keys that it goes
-/// by are wrong.
+/// The topic of the items in order, if items.topic has several partitions: as given, or derived from
+/// items.topic. Empty if these keys are invalid.
 std::string OrderedTopic(const ConfigJson& document);
 
-/// Appends what is wrong with items.fields. `document`: as CheckConfig resolved it.
+/// Appends the mistakes in items.fields. `document`: as CheckConfig resolved it.
 void CheckItemFields(const ConfigJson& document, std::vector<ConfigError>& errors);
 
-/// The section itself, of a document without errors that has it.
+/// Reads the section. `document` has no mistakes, and has the section.
 ItemsConfig ToItems(const ConfigJson& document);
 
 }  // namespace seen

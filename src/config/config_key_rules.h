@@ -1,5 +1,5 @@
 #pragma once
-// What texts must look like that keys of several files are.
+// Rules for texts, for keys that stand in several files.
 
 #include "config/config_keys.h"
 

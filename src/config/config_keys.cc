@@ -1,4 +1,4 @@
-// The table itself, but for what filters and items have: config_keys_filters.cc, config_keys_items.cc.
+// The table of keys. The rows of filters and items are in config_keys_filters.cc and config_keys_items.cc.
 #include "config/config_keys.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
-// One table row a configuration key. Validation, defaults, --print-config, docs/CONFIGURATION.md and
-// schemas/config.schema.json all come from it.
+// The table of configuration keys, one row per key. Validation, defaults, --print-config,
+// docs/CONFIGURATION.md and schemas/config.schema.json all come from this table.
 
 #include <cstdint>
 #include <span>
@@ -21,11 +21,11 @@ enum class ConfigType {
   kInteger,
   kNumber,
   kBoolean,
-  kShape,  // checked by whoever reads it
+  kShape,  // the code that reads the value checks it
 };
 
-/// What a text may look like. `pattern` is an ECMAScript regular expression over the whole text: the same for
-/// the check here and in the JSON schema.
+/// The rule for a text. `pattern` is an ECMAScript regular expression over the whole text. The check here and
+/// the JSON schema use the same pattern.
 struct TextRule {
   std::string_view description;  // completes "must be ..."
   std::string_view pattern;
@@ -33,25 +33,25 @@ struct TextRule {
 };
 
 struct ConfigKey {
-  std::string_view path;  // "filters[].snapshot.topic"; "[]" after a list
+  std::string_view path;  // "filters[].snapshot.topic"; "[]" follows a list's name
   ConfigType type = ConfigType::kText;
   std::string_view unit{};          // empty: a count, a name or a ratio
-  std::string_view default_json{};  // empty: none, the key must be given
+  std::string_view default_json{};  // empty: no default, the key must be given
   bool nullable = false;
-  double minimum = 0;  // kInteger, kNumber; kList: length
+  double minimum = 0;  // of kInteger and kNumber; of a kList, its length
   bool minimum_excluded = false;
   double maximum = 0;
   std::span<const std::string_view> choices{};  // kChoice
   const TextRule* rule = nullptr;               // kText
   bool is_secret = false;                       // kText: never shown
-  bool is_live = false;                         // a reload applies it, without a restart
+  bool is_live = false;                         // a reload applies it without a restart
   const ValueShape* shape = nullptr;            // kShape
   std::string_view meaning{};
 };
 
 std::span<const ConfigKey> ConfigKeys();
 
-/// The table as the tree it describes. A list's children are those of its elements.
+/// The table as a tree. A list's children are the keys of its elements.
 struct ConfigNode {
   std::string name;
   const ConfigKey* key = nullptr;  // null at the root only
@@ -61,10 +61,10 @@ struct ConfigNode {
 
 const ConfigNode& ConfigTree();
 
-/// What a value of `key` must be, for errors and docs: "a whole number from 64 to 1048576 (MiB)".
+/// Describes the values that `key` allows, for errors and docs: "a whole number from 64 to 1048576 (MiB)".
 std::string DescribeRange(const ConfigKey& key);
 
-/// A number of the table as people write it: 1048576, 0.5.
+/// Formats a number of the table as people write it: 1048576, 0.5.
 std::string NumberText(double number);
 
 }  // namespace seen

@@ -1,4 +1,4 @@
-// The table's rows for items by their text.
+// The table's rows for items.
 #include <array>
 
 #include "config/config_key_rules.h"

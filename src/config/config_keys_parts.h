@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the table that have a file of their own.
+// The parts of the table that have their own files.
 
 #include <span>
 

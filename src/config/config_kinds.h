@@ -1,5 +1,5 @@
 #pragma once
-// filters[].kinds: kinds of events that the configuration declares.
+// Reads filters[].kinds: the kinds of events that the configuration declares.
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace seen {
 
-/// All that the filters of `document` declare, each once, in their order, numbered from
-/// kDeclaredKindFirst on. Appends what is wrong with filters[].kinds; what is right is returned all the same.
+/// All kinds that the filters of `document` declare, each once, in the filters' order. Numbers start at
+/// kDeclaredKindFirst. Appends the mistakes in filters[].kinds; returns all that is valid.
 std::vector<DeclaredKind> ReadDeclaredKinds(const ConfigJson& document, std::vector<ConfigError>& errors);
 
-/// One filter's, of a document that ReadDeclaredKinds found right.
+/// One filter's kinds. ReadDeclaredKinds has found no mistake in the document.
 std::vector<KindConfig> ToKinds(const ConfigJson& kinds);
 
 }  // namespace seen

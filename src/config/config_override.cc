@@ -18,14 +18,14 @@ struct Override {
 };
 
 ConfigJson ParseValue(std::string_view text) {
-  // What isn't JSON is meant as a string: --set store.directory=/tmp/state needs no quotes.
+  // Text that isn't JSON is a string: --set store.directory=/tmp/state needs no quotes.
   if (!text.empty()) {
     if (auto parsed = ParseConfigText(text)) return std::move(*parsed);
   }
   return std::string(text);
 }
 
-/// Whether a secret stands in `value` itself, and not a reference to it.
+/// Whether `value` holds a secret itself. A reference to a secret doesn't count.
 bool HoldsSecret(std::string_view name, const ConfigJson& value) {
   if (IsSecretReference(value) || value.is_null()) return false;
   if (!value.is_object()) return IsSecretProperty(name) || name.ends_with("token");
@@ -44,7 +44,7 @@ bool IsValidUtf8(std::string_view text) {
   }
 }
 
-/// The element that `step`, "[1]" or a name, means; an error otherwise.
+/// The index of the element that `step` names: "[1]", or the element's name. An error if there is none.
 tl::expected<size_t, std::string> FindElement(const ConfigJson& list, const ConfigNode& node,
                                               std::string_view step) {
   const size_t count = list.is_array() ? list.size() : 0;
@@ -73,7 +73,7 @@ tl::expected<size_t, std::string> FindElement(const ConfigJson& list, const Conf
                                     ShowValue(std::string(step)), names.empty() ? "none" : names));
 }
 
-/// Cuts the next step off `rest`: up to '.', or a "[...]".
+/// Cuts the next step off `rest`: the text up to '.', or a "[...]".
 std::string_view NextStep(std::string_view& rest) {
   size_t end =
       rest.starts_with('[') ? std::min(rest.find(']'), rest.size() - 1) + 1 : rest.find_first_of(".[");
@@ -84,7 +84,7 @@ std::string_view NextStep(std::string_view& rest) {
   return step;
 }
 
-/// A value that isn't there yet, or is null, becomes what its key is by default.
+/// Replaces null, as of a missing value, by the default of a list or by an empty object.
 void Materialise(ConfigJson& value, const ConfigNode& node) {
   if (!value.is_null()) return;
   value =
@@ -95,7 +95,7 @@ std::optional<std::string> Apply(ConfigJson& document, Override change, std::str
   ConfigJson* at = &document;
   const ConfigNode* node = &ConfigTree();
   std::string_view rest = change.key;
-  bool at_list = false;  // the next step chooses an element
+  bool at_list = false;  // the next step selects an element
   while (true) {
     if (at_list) {
       at_list = false;
@@ -107,7 +107,7 @@ std::optional<std::string> Apply(ConfigJson& document, Override change, std::str
       if (!at->is_object())
         return fmt::format("{} is {}, not an object", path.empty() ? "it" : path, ShowValue(*at));
       const bool is_map = node != nullptr && node->key != nullptr && node->key->type == ConfigType::kMap;
-      // The names of librdkafka's properties have dots of their own.
+      // Names of librdkafka's properties contain dots, so the rest of the key is one name.
       const std::string_view step = is_map || node == nullptr ? std::exchange(rest, {}) : NextStep(rest);
       at = &(*at)[std::string(step)];
       path = JoinPath(path, step);

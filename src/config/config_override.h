@@ -1,5 +1,6 @@
 #pragma once
-// `--set KEY=VALUE` applied to the document before it is checked, so that both go through the same checks.
+// Applies `--set KEY=VALUE` to the document before the check, so that file and overrides pass the same
+// checks.
 
 #include <optional>
 #include <span>
@@ -10,9 +11,9 @@
 
 namespace seen {
 
-/// Applies `overrides` in order. `paths` gets the path of each one applied, as errors name it.
-/// Errors: no '=', a path that can't be followed ("filters[3]" of two, "filters.home" without such a name).
-/// An unknown key is left to the check of the whole.
+/// Applies `overrides` in order. Appends the path of each applied override to `paths`, as errors name it.
+/// Errors: no '='; a path that leads nowhere ("filters[3]" of two, "filters.home" without such a name); a
+/// secret in the value itself. The check of the whole document reports unknown keys.
 std::vector<ConfigError> ApplyOverrides(ConfigJson& document, std::span<const std::string> overrides,
                                         std::vector<std::string>& paths);
 

@@ -23,7 +23,7 @@ ConfigJson ObjectSchema(const ConfigNode& node) {
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
 }
 
-/// The values a key takes, before null and references to secrets are added.
+/// The schema of a key's values, without null and references to secrets.
 ConfigJson ValueSchema(const ConfigNode& node) {
   const ConfigKey& key = *node.key;
   switch (key.type) {

@@ -1,5 +1,5 @@
 #pragma once
-// A string given as {"env": "NAME"} or {"file": "PATH"}: its value stands outside the configuration.
+// A string given as {"env": "NAME"} or {"file": "PATH"}: the value stands outside the configuration.
 
 #include <string>
 #include <string_view>
@@ -9,18 +9,18 @@
 
 namespace seen {
 
-/// Whether `value` means to be a reference: an object with "env" or "file" among its keys.
+/// Whether `value` is meant as a reference: an object with a key "env" or "file".
 bool IsSecretReference(const ConfigJson& value);
 
-/// What `reference` stands for; of a file, without one newline at its end, at most 64 KiB. The error
-/// completes "PATH: " and never holds the value.
+/// Reads the value of `reference`. A file may have at most 64 KiB, and loses one line end at its end. The
+/// error completes "PATH: " and never contains the value.
 tl::expected<std::string, std::string> ReadSecret(const ConfigJson& reference);
 
-/// Whether a librdkafka property of this name holds a secret: such a value is never shown, wherever it came
-/// from.
+/// Whether a librdkafka property of this name holds a secret. The daemon never shows such a value, whatever
+/// its source.
 bool IsSecretProperty(std::string_view property);
 
-/// What --print-config shows in place of a secret that stands in the configuration itself: a reference to an
+/// --print-config shows this in place of a secret that stands in the configuration itself: a reference to an
 /// environment variable named after the property.
 ConfigJson SecretPlaceholder(std::string_view property);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What values look like that are no plain number or text: for docs and the JSON schema. Reading one checks
-// it: config_event_format.h.
+// The shapes of values that aren't a plain number or text, for docs and the JSON schema. The code that reads
+// such a value checks it (config_event_format.h).
 
 #include <string_view>
 
@@ -51,7 +51,7 @@ inline constexpr ValueShape kDeclaredKindsShape = {
           "type": "object", "additionalProperties": false, "required": ["window_days"],
           "properties": {"window_days": {"type": "integer", "minimum": 1, "maximum": 3650}}}})"};
 
-/// What the shapes refer to: members of the schema's "$defs".
+/// Definitions that the shapes refer to: members of the schema's "$defs".
 inline constexpr std::string_view kShapeDefinitions = R"({
   "pointer": {
     "description": "Where in an event a value stands (RFC 6901); never the whole event.",

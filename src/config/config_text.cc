@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kDepthMax = 32;
 
-/// Builds the document as the parser goes, which nlohmann's own builder does as well, but silently keeping
-/// only the last of two equal keys.
+/// Builds the document during parsing, and reports equal keys. nlohmann's own builder silently keeps only the
+/// last of two equal keys.
 class Builder final : public nlohmann::json_sax<ConfigJson> {
  public:
   explicit Builder(std::string_view text) : text_(text) {}
@@ -38,13 +38,15 @@ class Builder final : public nlohmann::json_sax<ConfigJson> {
   }
 
   bool parse_error(size_t position, const std::string&, const nlohmann::json::exception& exception) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: what it is": ours names the place.
+    // Drops nlohmann's "[json.exception.parse_error.101] parse error at line 1, column 2: ": the message
+    // below names the place.
     std::string what = exception.what();
     if (const size_t end = what.find("] "); end != std::string::npos) what.erase(0, end + 2);
     if (what.starts_with("parse error at ")) what.erase(0, std::min(what.size(), what.find(": ") + 2));
     if (what.starts_with("syntax error while parsing "))
       what.erase(0, std::string_view("syntax error while ").size());
-    // What was read last may be a password; line and column say where it is.
+    // The last token that was read may be a password, so the message leaves it out. Line and column still
+    // name the place.
     if (const size_t read = what.find("; last read: '"); read != std::string::npos) {
       const size_t end = what.rfind("'; expected ");
       what.erase(read, end != std::string::npos && end > read ? end + 1 - read : std::string::npos);
@@ -64,8 +66,8 @@ class Builder final : public nlohmann::json_sax<ConfigJson> {
   struct Level {
     ConfigJson* container;
     std::string path;
-    std::string key;                       // the one whose value comes next
-    bool skip = false;                     // that key was given before: its value goes nowhere
+    std::string key;                       // the key whose value comes next
+    bool skip = false;                     // this key was given before: its value is dropped
     std::unordered_set<std::string> keys;  // given so far
     std::unique_ptr<ConfigJson> skipped;
   };
@@ -109,7 +111,7 @@ class Builder final : public nlohmann::json_sax<ConfigJson> {
   }
 
   std::string_view text_;
-  std::vector<Level> levels_;  // open containers; a container grows only while it is the last one
+  std::vector<Level> levels_;  // open containers; only the last one grows: pointers to the others stay valid
 };
 
 }  // namespace

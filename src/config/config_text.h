@@ -1,5 +1,5 @@
 #pragma once
-// Configuration text -> JSON document, and how parts of it are named and shown in errors.
+// Configuration text -> JSON document. Also names and shows parts of the document in errors.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,15 +13,15 @@ namespace seen {
 
 using ConfigJson = nlohmann::ordered_json;
 
-/// JSON with // and /* */ comments. An error in the syntax gives line and column; keys given twice (all of
-/// them) and nesting beyond 32 levels are errors too. An empty text is an empty object.
+/// JSON with // and /* */ comments. A syntax error gives line and column. Further errors: keys given twice
+/// (all are reported), and nesting beyond 32 levels. An empty text is an empty object.
 tl::expected<ConfigJson, std::vector<ConfigError>> ParseConfigText(std::string_view text);
 
-/// "filters[0]" + "name" -> "filters[0].name"; a key with unusual characters is quoted: x["a b"].
+/// "filters[0]" + "name" -> "filters[0].name". A key with unusual characters is quoted: x["a b"].
 std::string JoinPath(std::string_view path, std::string_view key);
 std::string JoinPath(std::string_view path, size_t index);
 
-/// The text at a JSON pointer; empty where there is none.
+/// The text at a JSON pointer; empty if there is no text.
 std::string TextAt(const ConfigJson& document, const char* pointer);
 
 /// A value on one line, shortened.

@@ -5,10 +5,10 @@
 namespace seen {
 namespace {
 
-// Published by sweeps, over all partitions of the topic.
+// How many users sweeps may publish per second, over all partitions of the topic.
 constexpr double kSweptUsersPerSecond = 2'000;
 
-// The store's number of a kind that the configuration declares.
+// The store's number for a kind that the configuration declares.
 uint8_t NumberOf(const Config& config, const std::vector<uint8_t>& kinds, std::string_view name) {
   const auto& declared = config.input.format.declared_kinds;
   const auto found = std::find_if(declared.begin(), declared.end(),

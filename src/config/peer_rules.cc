@@ -11,7 +11,7 @@
 namespace seen {
 namespace {
 
-// Network byte order: 4 or 16 bytes; empty: it isn't a numeric address.
+// In network byte order: 4 or 16 bytes; empty if `host` isn't a numeric address.
 std::string AddressBytes(const std::string& host) {
   std::string bytes(16, '\0');
   if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1) return bytes;

@@ -1,5 +1,5 @@
 #pragma once
-// cluster.peers: the addresses that requests may be passed on to.
+// cluster.peers: the addresses to which a daemon may pass on requests.
 
 #include <string>
 #include <string_view>
@@ -11,16 +11,16 @@ namespace seen {
 
 class PeerRules {
  public:
-  /// "HOST", "HOST:PORT" or "ADDRESS/PREFIX", several with commas. kInvalidArgument, naming the entry.
+  /// "HOST", "HOST:PORT" or "ADDRESS/PREFIX", separated by commas. kInvalidArgument names the wrong entry.
   static Result<PeerRules> Parse(std::string_view text);
-  /// Of HOST:PORT. A name is compared as it is written: nobody is asked what it stands for.
+  /// `address`: HOST:PORT. Compares a name as text, without a DNS look-up.
   bool Allows(std::string_view address) const;
 
  private:
   struct Rule {
     std::string host;
     std::string port;  // empty: any
-    int prefix = -1;   // of `host`, a numeric address; -1: it is compared whole
+    int prefix = -1;   // bits of the network `host`, a numeric address; -1: `host` is compared whole
   };
   std::vector<Rule> rules_;
 };

@@ -6,7 +6,7 @@
 namespace seen {
 namespace {
 
-// As long as the shortest integer it replaces.
+// As long as the shortest integer that it replaces.
 constexpr std::string_view kMarker = "1.23456789012345e303";
 constexpr std::string_view kUnsignedMax = "18446744073709551615";
 constexpr std::string_view kSignedMin = "9223372036854775808";

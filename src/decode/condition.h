@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// As JSON types compare: 5 isn't "5". Strings byte by byte.
+/// Compares by JSON type: 5 isn't "5". Strings compare byte by byte.
 struct ConditionValue {
   ScalarKind kind = ScalarKind::kString;  // kString, kInteger or kBoolean
   std::string text;                       // as in Scalar
@@ -30,7 +30,7 @@ struct Condition {
   std::vector<ConditionValue> values;
 };
 
-/// What is missing, null, a fraction, an object or an array holds for no condition. Pure, O(values).
+/// A value that is missing, null, a fraction, an object or an array satisfies no condition. Pure, O(values).
 bool Holds(const Condition& condition, const Scalar& value);
 
 }  // namespace seen

@@ -17,20 +17,20 @@ struct Coverage {
   static constexpr size_t kScenesMax = 256;
   static constexpr size_t kSceneBytesMax = 256;
 
-  std::vector<std::string> scenes;  // exact names, or all that begin alike: "home_*"; "*" any, also none
-  std::vector<Condition> when;      // all must hold; with scenes too, both must
+  std::vector<std::string> scenes;  // exact names, or prefixes: "home_*"; "*" is any scene, also none
+  std::vector<Condition> when;      // all must hold, and `scenes` too if there are any
 };
 
 /// True: `scenes` is empty or `scene` is one of them. An event without a scene has the scene "".
 bool CoversScene(std::span<const std::string> scenes, std::string_view scene);
 
-/// The scalars of an event that conditions look at, each under a number of the caller's (0 to 31).
+/// The scalars of an event that conditions test. The caller gives each one a number (0 to 31).
 struct Attributes {
   const Scalar* values = nullptr;
-  uint32_t present = 0;  // a bit a number: the event has it
+  uint32_t present = 0;  // a bit per number: the event has this scalar
 };
 
-/// A condition whose pointer has been given its number.
+/// A condition, with the number of its pointer.
 struct NumberedCondition {
   Condition condition;
   uint8_t number = 0;
@@ -38,10 +38,10 @@ struct NumberedCondition {
 
 bool AllHold(std::span<const NumberedCondition> conditions, const Attributes& attributes);
 
-/// The coverage of all filters, ready to be asked for each event. Immutable once filled: any thread.
+/// The coverage of all filters, prepared for use with each event. Immutable once filled: any thread.
 class CoverageTable {
  public:
-  /// The filters in the order of the configuration, at most 64.
+  /// Add the filters in the order of the configuration, at most 64.
   void Add(std::vector<std::string> scenes, std::vector<NumberedCondition> when);
 
   bool covers_all() const { return asked_.empty(); }

@@ -87,7 +87,7 @@ tl::expected<void, Rejection> DocumentEventReader::ReadText(Field field, bool wa
   return {};
 }
 
-// What the event says of all its items completes what each says of itself.
+// Details that the event has for all of its items complete each item's own details.
 tl::expected<void, Rejection> DocumentEventReader::ReadDetails(Event& event, EventBuffers& buffers) const {
   ItemDetails common;
   if (Has(Field::kPosition)) {

@@ -1,5 +1,5 @@
 #pragma once
-// The long way: an event out of a validated JSON document, and what is wrong with one that is none.
+// The long way: reads an event from a validated JSON document, or says what is wrong with it.
 
 #include <simdjson.h>
 
@@ -22,7 +22,7 @@ class DocumentEventReader {
   explicit DocumentEventReader(std::shared_ptr<const EventPlan> plan)
       : plan_(std::move(plan)), items_(*plan_) {}
 
-  /// The event, its views into the document's strings, `buffers` and this reader.
+  /// Returns the event. Its views point into the document's strings, `buffers` and this reader.
   tl::expected<Event, Rejection> Read(simdjson::dom::object object, EventBuffers& buffers);
 
  private:
@@ -41,7 +41,7 @@ class DocumentEventReader {
   DocumentItemsReader items_;
   FoundElements found_;
   std::array<Scalar, kSlots> attributes_;
-  std::array<Digits, kSlots> digits_;  // of a slot's integer
+  std::array<Digits, kSlots> digits_;  // by slot: the text of an integer
 };
 
 }  // namespace seen

@@ -32,7 +32,7 @@ std::string DocumentItemsReader::PathOf(const ItemArray& from, size_t index, Fie
 
 tl::expected<void, Rejection> DocumentItemsReader::Find(dom::element element, const Way& way) {
   const EventPlan::FieldPlan& items = plan_[Field::kItems];
-  // Some languages write an empty list as null; where nothing was mapped, the schema says no.
+  // Some languages write an empty list as null. Without a mapping the schema forbids it.
   if (element.is_null() && items.mapped) return {};
   const bool each = !way.steps.empty() && way.steps.front() == "*";
   dom::array array;
@@ -122,7 +122,7 @@ tl::expected<void, Rejection> DocumentItemsReader::Add(const ItemArray& from, si
     }
   }
   const auto id = ReadId(id_value, digits_.emplace_back());
-  // A bad id that is itself the element is blamed on the list.
+  // If the element itself is the bad id, the message names the list.
   if (!id) return reject(is_object ? Field::kItemId : Field::kItems, is_object, ProblemOfId(id_value));
   buffers.items.push_back({*id, FingerprintOf(*id)});
   if (!plan_.wanted.position) details.position.reset();

@@ -1,5 +1,5 @@
 #pragma once
-// The items of a batch event, also where they lie in several arrays. Room decode only.
+// Reads the items of a batch event, which may be in several arrays. Room decode only.
 
 #include <simdjson.h>
 
@@ -21,20 +21,21 @@ class DocumentItemsReader {
  public:
   explicit DocumentItemsReader(const EventPlan& plan) : plan_(plan) {}
 
-  /// Appends to `buffers` what is in the arrays that `value`, the first of the pointer's, leads to. Of ids
-  /// that are integers the texts stay valid until the next call.
+  /// Appends to `buffers` the items of all arrays that `value` leads to. `value` is the element at which the
+  /// pointer's first "*" step begins; without such a step it is the array. The text of an id that is an
+  /// integer stays valid until the next call.
   tl::expected<void, Rejection> Read(simdjson::dom::element value, EventBuffers& buffers);
 
  private:
   using Indexes = std::array<uint32_t, EventFormat::kItemStarsMax>;
 
-  /// An array of items, and the elements taken on the way to it.
+  /// An array of items, and the indexes of the elements on the way to it.
   struct ItemArray {
     simdjson::dom::array items;
     Indexes taken{};
   };
   struct Way {
-    std::span<const std::string> steps;  // yet to go
+    std::span<const std::string> steps;  // still to go
     Indexes taken{};
     size_t stars = 0;
   };
@@ -42,13 +43,14 @@ class DocumentItemsReader {
   tl::expected<void, Rejection> Find(simdjson::dom::element element, const Way& way);
   tl::expected<void, Rejection> Add(const ItemArray& from, size_t index, simdjson::dom::element value,
                                     EventBuffers& buffers);
-  /// "items[3].position" or "position (/data/pages/0/items/3/pos)"; `of_member` false: of the item itself.
+  /// "items[3].position" or "position (/data/pages/0/items/3/pos)"; `of_member` false: the path of the item
+  /// itself.
   std::string PathOf(const ItemArray& from, size_t index, Field field, bool of_member) const;
 
   const EventPlan& plan_;
   std::vector<ItemArray> arrays_;
   FoundElements found_;         // in one element
-  std::vector<Digits> digits_;  // integer ids, written out; never grows while there is a view into it
+  std::vector<Digits> digits_;  // the text of integer ids; doesn't grow while a view points into it
 };
 
 }  // namespace seen

@@ -24,7 +24,7 @@ std::string_view WriteOut(dom::element value, Digits& digits) {
   return {digits.data(), static_cast<size_t>(written.ptr - digits.data())};
 }
 
-/// A message may quote what a producer wrote, but not at any length.
+/// Quotes a producer's text for a message, but not at any length.
 std::string Shown(std::string_view text) {
   constexpr size_t kBytesMax = 64;
   size_t end = std::min(text.size(), kBytesMax);
@@ -32,7 +32,7 @@ std::string Shown(std::string_view text) {
   return "\"" + std::string(text.substr(0, end)) + (end < text.size() ? "...\"" : "\"");
 }
 
-/// What a time must be, and why this reader thinks so.
+/// The range of a time, and the configuration key that says so.
 std::string TimeRange(std::string_view key, const EventPlan::FieldPlan& plan) {
   std::string expected(TimeUnitRange(plan.unit));
   if (plan.mapped)

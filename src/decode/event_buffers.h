@@ -1,5 +1,5 @@
 #pragma once
-// Where an event's items are put, either way of reading it.
+// The buffers for an event's items, for both ways of reading it.
 
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace seen {
 /// Grows, never shrinks; overwritten by each event.
 struct EventBuffers {
   std::vector<ExposedItem> items;
-  std::vector<ItemDetails> details;  // one an item, or none at all
+  std::vector<ItemDetails> details;  // one per item, or none at all
 
   void Clear() {
     items.clear();

@@ -27,7 +27,7 @@ struct EventDecoder::Buffers {
   EventBuffers event;
   JsonDocument document;  // strings of the event point into it
   Readers readers;
-  std::optional<Readers> own;  // for this program's own events, where others are written otherwise
+  std::optional<Readers> own;  // for this program's own events, if the topic's format differs
 };
 
 EventDecoder::EventDecoder(size_t event_bytes_max, const std::shared_ptr<const EventPlan>& plan)
@@ -41,7 +41,7 @@ tl::expected<Event, Rejection> EventDecoder::Decode(std::string_view payload) {
   Readers* readers = &buffers.readers;
   if (buffers.own && IsOwnEvent(payload)) [[unlikely]]
     readers = &*buffers.own;
-  tl::expected<Event, Rejection> event;  // returned wherever this ends, hence never copied
+  tl::expected<Event, Rejection> event;  // every return returns this one, so it is never copied
   if (payload.size() <= event_bytes_max_ && readers->is_plain) [[likely]] {
     if (readers->plain.Read(payload, buffers.event, *event)) [[likely]]
       return event;

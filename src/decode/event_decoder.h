@@ -1,6 +1,6 @@
 #pragma once
 // JSON bytes of a front-end event -> Event. schemas/exposure_event.schema.json says what is accepted by
-// default, an EventFormat what a topic's events look like otherwise.
+// default. An EventFormat describes a topic whose events differ.
 
 #include <memory>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace seen {
 
-/// Reuses its buffers: no allocation per event once warm. One per thread; they may share a plan.
+/// Reuses its buffers: no allocation per event once warm. One per thread; decoders may share a plan.
 class EventDecoder {
  public:
   explicit EventDecoder(size_t event_bytes_max,
@@ -20,9 +20,10 @@ class EventDecoder {
   EventDecoder(EventDecoder&&) noexcept;
   EventDecoder& operator=(EventDecoder&&) noexcept;
 
-  /// The event's views stay valid while `payload` does, until the next call at most. A rejection is not this
-  /// program's error, hence not a Result: the record goes to the dead-letter topic with its reason and field.
-  /// Look at `skip` first where the plan has conditions or kinds to be skipped.
+  /// The event's views are valid as long as `payload`, and at most until the next call. A rejection isn't an
+  /// error of this program, so this isn't a Result. The record goes to the dead-letter topic with the
+  /// rejection's reason and field. If the plan has conditions, or kinds to be skipped, check the event's
+  /// `skip` first.
   tl::expected<Event, Rejection> Decode(std::string_view payload);
 
  private:

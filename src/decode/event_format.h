@@ -1,5 +1,5 @@
 #pragma once
-// How a topic's events are written, as the configuration says it. EventPlan makes it ready for use.
+// The format of a topic's events, as configured. EventPlan prepares it for use.
 
 #include <array>
 #include <cstdint>
@@ -29,18 +29,20 @@ enum class Field : uint8_t {
 };
 inline constexpr size_t kFields = 9;
 
-/// "user_id": as a member's name, in input.fields, and in a Rejection. A constant.
+/// The field's name: an event's member, in input.fields, and in a Rejection. For example "user_id". A
+/// constant.
 std::string_view FieldName(Field field);
 inline bool IsTime(Field field) { return field == Field::kExposedAt || field == Field::kItemCreatedAt; }
 
 struct FieldRule {
-  // Of item_id, position and item_created_at: from an element of `items` on, where `items` has a rule. Of
-  // `items` a step "*" stands for every element of an array.
+  // If `items` has a rule, the pointers of item_id, position and item_created_at begin at an element of
+  // `items`. In the pointer of `items` a step "*" means every element of an array.
   JsonPointer at;
   TimeUnit unit = TimeUnit::kMilliseconds;  // of times
 };
 
-/// What a caller wants to know of an event beyond who saw what, when. What isn't wanted isn't paid for.
+/// The parts of an event that a caller wants beyond user, items and time. A part that isn't wanted costs
+/// nothing.
 struct Wanted {
   bool kind = false;
   bool scene = false;
@@ -52,14 +54,14 @@ struct Wanted {
 /// The default: schemas/exposure_event.schema.json.
 struct EventFormat {
   static constexpr size_t kItemStarsMax = 3;    // "*" steps of `items`
-  static constexpr size_t kAttributesMax = 16;  // pointers that conditions look at, in all
+  static constexpr size_t kAttributesMax = 16;  // pointers of all conditions together
 
-  // Of fields without a rule: the member of the field's name.
+  // A field without a rule is the member with the field's name.
   std::array<std::optional<FieldRule>, kFields> fields;
-  std::vector<Condition> only_if;  // an event for which one doesn't hold is skipped
+  std::vector<Condition> only_if;  // an event is skipped if one doesn't hold
   std::vector<DeclaredKind> declared_kinds;
   std::optional<std::vector<KindMapping>> kinds;  // nullopt: kinds under their own names
-  std::vector<Coverage> filters;                  // by place in the configuration; none: all cover everything
+  std::vector<Coverage> filters;                  // in the configuration's order; none: all cover everything
   Wanted wanted;
 };
 

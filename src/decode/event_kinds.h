@@ -1,5 +1,5 @@
 #pragma once
-// What an event says happened -> its kind.
+// Maps what an event says has happened to a kind.
 
 #include <optional>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace seen {
 
-/// A kind beyond the built-in ones, under the number the caller keeps it under: not below kDeclaredKindFirst.
+/// A kind beyond the built-in ones. The caller chooses its number, not below kDeclaredKindFirst.
 struct DeclaredKind {
   std::string name;
   EventKind number;
@@ -22,7 +22,7 @@ struct DeclaredKind {
 struct KindMapping {
   static constexpr size_t kMappingsMax = 256;
 
-  std::string value;                // as it stands in the event; an integer in decimal
+  std::string value;                // as the event has it; an integer in decimal
   std::optional<std::string> kind;  // nullopt: such events are skipped
 };
 
@@ -31,12 +31,12 @@ class KindTable {
  public:
   /// The built-in kinds under their own names.
   KindTable();
-  /// These and the declared ones.
+  /// The built-in kinds and the declared ones.
   explicit KindTable(std::span<const DeclaredKind> declared);
-  /// Only what is mapped; a mapping to a name that isn't in `known` has no effect: see IsKnown.
+  /// Only the mapped values. A mapping to a name that isn't in `known` has no effect: see IsKnown.
   KindTable(const KindTable& known, std::span<const KindMapping> mappings);
 
-  /// The kind of the name, if it is built in or declared.
+  /// True: the name is a built-in or declared kind's.
   bool IsKnown(std::string_view name) const { return values_.Find(name) < kSkipped; }
 
   struct Found {
@@ -50,7 +50,7 @@ class KindTable {
     return {number == kSkipped, number == kSkipped, EventKind::kExposed};
   }
 
-  /// "exposed", "served", ...: what Find knows, for messages; shortened.
+  /// The values that Find knows, for messages: "exposed, served, ...". Shortened.
   std::string Names() const;
 
  private:

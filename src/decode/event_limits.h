@@ -1,5 +1,5 @@
 #pragma once
-// What both ways of reading an event hold to.
+// The limits of both ways of reading an event.
 
 #include <cstddef>
 #include <cstdint>

@@ -76,8 +76,8 @@ class Planner {
     plan_->kinds = format_.kinds ? KindTable(known, *format_.kinds) : known;
   }
 
-  /// Not everything that could be read is: what isn't wanted stays unread, but for the types that the
-  /// default format promises to check.
+  /// True: the field is read. A field that isn't wanted is read only if the default format promises to check
+  /// its type.
   bool IsRead(Field field) const {
     const Wanted& wanted = plan_->wanted;
     switch (field) {
@@ -137,7 +137,7 @@ class Planner {
 
   void Add(PointerTree& pointers, NameTable& names, const Steps& steps, uint8_t slot) {
     pointers.Add(steps, slot);
-    // The short way knows the members of a flat object, each in one role.
+    // The short way can read only the members of a flat object, each in one role.
     if (steps.size() != 1 || names.Add(steps.front(), slot) != slot) plan_->plain = false;
   }
 
@@ -148,7 +148,7 @@ class Planner {
     return numbered;
   }
 
-  /// A field's, if the condition looks at one; else an attribute's.
+  /// A field's slot if the condition tests a field, else an attribute's slot.
   uint8_t SlotOf(const JsonPointer& at, const std::string& path) {
     const auto items = static_cast<uint8_t>(Field::kItems);
     for (const auto& [steps, slot] : read_) {
@@ -176,7 +176,7 @@ class Planner {
   const EventFormat& format_;
   bool any_mapped_ = false;
   bool items_mapped_ = false;  // every event is a batch
-  bool single_only_ = false;   // none is
+  bool single_only_ = false;   // no event is a batch
   std::shared_ptr<EventPlan> plan_ = std::make_shared<EventPlan>();
   std::vector<ReadPointer> read_;
   size_t next_attribute_ = kFields;

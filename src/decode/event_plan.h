@@ -1,5 +1,5 @@
 #pragma once
-// An event format made ready: which names and pointers are looked for, and what becomes of their values.
+// A prepared event format: which names and pointers to look for, and what to do with their values.
 
 #include <array>
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace seen {
 
-/// What is wrong with a format. `path` as in the configuration: "input.fields.items", "filters[2].when".
+/// What is wrong with a format. `path`: the key in the configuration, such as "input.fields.items" or
+/// "filters[2].when".
 struct FormatError {
   std::string path;
   std::string message;
@@ -21,33 +22,33 @@ struct FormatError {
 /// One for all threads: immutable. Its members are for room decode.
 struct EventPlan {
   static tl::expected<std::shared_ptr<const EventPlan>, FormatError> Make(const EventFormat& format);
-  /// Of the default format, with nothing wanted.
+  /// The plan of the default format, with nothing wanted.
   static const std::shared_ptr<const EventPlan>& Default();
 
   // Field f has slot f, attributes follow.
   static_assert(kFields + EventFormat::kAttributesMax <= kSlots);
 
   struct FieldPlan {
-    bool mapped = false;  // where the format says; then it may be written in more ways
+    bool mapped = false;  // the format has a rule for it; then more notations are accepted
     TimeUnit unit = TimeUnit::kMilliseconds;
-    std::string pointer;  // if mapped, or if `items` are and it stands in their elements
+    std::string pointer;  // if mapped, or if `items` is and this is a field of its elements
     std::string path;     // for messages: "user_id", "user_id (/data/uid)"
   };
   const FieldPlan& operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
 
   std::array<FieldPlan, kFields> fields;
-  Wanted wanted;            // and what coverage needs
+  Wanted wanted;            // as configured, and what coverage needs
   bool extras = false;      // anything beyond kind, user, items and a time in milliseconds
   bool details = false;     // position or creation time of each item
   bool items_only = false;  // every event is a batch
 
-  // The long way.
+  // For the long way.
   PointerTree event_pointers;
   PointerTree element_pointers;          // in an element of `items`
-  std::vector<std::string> items_steps;  // from the array met first to the arrays of items; "*": each
+  std::vector<std::string> items_steps;  // from the first "*" to the arrays of items; "*": each element
   uint32_t condition_slots = 0;
 
-  // The short way; of no use if not `plain`.
+  // For the short way; unused if not `plain`.
   bool plain = true;
   NameTable event_names;
   NameTable element_names;
@@ -56,7 +57,7 @@ struct EventPlan {
   std::vector<NumberedCondition> only_if;
   CoverageTable coverage;
 
-  // For events of this program's own making (own_event.h); null: `this` reads them.
+  // For events that this program writes (own_event.h); null: this plan reads them.
   std::shared_ptr<const EventPlan> own;
 };
 

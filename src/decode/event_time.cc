@@ -19,7 +19,7 @@ std::optional<TimeMs> InRange(int64_t ms) {
   return ms >= 0 && ms < kExposedAtEnd ? std::optional(TimeMs{ms}) : std::nullopt;
 }
 
-/// Takes digits and marks off the front of a text; once something was wrong, it stays wrong.
+/// Takes digits and marks from the front of a text. After a mistake Done stays false.
 class Cursor {
  public:
   explicit Cursor(std::string_view rest) : rest_(rest) {}
@@ -39,7 +39,7 @@ class Cursor {
     return digit;
   }
   bool NextIsDigit() const { return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9'; }
-  /// The character taken; 0: none of them stood there.
+  /// The character taken; 0: the next one isn't in `marks`.
   char OneOf(std::string_view marks) {
     if (rest_.empty() || marks.find(rest_.front()) == std::string_view::npos) return '\0';
     const char mark = rest_.front();
@@ -118,7 +118,7 @@ std::optional<TimeMs> ParseRfc3339(std::string_view text) {
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  // 60: a leap second, which Unix time calls the next minute's first.
+  // 60 is a leap second. Unix time counts it as the first second of the next minute.
   if (!at.Done() || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const int64_t seconds = ((days * 24 + hour) * 60 + minute - offset_minutes) * 60 + second;

@@ -14,7 +14,7 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr DocumentNames kNames = {"an item", "the most an item's record may have"};
-// Buffers that a longer record has grown are given back after it.
+// After a longer record the next Decode frees the buffers that grew.
 constexpr size_t kBytesKept = 1 << 20;
 
 }  // namespace
@@ -71,7 +71,7 @@ tl::expected<void, Rejection> ItemDecoder::Impl::ReadText(ItemField field, std::
   return {};
 }
 
-// A mapped one may be a boolean's name in a string, as change capture writes it.
+// A mapped field may have "true" or "false" in a string, as change data capture writes it.
 tl::expected<void, Rejection> ItemDecoder::Impl::ReadDeleted(bool& deleted) const {
   constexpr ItemField kField = ItemField::kDeleted;
   if (!HasValue(kField)) return {};

@@ -1,5 +1,5 @@
 #pragma once
-// An item's JSON as the topic of items has it. One decoder a thread.
+// Decodes an item's JSON from the topic of items. One decoder per thread.
 
 #include <memory>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace seen {
 
 /// Views are valid until the next Decode.
 struct ItemEvent {
-  std::string_view item_id;  // 1 to kIdBytesMax bytes; an integer is its decimal string
+  std::string_view item_id;  // 1 to kIdBytesMax bytes; an integer becomes its decimal string
   std::optional<TimeMs> created_at;
   std::string_view title, text, lang;  // empty: none
   bool deleted = false;
@@ -21,7 +21,7 @@ struct ItemEvent {
 
 class ItemDecoder {
  public:
-  /// `bytes_max`: of a record; longer ones are rejected as too large.
+  /// `bytes_max`: of a record; longer records are rejected as too large.
   ItemDecoder(const ItemFormat& format, uint64_t bytes_max);
   ~ItemDecoder();
   tl::expected<ItemEvent, Rejection> Decode(std::string_view json);

@@ -1,5 +1,5 @@
 #pragma once
-// How a topic's items are written, as the configuration says it (items.fields).
+// The format of a topic's items, as configured (items.fields).
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace seen {
 enum class ItemField : uint8_t { kItemId, kCreatedAt, kTitle, kText, kLang, kDeleted };
 inline constexpr size_t kItemFields = 6;
 
-/// "item_id": as a member's name, in items.fields, and in a Rejection. A constant.
+/// The field's name: an item's member, in items.fields, and in a Rejection. For example "item_id". A
+/// constant.
 std::string_view ItemFieldName(ItemField field);
 
 struct ItemFieldRule {
@@ -24,7 +25,7 @@ struct ItemFieldRule {
 
 /// The default: schemas/item.schema.json.
 struct ItemFormat {
-  // Of fields without a rule: the member of the field's name.
+  // A field without a rule is the member with the field's name.
   std::array<std::optional<ItemFieldRule>, kItemFields> fields;
 };
 

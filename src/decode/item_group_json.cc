@@ -26,7 +26,7 @@ void AppendInteger(int64_t number, std::string& out) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
-/// Four digits after the point at most, none that say nothing: "0.93", "1".
+/// At most four digits after the point, without zeros at the end: "0.93", "1".
 void AppendSimilarity(const std::optional<double>& similarity, std::string& out) {
   if (!similarity) {
     out += "null";
@@ -57,7 +57,7 @@ void AppendNear(const NearItem& near, std::string& out) {
 
 // --- in
 
-/// Members of one object, each read as what it must be; the first mistake is kept.
+/// Reads members of one object as the types that they must have. Keeps the first mistake.
 class Members {
  public:
   /// `path`: of the object, "" or "near[3]."

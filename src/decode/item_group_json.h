@@ -11,7 +11,7 @@ namespace seen {
 
 /// Appends the record's value; the same group gives the same bytes.
 void WriteItemGroup(const ItemGroup& group, std::string& out);
-/// kMalformed names field, value and remedy. Members it doesn't know are ignored. Any thread.
+/// kMalformed: the message names field, value and remedy. Ignores members that it doesn't know. Any thread.
 Result<ItemGroup> ReadItemGroup(std::string_view json);
 
 }  // namespace seen

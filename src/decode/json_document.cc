@@ -32,7 +32,7 @@ tl::expected<dom::object, Rejection> JsonDocument::ParseObject(std::string_view 
                   std::to_string(payload.size()) + " bytes; " + std::string(names_.limit) + " is " +
                       std::to_string(bytes_max_));
   }
-  // Whether simdjson skips a byte-order mark depends on its version: one is skipped here, two are no JSON.
+  // Whether simdjson skips a byte-order mark depends on its version. So this code skips one; two aren't JSON.
   if (payload.starts_with(kByteOrderMark)) payload.remove_prefix(kByteOrderMark.size());
   if (payload.empty()) return Reject(RejectReason::kNotJson, {}, "not JSON: empty");
   if (payload.starts_with(kByteOrderMark)) {

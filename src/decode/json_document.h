@@ -1,6 +1,6 @@
 #pragma once
-// A whole JSON document, validated, in reused memory; and what is wrong with a value, in words. Room decode
-// only: simdjson's types don't leave it.
+// Parses and validates a whole JSON document in reused memory, and says in words what is wrong with a value.
+// Room decode only: simdjson's types don't leave it.
 
 #include <simdjson.h>
 
@@ -14,20 +14,20 @@
 
 namespace seen {
 
-/// What messages call a document.
+/// The words for a document in messages.
 struct DocumentNames {
   std::string_view what = "an event";
   std::string_view limit = "input.event_bytes_max";
 };
 
-/// No allocation once it has met a payload of the size. One per thread.
+/// No allocation once it has parsed a payload of the size. One per thread.
 class JsonDocument {
  public:
   explicit JsonDocument(size_t bytes_max, const DocumentNames& names = {})
       : bytes_max_(bytes_max), names_(names) {}
 
-  /// The object `payload` is. The payload is copied: the object and its strings point into this document and
-  /// stay valid until the next call. Rejections: kTooLarge, kNotJson, kInvalidUtf8.
+  /// Returns the object that `payload` is. Copies the payload: the object and its strings point into this
+  /// document and stay valid until the next call. Rejections: kTooLarge, kNotJson, kInvalidUtf8.
   tl::expected<simdjson::dom::object, Rejection> ParseObject(std::string_view payload);
 
  private:
@@ -35,14 +35,14 @@ class JsonDocument {
 
   size_t bytes_max_;
   DocumentNames names_;
-  std::vector<char> json_;  // the payload and the padding simdjson reads into
+  std::vector<char> json_;  // the payload, and the padding that simdjson reads
   simdjson::dom::parser parser_;
   simdjson::dom::document document_;
 };
 
-/// Written as an integer, in [-2^63, 2^64).
+/// True: written as an integer in [-2^63, 2^64).
 bool Is64BitInteger(simdjson::dom::element value);
-/// Written as an integer, outside of that.
+/// True: written as an integer outside [-2^63, 2^64).
 bool IsBigInteger(simdjson::dom::element value);
 /// "a string", "null", ...
 std::string_view TypeName(simdjson::dom::element value);

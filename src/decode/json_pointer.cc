@@ -7,7 +7,7 @@
 namespace seen {
 namespace {
 
-/// Without its escapes, ~0 and ~1; nullopt: a tilde that is neither.
+/// Replaces the escapes ~0 and ~1. nullopt: `step` has a tilde that is neither.
 std::optional<std::string> Unescaped(std::string_view step) {
   std::string name;
   for (size_t at = 0; at < step.size(); ++at) {

@@ -1,5 +1,5 @@
 #pragma once
-// Where in an event a value stands. Source: RFC 6901.
+// The place of a value in an event. Source: RFC 6901.
 
 #include <string>
 #include <string_view>
@@ -13,15 +13,16 @@ struct JsonPointer {
   static constexpr size_t kStepsMax = 16;
 
   std::string text;                // "/data/a~1b/0"
-  std::vector<std::string> steps;  // "data", "a/b", "0": names, or indexes where an array is met
+  std::vector<std::string> steps;  // "data", "a/b", "0": names, or indexes of arrays
   friend bool operator==(const JsonPointer&, const JsonPointer&) = default;
 };
 
-/// Unlike the RFC's, never empty: the whole event is no field. The error completes a sentence about `text`:
-/// "must begin with \"/\", such as \"/data/uid\"".
+/// Unlike in the RFC, a pointer is never empty: the whole event isn't a field. The error completes a sentence
+/// about `text`: "must begin with \"/\", such as \"/data/uid\"".
 tl::expected<JsonPointer, std::string> ParseJsonPointer(std::string_view text);
 
-/// The index a step stands for, as the RFC writes it ("0", "17"; not "007", not "-"); SIZE_MAX: none.
+/// The index that `step` means, as the RFC writes it ("0", "17"; not "007", not "-"); SIZE_MAX: it isn't an
+/// index.
 size_t ArrayIndexOf(std::string_view step);
 
 }  // namespace seen

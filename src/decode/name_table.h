@@ -1,5 +1,5 @@
 #pragma once
-// Few names, each with a small number.
+// A table of few names, each with a small number.
 
 #include <array>
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace seen {
 
-/// Finds a name by its length and then by words, not bytes: an event's names are looked up one by one.
+/// Finds a name by its length, then by words instead of bytes: the names of an event are looked up one by
+/// one.
 class NameTable {
  public:
   static constexpr uint8_t kNone = 255;
 
-  /// The number of `name` from now on; the one it has already stays. Returns its number.
+  /// Gives `name` this number, unless it has one already. Returns the number that it has.
   uint8_t Add(std::string_view name, uint8_t number);
 
   /// kNone: not a name of the table.
@@ -45,11 +46,11 @@ class NameTable {
   }
   static Words WordsOf(std::string_view name);
 
-  std::vector<Entry> entries_;                    // by length
-  std::array<uint16_t, kLengthMax + 2> begin_{};  // of each length
+  std::vector<Entry> entries_;                    // sorted by length
+  std::array<uint16_t, kLengthMax + 2> begin_{};  // where each length begins
 };
 
-// Its first and last bytes, which may overlap.
+// The name's first and last bytes, which may overlap.
 inline NameTable::Words NameTable::WordsOf(std::string_view name) {
   const char* const end = name.data() + name.size();
   if (name.size() >= 8) return {Load<uint64_t>(name.data()), Load<uint64_t>(end - 8)};
@@ -67,7 +68,7 @@ inline uint8_t NameTable::Find(std::string_view name) const {
   for (; at < end; ++at) {
     const Entry& entry = entries_[at];
     if (entry.words != words) continue;
-    // Two words tell all of a short name.
+    // Two words hold all bytes of a short name.
     if (name.size() <= sizeof(Words) || entry.name == name) return entry.number;
   }
   return kNone;

@@ -1,5 +1,5 @@
 #pragma once
-// Digits as numbers, several at once. Room decode only.
+// Converts digits to numbers, several at once. Room decode only.
 
 #include <array>
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace seen {
 
-// Of eight digits, the first in the lowest byte: pairs, then fours, then all at once.
+// `digits`: eight digits, the first in the lowest byte. Adds up pairs, then fours, then all.
 inline int64_t NumberOf(uint64_t digits) {
   digits = digits * 10 + (digits >> 8);
   constexpr uint64_t kEven = 0x0000'00ff'0000'00ff;
@@ -19,7 +19,7 @@ inline int64_t NumberOf(uint64_t digits) {
   return static_cast<int64_t>((high + low) >> 32);
 }
 
-/// `text`: digits, at most 18. One by one each would wait for the one before.
+/// `text`: digits, at most 18. One at a time, each digit would wait for the one before.
 inline int64_t NumberOf(std::string_view text) {
   constexpr uint64_t kZeros = 0x3030'3030'3030'3030;
   constexpr std::array<int64_t, 9> kPowers = {1,       10,        100,        1'000,      10'000,
@@ -30,7 +30,7 @@ inline int64_t NumberOf(std::string_view text) {
       uint64_t first, last;
       std::memcpy(&first, text.data(), 8);
       std::memcpy(&last, text.data() + text.size() - 8, 8);
-      // The two overlap: what the first has told already becomes zeros.
+      // The two words overlap: the last one's digits that the first one has too become zeros.
       const size_t rest = text.size() - 8;
       last = rest == 0 ? 0 : (last - kZeros) >> (64 - 8 * rest) << (64 - 8 * rest);
       return NumberOf(first - kZeros) * kPowers[rest] + NumberOf(last);

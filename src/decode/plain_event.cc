@@ -29,12 +29,12 @@ bool IsId(const Scalar& value) {
   return value.kind == ScalarKind::kString && !value.text.empty() && value.text.size() <= kIdBytesMax;
 }
 
-// "position" and the like: of the kind, or null.
+// For members such as "position": the value is of `kind`, or null.
 bool IsNullable(const Scalar& value, ScalarKind kind) {
   return value.kind == kind || value.kind == ScalarKind::kNull;
 }
 
-// `text`: an integer as the scanner takes it, which is within 64 bits.
+// `text`: an integer from the scanner, which is within 64 bits.
 int64_t IntegerOf(std::string_view text) {
   return text.front() == '-' ? -NumberOf(text.substr(1)) : NumberOf(text);
 }
@@ -54,7 +54,7 @@ bool ReadTime(const Scalar& value, TimeUnit unit, TimeMs& time) {
   return read.has_value();
 }
 
-// A string or null; where a rule says so, an integer as well.
+// A string or null; for a mapped field also an integer.
 bool ReadText(const Scalar& value, bool mapped, std::string_view& text) {
   if (value.kind == ScalarKind::kInteger && !mapped) return false;
   if (value.kind != ScalarKind::kInteger && !IsNullable(value, ScalarKind::kString)) return false;
@@ -62,7 +62,7 @@ bool ReadText(const Scalar& value, bool mapped, std::string_view& text) {
   return true;
 }
 
-// `values` of the position and the creation time, as far as `present`.
+// Reads the position and the creation time, if they are `present`.
 bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar& created_at,
                      uint32_t present, ItemDetails& details) {
   if (plan.wanted.position && (present & kPosition) != 0) {
@@ -78,7 +78,7 @@ bool ReadItemDetails(const EventPlan& plan, const Scalar& position, const Scalar
   return true;
 }
 
-// The separator before a name (a brace before the first), the name and its colon.
+// Takes the separator before a name (a brace before the first), the name and its colon.
 [[gnu::always_inline]] inline bool TakeName(PlainScanner& json, PlainShape& shape, const NameTable& names,
                                             size_t number, uint32_t& slot_bit) {
   PlainShape::Name* const remembered = number < PlainShape::kNamesMax ? &shape.names[number] : nullptr;
@@ -144,14 +144,14 @@ bool PlainEventReader::ReadKind(const Scalar& value, Event& event) const {
   if (value.kind == ScalarKind::kNull) return true;
   if (value.kind == ScalarKind::kBoolean) return false;
   const auto found = plan_->kinds.Find(value.text);
-  // An erasure has rules of its own, and is rare.
+  // An erasure has its own rules and is rare: the long way reads it.
   if (!found.known || found.kind == EventKind::kErased) return false;
   if (found.skipped) event.skip = SkipReason::kKind;
   event.kind = found.kind;
   return true;
 }
 
-// What isn't read by default: condition, texts, coverage.
+// Reads what isn't read by default: conditions, texts, coverage.
 bool PlainEventReader::ReadExtras(uint32_t present, Event& event) const {
   const EventPlan& plan = *plan_;
   const Attributes attributes{values_.data(), present};
@@ -169,7 +169,7 @@ bool PlainEventReader::ReadExtras(uint32_t present, Event& event) const {
   return true;
 }
 
-// What the event says of all its items completes what each says of itself.
+// Details that the event has for all of its items complete each item's own details.
 bool PlainEventReader::ReadDetails(uint32_t present, EventBuffers& buffers, Event& event) const {
   ItemDetails common;
   if (!ReadItemDetails(*plan_, ValueOf(Field::kPosition), ValueOf(Field::kItemCreatedAt), present, common))
@@ -187,7 +187,8 @@ bool PlainEventReader::Read(std::string_view payload, EventBuffers& buffers, Eve
   return ReadAs<Extent::kDetails>(payload, buffers, event);
 }
 
-// What isn't asked for isn't in the code that runs: a call or a branch in this loop shows.
+// Code for parts that aren't wanted isn't compiled into the function: a call or a branch in this loop costs
+// noticeable time.
 template <PlainEventReader::Extent kExtent>
 bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, Event& event) {
   constexpr bool kExtras = kExtent != Extent::kBasics;
@@ -211,7 +212,7 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
     const char* const from = json.at();
     bool fits = json.TakeScalar(value);
     if (!fits) [[unlikely]] {
-      // A text that nobody reads may have escapes.
+      // A text that isn't read may have escapes.
       const bool unread =
           slot == 0 || (!kExtras && (slot & (kScene | kRequestId)) != 0 && value.kind == ScalarKind::kString);
       fits = unread && json.SkipValue(from);
@@ -253,7 +254,7 @@ bool PlainEventReader::ReadAs(std::string_view payload, EventBuffers& buffers, E
   if constexpr (kExtras) {
     if (!ReadExtras(present, event)) return false;
   }
-  // What a condition skips may be of any kind.
+  // An event that a condition skips may be of any kind.
   if ((present & kKind) != 0 && event.skip == SkipReason::kNone && !ReadKind(kind, event)) return false;
   if (event.skip != SkipReason::kNone) [[unlikely]]
     return true;

@@ -1,8 +1,9 @@
 #pragma once
-// The short way for the events nearly every front end sends: one flat object (and `items` in it), strings
-// without escapes, integers of at most 18 digits, no known name twice; what nobody looks for may be nested.
-// What it accepts it has validated to the last byte, with the same result as the long way through a JSON
-// document; everything else, right or wrong, it leaves to that.
+// The short way, for the events that nearly every front end sends. Such an event is one flat object, which
+// may have `items`. Its strings have no escapes, its integers have at most 18 digits, and no known name is
+// there twice. Values that aren't read may be nested. The short way validates each event that it accepts to
+// the last byte. Its result is the same as that of the long way through a JSON document. All other events,
+// valid or not, are left to the long way.
 
 #include <array>
 #include <memory>
@@ -14,22 +15,22 @@
 
 namespace seen {
 
-/// The names in the last object, in order, each as it stood: from the brace or comma before it to the
-/// colon. A producer writes all its events alike, and comparing is quicker than scanning: the cursor needn't
-/// wait.
+/// The names of the last object, in order, each as it was written: from the brace or comma before it to the
+/// colon. A producer writes all of its events alike. Comparing is faster than scanning, because the cursor
+/// needn't wait.
 struct PlainShape {
   static constexpr size_t kNamesMax = 16;
   static constexpr size_t kBytesMax = 16;
   struct Name {
     std::array<char, kBytesMax> text{};
-    uint16_t equal_mask = 0;  // a bit a byte of `text` in use
+    uint16_t equal_mask = 0;  // a bit for each byte of `text` in use
     uint8_t bytes = 0;        // 0: none
-    uint32_t slot_bit = 0;    // 0: a name nobody looks for
+    uint32_t slot_bit = 0;    // 0: a name that isn't read
   };
   std::array<Name, kNamesMax> names{};
 };
 
-/// One per thread. Of use for plans that are `plain` only.
+/// One per thread. For plans that are `plain` only.
 class PlainEventReader {
  public:
   explicit PlainEventReader(std::shared_ptr<const EventPlan> plan)
@@ -38,8 +39,9 @@ class PlainEventReader {
                 : plan_->extras ? Extent::kExtras
                                 : Extent::kBasics) {}
 
-  /// The event, its views into `payload` and `buffers`. False: not so plain; nothing is said about the
-  /// payload, and `event` means nothing. One pass, no allocation once the buffers are large enough.
+  /// Reads the event, whose views point into `payload` and `buffers`. False: the payload isn't plain, which
+  /// says nothing about its validity; `event` means nothing. One pass, no allocation once the buffers are
+  /// large enough.
   bool Read(std::string_view payload, EventBuffers& buffers, Event& event);
 
  private:

@@ -19,7 +19,7 @@ bool IsId(const Scalar& value) {
          value.text.size() <= kIdBytesMax;
 }
 
-// 0: not known.
+// `second` 0: unknown.
 bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
   if (value.kind == Kind::kNull) return true;
   if (value.kind != Kind::kInteger || value.text.front() == '-') return false;
@@ -28,7 +28,7 @@ bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
   return ms < kExposedAtEnd;
 }
 
-// `{"id":"a","created_at":1763700000000}`, the first brace taken.
+// Reads `{"id":"a","created_at":1763700000000}` after the first brace.
 [[gnu::always_inline]] inline bool ReadDatedId(PlainScanner& json, std::string_view& id, uint32_t& second) {
   bool timed = false;
   do {
@@ -52,7 +52,7 @@ bool ReadCreatedAt(const Scalar& value, uint32_t& second) {
   return !id.empty() && json.Take('}');
 }
 
-// `created_seconds`: nullptr where ids are given without.
+// `created_seconds`: nullptr for a list without creation times.
 bool ReadIds(PlainScanner& json, size_t ids_max, std::vector<std::string_view>& ids,
              std::vector<uint32_t>* created_seconds) {
   if (!json.Take('[')) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// A cursor over JSON text that takes scalars without escapes and fails on all else. Room decode only.
+// A cursor over JSON text that takes scalars without escapes and fails on everything else. Room decode only.
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -17,22 +17,23 @@
 
 namespace seen {
 
-// All of it inlined, so that the cursor stays in a register: a call in between costs a third of the speed.
+// Everything is inlined, so that the cursor stays in a register: a call in between costs a third of the
+// speed.
 #define SEEN_INLINE [[gnu::always_inline]] inline
 
-/// Never reads outside of the text it was given. Once a call has failed the rest means nothing.
+/// Never reads outside of its text. After a failed call all further results mean nothing.
 class PlainScanner {
  public:
   explicit PlainScanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
 
-  /// Some byte of a string is beyond ASCII: whether the text is UTF-8 is for the caller to find out.
+  /// True: a string has a byte beyond ASCII. The caller must check that the text is UTF-8.
   bool beyond_ascii() const { return beyond_ascii_; }
 
   SEEN_INLINE bool AtEnd() {
     SkipSpace();
     return at_ == end_;
   }
-  /// The next character that isn't white space, not taken; 0 at the end.
+  /// The next character that isn't white space, without taking it; 0 at the end.
   SEEN_INLINE char Peek() {
     SkipSpace();
     return at_ == end_ ? '\0' : *at_;
@@ -43,7 +44,7 @@ class PlainScanner {
     return true;
   }
 
-  /// What a shape remembers of a name.
+  /// Takes a name that a shape remembers.
   SEEN_INLINE bool TakeRemembered(const PlainShape::Name& name) {
 #if defined(__SSE2__)
     if (end_ - at_ < static_cast<ptrdiff_t>(PlainShape::kBytesMax)) return false;
@@ -58,7 +59,7 @@ class PlainScanner {
     at_ += name.bytes;
     return true;
   }
-  /// Remembers what was taken since `from`, if it is short enough.
+  /// Remembers the name that was taken since `from`, if it is short enough.
   void Remember(const char* from, uint32_t slot_bit, PlainShape::Name& name) const {
     const auto bytes = static_cast<size_t>(at_ - from);
     name = {};
@@ -70,7 +71,7 @@ class PlainScanner {
   }
   const char* at() const { return at_; }
 
-  /// A value of any kind that begins at `from`, after TakeScalar has failed on it.
+  /// Skips a value of any kind that begins at `from`. Call it after TakeScalar has failed on the value.
   SEEN_INLINE bool SkipValue(const char* from) {
     const PlainSkipped skipped = SkipPlainValue(from, end_);
     if (!skipped.end) return false;
@@ -88,7 +89,7 @@ class PlainScanner {
     return true;
   }
 
-  /// These very bytes, after white space.
+  /// Takes exactly these bytes, after white space.
   template <size_t kBytes>
   SEEN_INLINE bool TakeText(const char (&text)[kBytes]) {
     Peek();

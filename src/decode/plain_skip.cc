@@ -11,7 +11,7 @@ namespace {
 constexpr int kLevelsMax = 32;
 constexpr ptrdiff_t kDigitsMax = 18;    // of an integer, or before the point
 constexpr ptrdiff_t kFractionMax = 40;  // digits
-constexpr ptrdiff_t kExponentMax = 2;   // digits: far from what a double can't hold
+constexpr ptrdiff_t kExponentMax = 2;   // digits: far below what a double can't hold
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -21,7 +21,7 @@ class Skipper {
   Skipper(const char* at, const char* end) : at_(at), end_(end) {}
 
   PlainSkipped Skip() {
-    uint32_t objects = 0;  // a bit a level: it is an object
+    uint32_t objects = 0;  // a bit per level: 1 for an object
     int level = 0;
     while (true) {
       // A value begins here.
@@ -42,7 +42,7 @@ class Skipper {
       } else if (!SkipScalar(open)) {
         return {};
       }
-      // And has ended here, maybe with those around it.
+      // The value has ended here, maybe together with the values around it.
       while (level > 0 && Peek() != ',') {
         if (Peek() != ((objects & 1) != 0 ? '}' : ']')) return {};
         ++at_;
@@ -56,7 +56,7 @@ class Skipper {
   }
 
  private:
-  // The next character that isn't white space, not taken; 0 at the end.
+  // The next character that isn't white space, without taking it; 0 at the end.
   char Peek() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
     return at_ == end_ ? '\0' : *at_;
@@ -98,7 +98,7 @@ class Skipper {
     }
     return false;
   }
-  // To its last byte.
+  // Moves to the last byte of the escape.
   bool SkipEscape() {
     if (++at_ == end_) return false;
     if (*at_ != 'u') return std::string_view(R"("\/bfnrt)").find(*at_) != std::string_view::npos;
@@ -106,12 +106,12 @@ class Skipper {
     for (int i = 1; i <= 4; ++i) {
       if (!IsHex(at_[i])) return false;
     }
-    // Half a character, or one of two escapes: readers differ.
+    // A surrogate is half a character, or one of two escapes: JSON readers differ about it.
     const bool surrogate = (at_[1] == 'd' || at_[1] == 'D') && !(at_[2] >= '0' && at_[2] <= '7');
     at_ += 4;
     return !surrogate;
   }
-  // How many, at least one and at most `most`; else 0.
+  // Returns the number of digits: at least one and at most `most`, else 0.
   ptrdiff_t SkipDigits(ptrdiff_t most) {
     const char* const begin = at_;
     while (at_ != end_ && IsDigit(*at_)) ++at_;

@@ -1,5 +1,5 @@
 #pragma once
-// A value of an event that isn't nested, however it was read.
+// A value of an event that isn't nested, for both ways of reading it.
 
 #include <cstdint>
 #include <string_view>
@@ -16,8 +16,8 @@ enum class ScalarKind : uint8_t {
 
 struct Scalar {
   ScalarKind kind = ScalarKind::kOther;
-  // Of a string: itself, unescaped; of an integer: its canonical decimal digits; of a boolean: "true" or
-  // "false"; else empty.
+  // A string: its unescaped text. An integer: its canonical decimal digits. A boolean: "true" or "false".
+  // Else empty.
   std::string_view text;
 };
 

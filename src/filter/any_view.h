@@ -24,7 +24,7 @@ using AnyView =
     std::variant<SplitBlockBloomView, BloomView, CountingBloomView, DLeftView, QuotientView, CuckooView,
                  IndexedCuckooView, BinaryFuse8View, BinaryFuse16View, DayChainView, ExactFingerprintsView>;
 
-/// kMalformed: what is wrong with it as a payload of `format`, which isn't kAuto.
+/// kMalformed: `payload` isn't one of `format`; the message says why. `format` isn't kAuto.
 Result<AnyView> ParseView(SnapshotFormat format, std::string_view payload);
 
 }  // namespace seen

@@ -20,8 +20,8 @@ tl::unexpected<Error> Malformed(std::string what) {
   return Fail(Code::kMalformed, "payload: binary fuse filter: " + std::move(what));
 }
 
-// The order in which items can be given their entries: each item is at one place at least where no later one
-// is.
+// Finds an order in which items can be given their entries: each item has a place, its own, that no earlier
+// item has.
 class Peeling {
  public:
   struct Item {
@@ -42,14 +42,14 @@ class Peeling {
     hashes_.size() > kInCache ? FillInOrder(shape, seed_number) : Fill(shape, seed_number);
     return Peel(shape);
   }
-  // Of a Try that was true. First the items that come last.
+  // After a successful Try: the items in reverse order, the last one first.
   std::span<const Item> peeled() const { return peeled_; }
 
  private:
   // The items at a place.
   struct Cell {
-    uint64_t xors = 0;   // of their x: of a single one it is that one
-    uint32_t tally = 0;  // four for each; the low two bits are the xor of which of their places it is
+    uint64_t xors = 0;   // of the items' x; for a single item its x
+    uint32_t tally = 0;  // 4 per item; the low two bits are the xor of the items' place numbers (0 to 2)
   };
   static constexpr size_t kInCache = 30'000;  // items
 
@@ -66,7 +66,7 @@ class Peeling {
   void Fill(BinaryFuseShape shape, uint8_t seed_number) {
     for (const uint64_t hash : hashes_) Add(BinaryFusePlaces::Mix(hash, seed_number), shape);
   }
-  // The same by ascending regions of the array, each of which fits the cache.
+  // The same by ascending regions of the array, each of which fits into the cache.
   void FillInOrder(BinaryFuseShape shape, uint8_t seed_number) {
     constexpr uint32_t kRegionBits = 8;
     std::array<uint32_t, (1u << kRegionBits) + 1> ends{};
@@ -79,7 +79,7 @@ class Peeling {
     }
     for (const uint64_t x : mixed_) Add(x, shape);
   }
-  // Takes an item away that is alone at some place, until none is. Lemire and Graf, algorithm 1.
+  // Takes items away that are alone at a place, until there is none. Graf and Lemire, algorithm 1.
   bool Peel(BinaryFuseShape shape) {
     alone_.clear();
     for (uint32_t place = 0; place < cells_.size(); ++place) {
@@ -89,7 +89,7 @@ class Peeling {
     while (!alone_.empty()) {
       const Cell cell = cells_[alone_.back()];
       alone_.pop_back();
-      if (cell.tally >> 2 != 1) continue;  // taken from another of its places meanwhile
+      if (cell.tally >> 2 != 1) continue;  // its item was taken at another place meanwhile
       const BinaryFusePlaces places(cell.xors, shape);
       const uint32_t own = cell.tally & 3;
       peeled_[taken++] = {places.x, static_cast<uint8_t>(own)};
@@ -121,7 +121,7 @@ void CheckArguments(size_t count, double rate, double own_rate) {
 
 constinit SizeMemo<1, 16'384> entries_memo;
 
-// Entries that are the xor of an item's three, for all of them.
+// Writes the entries so that the xor of an item's three entries is its value, for all items.
 template <typename Entry>
 void PutEntries(std::span<const Peeling::Item> peeled, BinaryFuseShape shape, std::span<char> entries) {
   const auto at = [&](uint32_t place) {
@@ -171,7 +171,7 @@ void BinaryFuseView<Entry>::MightContainEach(std::span<const Fingerprint> finger
     std::fill(answers.begin(), answers.end(), uint8_t{0});
     return;
   }
-  const BinaryFuseView view = *this;  // in registers: the answers could be anything's bytes
+  const BinaryFuseView view = *this;  // a copy in registers: `answers` could alias anything
   for (size_t i = 0; i < fingerprints.size(); ++i) answers[i] = view.Test(HashOf(fingerprints[i])) ? 1 : 0;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A binary fuse filter: three entries whose xor is the item's own, laid out so that the places of an item are
-// close together. The smallest kind for its rate, 2^-8 or 2^-16: about 1.13 entries an item in large
-// sets, 1.2 to 1.4 in small ones. Built at once: nothing can be inserted, removed or merged. Bytes:
+// A binary fuse filter: an item has three entries, close together, whose xor is the item's value. It is the
+// smallest kind for its rate, 2^-8 or 2^-16: about 1.13 entries an item in large sets, 1.2 to 1.4 in small
+// ones. It is built from the whole set: nothing can be inserted, removed or merged later. Bytes:
 // schemas/snapshot.md, "8 and 9: binary fuse filters". Source: Graf and Lemire 2022, "Binary Fuse Filters:
 // Fast and Smaller Than Xor Filters", section 3 and algorithm 1.
 
@@ -20,14 +20,14 @@ namespace seen {
 
 /// How the places are arranged: `segments` + 2 segments of 2^length_log2 entries.
 struct BinaryFuseShape {
-  uint32_t segments = 0;  // 0: nothing is in
+  uint32_t segments = 0;  // 0: the filter is empty
   uint32_t length_log2 = 0;
 
   uint64_t Entries() const { return segments == 0 ? 0 : (uint64_t{segments} + 2) << length_log2; }
   uint64_t Starts() const { return uint64_t{segments} << length_log2; }
 };
 
-/// An item's hash for one of the 256 seeds, and its three places for it.
+/// An item's hash for one of the 256 seeds, and its three places.
 struct BinaryFusePlaces {
   uint64_t x;
   uint32_t first, second, third;
@@ -46,7 +46,7 @@ struct BinaryFusePlaces {
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53U;
     return x ^ (x >> 33);
   }
-  uint64_t Entry() const { return x ^ (x >> 32); }  // its low bits
+  uint64_t Entry() const { return x ^ (x >> 32); }  // the entry is its low bits
 };
 
 /// Points into a payload of entries of type `Entry`, uint8_t (kind 8) or uint16_t (kind 9). Any thread. A
@@ -79,16 +79,16 @@ class BinaryFuseView {
 template <typename Entry>
 class BinaryFuse {
  public:
-  /// The rate it has, whatever is asked; asking for less is a mistake (Check), as a repeated fingerprint is.
+  /// The filter's rate, whatever rate is asked. To ask for a lower rate is a mistake (Check), and so is a
+  /// repeated fingerprint.
   static constexpr double kRate = 1.0 / (uint64_t{1} << (8 * sizeof(Entry)));
 
-  static constexpr bool kSizesExactly =
-      false;  // the next larger shape is taken where a set fits none of the first
-  /// Of `count` items, up to 2^26.
+  static constexpr bool kSizesExactly = false;  // a set that fits none of the first shapes takes a larger one
+  /// For `count` items, up to 2^26.
   static size_t PayloadBytes(size_t count, double rate);
   /// Appends a payload of `fingerprints`, unique, in any order: the same bytes for the same set. Never fails.
-  /// Mostly below 20 microseconds for up to 250 items, then 30 to 90 ns an item; 60 bytes an item of memory
-  /// meanwhile.
+  /// Takes mostly below 20 microseconds for up to 250 items, then 30 to 90 ns an item. Needs 60 bytes of
+  /// memory an item meanwhile.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
 };
 

@@ -7,18 +7,21 @@
 namespace seen {
 namespace {
 
-// Up to here every small array is looked at; the paper's sizes are meant for large sets.
+// Up to this count every small array is tried: the paper's sizes are meant for large sets.
 constexpr size_t kSmall = 250;
-// Of a small array the more segments, the fewer arrangements: it is hardly ever built.
+// The more segments a small array has, the fewer arrangements: with more than these it can hardly ever be
+// built.
 constexpr uint64_t kSmallSegmentsMax = 12;
 
 bool IsSmall(size_t count) { return count <= kSmall; }
 
-// How many entries an item are worth trying for larger sets. Measured: a third to nine tenths of random sets
-// can be built so; the paper takes what nearly all can: 0.875 + 3.45 / ln(count), at least 1.125.
+// The entries an item that are worth trying for larger sets. Measured: a third to nine tenths of random sets
+// can be built with them. The paper takes a number with which nearly all can: 0.875 + 3.45 / ln(count), at
+// least 1.125.
 double EntriesAnItem(double count) { return std::clamp(0.9 + 3.0 / std::log(count), 1.125, 1.28); }
 
-// Half the paper's: built as often at these sizes, of a finer step, and less memory is busy at a time.
+// Half the paper's length. At these sizes it can be built as often, has a finer step, and uses less memory at
+// a time.
 uint32_t LengthLog2(double count) {
   return std::min(18u, static_cast<uint32_t>(std::log(count) / std::log(3.33) + 1.25));
 }
@@ -27,7 +30,7 @@ uint32_t LengthLog2(double count) {
 
 BinaryFuseShapes::BinaryFuseShapes(size_t count) : count_(count) {
   if (IsSmall(count)) {
-    // Some microseconds' worth for each shape.
+    // Some microseconds for each shape.
     seeds_ = static_cast<uint32_t>(std::clamp<size_t>(1200 / count, 4, 64));
     TakeSmall(std::max<uint64_t>(3, count + std::max<uint64_t>(2, count / 5)));
     return;
@@ -40,7 +43,7 @@ BinaryFuseShapes::BinaryFuseShapes(size_t count) : count_(count) {
   shape_.segments = static_cast<uint32_t>(std::max<uint64_t>(1, (entries + length - 1) / length - 2));
 }
 
-// At least `entries`: the next array with a long segment for its size.
+// Takes the next array of at least `entries` entries whose segments are long for its size.
 void BinaryFuseShapes::TakeSmall(uint64_t entries) {
   for (;; ++entries) {
     auto length_log2 = static_cast<uint32_t>(std::countr_zero(entries));

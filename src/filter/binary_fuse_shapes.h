@@ -1,5 +1,5 @@
 #pragma once
-// Which shapes a binary fuse filter tries, from the smallest that has a fair chance on.
+// The shapes that a binary fuse filter tries, beginning with the smallest that has a fair chance.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace seen {
 
-/// One shape after another for `count` (> 0) items, each with the number of seeds to try it with. They grow
-/// without end, by at least one segment each.
+/// One shape after another for `count` (> 0) items, each with the number of seeds to try. They grow without
+/// end: large ones by at least one segment, small ones by at least one entry.
 class BinaryFuseShapes {
  public:
   explicit BinaryFuseShapes(size_t count);

@@ -49,7 +49,7 @@ inline uint32_t LowBits(uint32_t width) {  // 0 to 32
   return static_cast<uint32_t>((uint64_t{1} << width) - 1);
 }
 
-/// The `width` (0 to 32) bits from bit `at` on; all of them lie within `bytes`. Reads no byte beyond.
+/// The `width` (0 to 32) bits from bit `at` on, all within `bytes`. Reads no byte beyond `bytes`.
 inline uint32_t GetBits(std::string_view bytes, uint64_t at, uint32_t width) {
   const size_t first = at / 8;
   uint64_t word = 0;

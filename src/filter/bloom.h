@@ -1,6 +1,6 @@
 #pragma once
-// A standard Bloom filter over fingerprints: each sets k bits of the whole. The fewest bits that items can
-// take with independent bits, k cache lines a look-up. Source: Bloom 1970.
+// A standard Bloom filter over fingerprints: each sets k bits anywhere in the filter. With independent bits
+// no filter takes fewer. A look-up costs k cache lines. Source: Bloom 1970.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace seen {
 
-/// A payload of kind 2. Points into it. Any thread. A look-up takes about a nanosecond a probe
-/// in cache, four probes for most misses.
+/// Points into a payload of kind 2. Any thread. A look-up takes about a nanosecond per probe in cache; most
+/// misses take four probes.
 class BloomView {
  public:
-  /// kMalformed: too short or too long, or k is none.
+  /// kMalformed: too short or too long, or k is out of range.
   static Result<BloomView> Parse(std::string_view payload);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const;
@@ -35,11 +35,11 @@ class BloomView {
 struct BloomFilter {
   static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints` (up to 97 million), unique, in any order: the fewest bytes that hold
-  /// the rate over all k.
+  /// Appends a payload of `fingerprints` (up to 97 million), unique, in any order. Takes the fewest bytes
+  /// that keep the rate, over all k.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
-  /// Adds `fingerprints` to `payload`, which BloomView::Parse takes. More than it is sized for raise its
-  /// rate.
+  /// Adds `fingerprints` to `payload`, which BloomView::Parse accepts. More items than it is sized for raise
+  /// its rate.
   static void Insert(std::span<const Fingerprint> fingerprints, std::span<char> payload);
 };
 

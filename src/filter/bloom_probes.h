@@ -24,9 +24,9 @@ inline uint32_t Place(uint64_t hash, uint32_t probe, uint32_t places) {
   return Range(UpperHalf(hash * kPowers[probe]), places);
 }
 
-/// 1 if `is_set(place)`, 0 or 1 in its lowest bit, holds for all places of `hash`, else 0. No branch on one
-/// place: a few are under way at once. Nearly all misses fail the first four and all hits pass them, so that
-/// the one branch behind those is mostly foreseen.
+/// 1 if the lowest bit of `is_set(place)` is 1 for all places of `hash`, else 0. No branch depends on one
+/// place, so a few loads run at once. Nearly all misses fail in the first four places, and all hits pass
+/// them. So the processor mostly predicts the one branch after these.
 template <size_t kProbes, typename IsSet>
 inline uint32_t AllSet(uint64_t hash, uint32_t places, IsSet is_set) {
   constexpr size_t kFirst = std::min<size_t>(kProbes, 4);
@@ -40,7 +40,7 @@ inline uint32_t AllSet(uint64_t hash, uint32_t places, IsSet is_set) {
   return all;
 }
 
-/// The same for a number of probes that isn't known before.
+/// The same for a number of probes that is known only at run time.
 template <typename IsSet>
 inline uint32_t AllSet(uint64_t hash, uint32_t probes, uint32_t places, IsSet is_set) {
   uint32_t all = 1;
@@ -51,7 +51,7 @@ inline uint32_t AllSet(uint64_t hash, uint32_t probes, uint32_t places, IsSet is
   return all;
 }
 
-/// Where an item's probes fall, each place once.
+/// The places of an item's probes, each place once.
 class DifferentPlaces {
  public:
   DifferentPlaces(uint64_t hash, uint32_t probes, uint32_t places) {

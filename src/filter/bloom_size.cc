@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostProbes = kProbesMax;
 
-/// Below any exact rate's size: by Jensen's inequality, E[fill^k] is at least E[fill]^k.
+/// A lower bound of the places for an exact rate: by Jensen's inequality, E[fill^k] is at least E[fill]^k.
 double PlacesAtLeast(size_t count, uint32_t probes, double rate) {
   const double fill = std::pow(rate, 1.0 / probes);
   const double thrown = static_cast<double>(count) * probes;
@@ -23,7 +23,8 @@ double PlacesAtLeast(size_t count, uint32_t probes, double rate) {
 Size Compute(size_t count, double rate, uint32_t places_per_byte) {
   if (count == 0) return {1, 1};
   Size best{kProbesMax + 1, kPlaceBytesMax};
-  // From the usual optimum, log2(1 / rate) probes, outwards: the rest mostly fail by their bound.
+  // Begins at the usual optimum, log2(1 / rate) probes, and goes outwards: the bound excludes most of the
+  // rest.
   const int usual = std::clamp(static_cast<int>(std::lround(-std::log2(rate))), 1, kMostProbes);
   for (int step = 0; step < 2 * kMostProbes; ++step) {
     const int k = usual + (step % 2 == 0 ? step / 2 : -(step / 2 + 1));
@@ -55,7 +56,7 @@ Size Compute(size_t count, double rate, uint32_t places_per_byte) {
   return best;
 }
 
-// One number each: below 2^14 items a filter of the least rate takes under 2^27 bytes.
+// One number holds both results: below 2^14 items a filter of the least rate takes under 2^27 bytes.
 constexpr size_t kCountsRemembered = 16'384;
 constinit SizeMemo<8, kCountsRemembered> bits_memo;
 constinit SizeMemo<8, kCountsRemembered> counters_memo;
@@ -64,7 +65,7 @@ constinit SizeMemo<8, kCountsRemembered> counters_memo;
 
 double FalsePositiveRate(size_t count, uint32_t probes, uint32_t places) {
   Check(probes >= 1 && probes <= kProbesMax && places > 0, "1 to 32 probes of at least one place");
-  // How many different places the probes fall on.
+  // different[d]: the probability that the probes fall on d different places.
   const long double m = places;
   std::array<long double, kProbesMax + 1> different{1};
   for (uint32_t thrown = 0; thrown < probes; ++thrown) {
@@ -72,9 +73,9 @@ double FalsePositiveRate(size_t count, uint32_t probes, uint32_t places) {
       different[d] = different[d] * (d / m) + different[d - 1] * (1 - (d - 1) / m);
     different[0] = 0;
   }
-  // That d given places are all set: inclusion and exclusion over the j of them that are not. The terms are
-  // at most C(d, d / 2), which 64 bits of mantissa bear.
-  std::array<long double, kProbesMax + 1> none_of{};  // j given places are all clear
+  // The probability that d given places are all set, by inclusion and exclusion over the j of them that are
+  // clear. The terms are at most C(d, d / 2): 64 bits of mantissa are enough for them.
+  std::array<long double, kProbesMax + 1> none_of{};  // the probability that j given places are all clear
   for (uint32_t j = 0; j <= probes; ++j) {
     const long double thrown = static_cast<long double>(count) * probes;
     none_of[j] = thrown == 0   ? 1

@@ -81,7 +81,7 @@ void CountingBloomFilter::Insert(std::span<const Fingerprint> fingerprints, std:
   for (const Fingerprint fingerprint : fingerprints) {
     for (const uint32_t place : bloom::DifferentPlaces(HashOf(fingerprint), probes, places)) {
       if (Counter({counters.data(), counters.size()}, place) == kCounterMax) continue;
-      char& pair = counters[place / 2];  // the other one of it is untouched: this one doesn't overflow
+      char& pair = counters[place / 2];  // its other counter doesn't change: this one doesn't overflow
       pair = static_cast<char>(static_cast<uint8_t>(pair) + (1 << (4 * (place % 2))));
     }
   }

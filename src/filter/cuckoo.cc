@@ -22,7 +22,7 @@ tl::unexpected<Error> Malformed(std::string what) {
 size_t BytesOf(CuckooShape shape) { return kFieldBytes + BytesOfBits(shape.Places() * shape.entry_bits); }
 
 constexpr size_t kMemoCounts = 16'384;
-constinit SizeMemo<8, kMemoCounts> tight_memo;  // buckets, and from bit 26 on the bits of an entry less one
+constinit SizeMemo<8, kMemoCounts> tight_memo;  // buckets; from bit 26 on the bits of an entry, minus one
 
 CuckooShape TightShape(size_t count, double rate) {
   constexpr uint32_t kBucketBits = 26;
@@ -59,7 +59,7 @@ Result<CuckooView> CuckooView::Parse(std::string_view payload) {
 void CuckooView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                   std::span<uint8_t> answers) const {
   Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
-  const CuckooShape shape = shape_;  // in registers: the answers could be anything's bytes
+  const CuckooShape shape = shape_;  // copies in registers: `answers` could alias anything
   const PackedBuckets buckets = buckets_;
   buckets.WithLanes([&](auto lanes) {
     for (size_t i = 0; i < fingerprints.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
-// A cuckoo filter: buckets of four short entries, each item's in one of two buckets. Around log2(1 / rate)
-// + 3.5 bits an item. Bytes: schemas/snapshot.md, "6: cuckoo filter". Source: Fan, Andersen, Kaminsky,
-// Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", algorithms 1 to 3.
+// A cuckoo filter: buckets of four short entries. An item's entry is in one of two buckets. An item takes
+// about log2(1 / rate) + 3.5 bits. Bytes: schemas/snapshot.md, "6: cuckoo filter". Source: Fan, Andersen,
+// Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", algorithms 1 to 3.
 
 #include <cstddef>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace seen {
 
-/// Points into a payload. Any thread. A look-up costs the two buckets: mostly two cache lines.
+/// Points into a payload. Any thread. A look-up reads two buckets: mostly two cache lines.
 class CuckooView {
  public:
   /// kMalformed: a field out of range, or a length other than the fields say.
@@ -38,11 +38,11 @@ class CuckooView {
 
 /// Payloads of kind 6.
 struct CuckooFilter {
-  static constexpr bool kSizesExactly = false;  // a bucket or a few more where a set doesn't fit
-  /// Of `count` items, up to 2^26.
+  static constexpr bool kSizesExactly = false;  // a set that doesn't fit takes a few more buckets
+  /// For `count` items, up to 2^26.
   static size_t PayloadBytes(size_t count, double rate);
   /// Appends a payload of `fingerprints`, unique, in any order: the same bytes for the same set. Never fails.
-  /// Some 20 to 40 ns an item.
+  /// Takes 20 to 40 ns an item.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
   /// Appends the payload of a filled table.
   static void Append(const CuckooTable<uint32_t>& table, std::string& out);

@@ -1,8 +1,9 @@
 #pragma once
-// Fills a cuckoo table with a set that is known at once, more tightly than one by one. Source: Khosla 2013,
-// "Balls into Bins Made Faster": each bucket has a label, at most its distance to a free place; an item goes
-// to the smaller one, and what has to give way goes where that is smallest. Linear in the items up to the
-// loads at which it can be done at all, which is 0.98 of large tables.
+// Fills a cuckoo table with a set that is known as a whole, more tightly than by adding items one at a time.
+// Source: Khosla 2013, "Balls into Bins Made Faster". Each bucket has a label, which is at most its distance
+// to a free place. An item goes to its bucket with the smaller label, and displaces the entry whose other
+// bucket has the smallest label. Linear in the items up to the greatest load that is possible, which is 0.98
+// for large tables.
 
 #include <algorithm>
 #include <array>
@@ -25,14 +26,14 @@ class CuckooBuild {
   explicit CuckooBuild(CuckooShape shape)
       : table_(shape), labels_(shape.buckets), label_max_(std::min(shape.buckets, kLabelMax)) {}
 
-  /// False: no way was found for all of them; the table is of no use then.
+  /// False: not all items fit; then the table is of no use.
   [[nodiscard]] bool Insert(uint32_t bucket, Slot slot) {
     for (;;) {
       const uint32_t other = table_.shape().Other(bucket, Table::EntryOf(slot));
       if (Put(bucket, slot) || Put(other, slot)) return true;
       const bool here = labels_[bucket] <= labels_[other];
       const uint32_t target = here ? bucket : other;
-      uint32_t label = labels_[here ? other : bucket];  // where the item could go itself
+      uint32_t label = labels_[here ? other : bucket];  // of the item's other bucket
       uint32_t least = kLabelMax + 1, next = 0;
       uint64_t mover = 0;
       for (uint64_t place = First(target); place < First(target) + kCuckooBucketPlaces; ++place) {
@@ -52,13 +53,13 @@ class CuckooBuild {
   }
   void Prefetch(uint32_t bucket) const { PrefetchLineToWrite(&table_.slots()[First(bucket)]); }
 
-  /// All that was inserted.
+  /// The table, with all that was inserted.
   CuckooTable<Slot> Take() && { return std::move(table_); }
 
  private:
   using Table = CuckooTable<Slot>;
-  // Where longer ways would be needed it can hardly be done at all (measured), and a table of fewer buckets
-  // has none. It bounds the work too: to some six steps an item where it can't be done.
+  // A table that needs longer ways can hardly be filled at all (measured), and a table of fewer buckets has
+  // none. The limit also bounds the work: to about six steps an item if the table can't be filled.
   static constexpr uint32_t kLabelMax = 25;
 
   static uint64_t First(uint32_t bucket) { return uint64_t{bucket} * kCuckooBucketPlaces; }
@@ -76,12 +77,12 @@ class CuckooBuild {
   uint32_t label_max_;
 };
 
-/// A table of `shape` with `slot_of(entry, index)`, Slot(uint32_t, size_t), of each of `fingerprints`; the
-/// same for the same order. Nullopt: they don't fit.
+/// A table of `shape` with `slot_of(entry, index)`, Slot(uint32_t, size_t), of each fingerprint. The same
+/// order of fingerprints gives the same table. nullopt: they don't fit.
 template <typename Slot, typename SlotOf>
 std::optional<CuckooTable<Slot>> BuildCuckooTable(std::span<const Fingerprint> fingerprints,
                                                   CuckooShape shape, SlotOf slot_of) {
-  constexpr size_t kAhead = 16;  // the misses of the cache are hidden behind so many others
+  constexpr size_t kAhead = 16;  // cache misses are hidden behind this many other items
   CuckooBuild<Slot> build(shape);
   std::array<std::pair<uint32_t, Slot>, kAhead> ahead;  // with their first bucket
   const size_t count = fingerprints.size();

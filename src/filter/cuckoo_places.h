@@ -1,7 +1,8 @@
 #pragma once
-// Where the items of a cuckoo filter may stand, and a reader of its packed buckets.
-// Source: Fan, Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", section
-// 3; two buckets that add up to a sum of the entry's, in place of their xor, for any number of buckets.
+// The places that an item of a cuckoo filter may have, and a reader of its packed buckets. Source: Fan,
+// Andersen, Kaminsky, Mitzenmacher 2014, "Cuckoo Filter: Practically Better Than Bloom", section 3. There the
+// entry determines the xor of an item's two buckets. Here it determines their sum, which works with any
+// number of buckets.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +24,7 @@ struct CuckooShape {
   uint64_t Places() const { return uint64_t{buckets} * kCuckooBucketPlaces; }
   uint32_t EntryOf(uint64_t hash) const { return Range(LowerHalf(hash), LowBits(entry_bits)) + 1; }
   uint32_t FirstOf(uint64_t hash) const { return Range(UpperHalf(hash), buckets); }
-  /// The other bucket of an entry that may stand in `bucket`; maybe the same.
+  /// The other bucket of an entry that may be in `bucket`; it may be the same.
   uint32_t Other(uint32_t bucket, uint32_t entry) const {
     const uint32_t sum = Range(entry * 0x9e3779b1u, buckets);
     return sum - bucket + (sum < bucket ? buckets : 0);
@@ -31,11 +32,12 @@ struct CuckooShape {
   friend bool operator==(const CuckooShape&, const CuckooShape&) = default;
 };
 
-/// Buckets of four fields of `width` bits, the low `entry_bits` of which are an entry. Reads nothing outside.
+/// Buckets of four fields of `width` bits. The low `entry_bits` of a field are an entry. Reads no byte
+/// outside.
 class PackedBuckets {
  public:
   PackedBuckets() = default;
-  /// `bytes` holds `buckets` buckets, at least one; `width` is entry_bits to 64.
+  /// `bytes`: at least one bucket. `width`: entry_bits to 64.
   PackedBuckets(std::string_view bytes, uint32_t entry_bits, uint32_t width)
       : bytes_(bytes), width_(width), entry_mask_(LowBits(entry_bits)), lanes_(LanesOf(width)) {
     for (uint32_t i = 0; i < lanes_; ++i) ones_ |= uint64_t{1} << (i * width);
@@ -46,7 +48,7 @@ class PackedBuckets {
     }
   }
 
-  /// How many fields one load brings: 4, 2 or 1.
+  /// The number of fields that one load reads: 4, 2 or 1.
   uint32_t lanes() const { return lanes_; }
   /// Whether one of the four places of `bucket` has `entry`. `kLanes` is lanes().
   template <uint32_t kLanes>
@@ -59,34 +61,34 @@ class PackedBuckets {
     }
     return false;
   }
-  /// `call` of lanes() as a std::integral_constant.
+  /// Calls `call` with lanes() as a std::integral_constant.
   template <typename Call>
   auto WithLanes(Call call) const {
     if (lanes_ == 4) return call(std::integral_constant<uint32_t, 4>());
     if (lanes_ == 2) return call(std::integral_constant<uint32_t, 2>());
     return call(std::integral_constant<uint32_t, 1>());
   }
-  /// Whether `bucket` or `other` has it.
+  /// Whether `bucket` or `other` has `entry`.
   bool EitherHas(uint32_t bucket, uint32_t other, uint32_t entry) const {
     return WithLanes([&](auto lanes) { return Has<lanes>(bucket, entry) | Has<lanes>(other, entry); });
   }
   uint32_t Entry(uint64_t place) const { return Bits(place * width_, entry_mask_); }
-  /// What a field has above its entry.
+  /// The bits of a field above its entry.
   uint32_t Rest(uint64_t place, uint32_t entry_bits) const {
     return Bits(place * width_ + entry_bits, LowBits(width_ - entry_bits));
   }
 
  private:
-  // As many fields at a time as are in the 57 bits or more that one load brings.
+  // The number of fields that fit into 57 bits: each load reads at least 57.
   static uint32_t LanesOf(uint32_t width) { return width <= 14 ? 4 : width <= 28 ? 2 : 1; }
-  // The bits from `at` on; what follows the last byte is zero.
+  // The bits from `at` on; zeros after the last byte.
   uint64_t Word(uint64_t at) const {
     if (bytes_.size() < sizeof(short_)) return short_ >> at;
     const uint64_t byte = std::min<uint64_t>(at / 8, bytes_.size() - sizeof(short_));
     return GetInteger<uint64_t>(bytes_, byte) >> (at - 8 * byte);
   }
   uint32_t Bits(uint64_t at, uint32_t mask) const { return static_cast<uint32_t>(Word(at)) & mask; }
-  // A lane is zero exactly if it borrows from its own high bit, the lowest one being the first to do so.
+  // A zero lane borrows from its own high bit. The lowest lane that does so is zero, which is enough to know.
   bool HasInWord(uint64_t at, uint32_t entry) const {
     const uint64_t lanes = (Word(at) ^ (entry * ones_)) & masks_;
     return ((lanes - ones_) & ~lanes & highs_) != 0;
@@ -95,7 +97,7 @@ class PackedBuckets {
   std::string_view bytes_;
   uint32_t width_ = 0, entry_mask_ = 0, lanes_ = 0;
   uint64_t ones_ = 0, highs_ = 0, masks_ = 0;
-  uint64_t short_ = 0;  // all of `bytes_` where they are fewer than a load's
+  uint64_t short_ = 0;  // all of `bytes_` if they are shorter than a load
 };
 
 }  // namespace seen

@@ -18,7 +18,7 @@ double LogDiffers(uint32_t entry_bits) { return std::log1p(-1.0 / LowBits(entry_
 }  // namespace
 
 double CuckooRate(size_t count, CuckooShape shape) {
-  const double compared = 2.0 * static_cast<double>(count) / shape.buckets;  // entries, of a look-up
+  const double compared = 2.0 * static_cast<double>(count) / shape.buckets;  // entries of a look-up
   return -std::expm1(compared * LogDiffers(shape.entry_bits));
 }
 
@@ -39,14 +39,15 @@ CuckooShape CuckooShapeFor(size_t count, double rate, uint32_t buckets_min, uint
       best = shape;
       best_bits = bits;
     }
-    if (needed <= buckets_min) break;  // a bit more is of no use then
+    if (needed <= buckets_min) break;  // more bits are of no use then
   }
   return best;
 }
 
 uint32_t TightCuckooBuckets(size_t count) {
-  // Measured with CuckooBuild: so the first try succeeds for six tenths of sets of 40, nine tenths of 100,
-  // 1,000 and 3,000, and nearly all of larger ones, none of which do above 0.98.
+  // Measured with CuckooBuild: the first try succeeds for six tenths of sets of 40 items, and for nine tenths
+  // of sets of 100, 1,000 and 3,000. It succeeds for nearly all larger sets, but for none above a load of
+  // 0.98.
   const size_t fewest = (count + kCuckooBucketPlaces - 1) / kCuckooBucketPlaces;
   if (count <= 48) return static_cast<uint32_t>(std::max<size_t>(1, fewest));
   return static_cast<uint32_t>(std::ceil(static_cast<double>(count) / (kCuckooBucketPlaces * 0.976)));

@@ -1,6 +1,6 @@
 #pragma once
-// The buckets of a cuckoo filter while it is filled: one integer a place, its low 32 bits the entry, 0 if
-// free.
+// The buckets of a cuckoo filter while it is filled. Each place is one integer. Its low 32 bits are the
+// entry, 0 if the place is free.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace seen {
 
-/// `Slot` is uint32_t, or uint64_t where more than the entry is kept. One thread.
+/// `Slot` is uint32_t, or uint64_t if more than the entry is kept. One thread.
 template <typename Slot>
 class CuckooTable {
  public:

@@ -1,4 +1,4 @@
-// d-left filters as they are read; d_left_render.cc makes them.
+// Reads d-left filters; d_left_render.cc renders them.
 
 #include "filter/d_left.h"
 
@@ -13,18 +13,17 @@ using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
 
-/// Looks for remainders in a bucket's cells, as many at once as eight bytes hold.
+/// Looks for remainders in a bucket's cells: as many cells at once as eight bytes hold.
 class CellTest {
  public:
   explicit CellTest(const Geometry& geometry)
       : geometry_(geometry), width_(geometry.CellBits()), at_once_(std::min(57 / width_, geometry.cells)) {
     for (uint32_t i = 0; i < at_once_; ++i) ones_ |= uint64_t{1} << (i * width_);
-    // What is left of a bucket behind its whole loads.
+    // The cells of a bucket that are left after its whole loads.
     for (uint32_t i = 0; i < geometry.cells % at_once_; ++i) last_ones_ |= uint64_t{1} << (i * width_);
   }
 
-  /// Whether a cell of the item's buckets has its remainder. All are looked at, without a branch on what is
-  /// found.
+  /// Whether a cell of the item's buckets has its remainder. Reads all cells, without a branch on the result.
   bool Finds(std::string_view bytes, uint64_t hash) const {
     const Value value = geometry_.ValueOf(hash);
     const uint64_t wanted = uint64_t{value.remainder} << 2;
@@ -40,7 +39,7 @@ class CellTest {
   }
 
  private:
-  /// At least 57 bits from bit `at` on, fewer where `bytes` end.
+  /// At least 57 bits from bit `at` on; fewer at the end of `bytes`.
   static uint64_t Load(std::string_view bytes, uint64_t at) {
     const size_t first = at / 8;
     if (first + sizeof(uint64_t) <= bytes.size()) [[likely]]
@@ -51,12 +50,13 @@ class CellTest {
     return word >> (at % 8);
   }
 
-  /// The lowest bit of each of the cells at `ones` that has a count and the remainder `wanted` >> 2.
+  /// A bit for each cell at `ones` that has a count and the remainder `wanted` >> 2: the lowest bit of the
+  /// cell.
   uint64_t Matches(uint64_t word, uint64_t wanted, uint64_t ones) const {
     const uint64_t differs = word ^ (wanted * ones);
     const uint64_t counted = (differs | differs >> 1) & ones;
-    // Adding all ones below the top bit carries into it, unless there is no difference there. The two bits of
-    // the count are left out.
+    // Adding ones in all bits below the top bit carries into the top bit, unless none of these bits differs.
+    // The two bits of the count are left out.
     const uint64_t rest = (ones << (width_ - 1)) - 4 * ones;
     const uint64_t some = ((differs & rest) + rest) | differs;
     return ~(some >> (width_ - 1)) & counted;

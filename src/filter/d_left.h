@@ -1,11 +1,12 @@
 #pragma once
-// A d-left counting Bloom filter over fingerprints: four tables of buckets of cells, each a remainder and how
-// often it was inserted. An item goes to the least loaded of its four buckets, to the left one of equals.
-// Less than half the size of a counting Bloom filter. Source: Bonomi, Mitzenmacher, Panigrahy, Singh,
-// Varghese 2006, "An Improved Construction for Counting Bloom Filters", section 3.
+// A d-left counting Bloom filter over fingerprints: four tables of buckets of cells. A cell has a remainder,
+// and the number of times that it was inserted. An item goes to the least loaded of its four buckets; of
+// equal ones to the leftmost. The filter takes less than half the size of a counting Bloom filter. Source:
+// Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese 2006, "An Improved Construction for Counting Bloom
+// Filters", section 3.
 //
-// Its four places are one permutation of another by the remainder: two items share a cell in all tables or in
-// none, so that a reader could remove one without taking another's. A count stops at 3.
+// The remainder and one of an item's four places determine the other three. So two items share a cell in all
+// tables or in none, and a reader could remove one without removing the other. A count stops at 3.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +21,10 @@
 
 namespace seen {
 
-/// A payload of kind 4. Points into it. Any thread. A look-up takes four cache lines, and looks at all cells
-/// there.
+/// Points into a payload of kind 4. Any thread. A look-up takes four cache lines, and reads all cells there.
 class DLeftView {
  public:
-  /// kMalformed: a field outside its range, or another length.
+  /// kMalformed: a field out of range, or a length other than the fields say.
   static Result<DLeftView> Parse(std::string_view payload);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const;
@@ -39,11 +39,11 @@ class DLeftView {
 
 /// Payloads of kind 4.
 struct DLeftFilter {
-  static constexpr bool kSizesExactly = false;  // how full the fullest bucket gets is up to the items
-  /// What Render takes, more or less.
+  static constexpr bool kSizesExactly = false;  // it depends on how full the fullest bucket gets
+  /// The size that Render takes, approximately.
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints` (up to 64 million), unique, in any order: of the fewest bytes that
-  /// were found for them. Sorts, then O(n).
+  /// Appends a payload of `fingerprints` (up to 64 million), unique, in any order, with the fewest bytes that
+  /// were found. Sorts, then O(n).
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where a d-left filter's items may stand: schemas/snapshot.md, "d-left counting Bloom filter".
+// The places that an item of a d-left filter may have: schemas/snapshot.md, "d-left counting Bloom filter".
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr uint32_t kCountMax = 3;  // of one cell
 inline constexpr size_t kFieldsOfPayload = 6;
 inline constexpr size_t kItemsMax = size_t{1} << 26;
 
-/// What is known of an item: all of it stands in a filter, in place and remainder.
+/// The part of an item's hash that a filter keeps. The filter has all of it, as place and remainder.
 struct Value {
   uint32_t first = 0;  // the bucket before it is shifted
   uint32_t remainder = 0;
@@ -36,7 +36,7 @@ struct Geometry {
   Value ValueOf(uint64_t hash) const {
     return {Range(UpperHalf(hash), buckets), LowerHalf(hash) & LowBits(remainder_bits)};
   }
-  /// By how much the buckets of a remainder are shifted in `table`.
+  /// The number of buckets by which `remainder` shifts an item in `table`.
   uint32_t ShiftOf(uint32_t remainder, uint32_t table) const {
     constexpr std::array<uint32_t, kTables> kMultipliers = {0x9e3779b1U, 0x85ebca77U, 0xc2b2ae3dU,
                                                             0x27d4eb2fU};
@@ -59,11 +59,11 @@ inline void PutCell(const Geometry& geometry, std::span<char> bytes, uint64_t at
   PutBits(bytes, at + 2, geometry.remainder_bits, remainder);
 }
 
-/// The filter for `count` items at `rate`, in (0, kRateMax], that takes the fewest bytes of those in which,
-/// on average, no more than `overflows` buckets get an item too many. About 10 microseconds.
+/// The smallest filter for `count` items at `rate`, in (0, kRateMax], in which on average at most `overflows`
+/// buckets get an item too many. About 10 microseconds.
 Geometry SizeFor(size_t count, double rate, double overflows);
 
-/// The fewest buckets that hold `rate` with that many bits of remainder.
+/// The fewest buckets that keep `rate` with `remainder_bits`.
 uint32_t BucketsAtLeast(size_t count, double rate, uint32_t remainder_bits);
 
 void AppendFields(const Geometry& geometry, std::string& out);

@@ -1,5 +1,5 @@
-// d-left filters made at once from all their items: sorted, placed, and then given as many cells as the
-// fullest bucket needs.
+// Renders d-left filters from all of their items. Sorts and places the items, then gives each bucket as many
+// cells as the fullest bucket needs.
 
 #include <algorithm>
 #include <bit>
@@ -18,10 +18,10 @@ using d_left::Geometry;
 using d_left::kTables;
 using d_left::Value;
 
-constexpr double kOverflows = 0.5;  // so that most filters are as foretold
-constexpr size_t kSmall = 128;      // items for which some more shapes are tried
+constexpr double kOverflows = 0.5;  // so that most filters have the predicted size
+constexpr size_t kSmall = 128;      // items up to which some more shapes are tried
 
-/// Of count items: up to 2^14 have fewer than 2^21 buckets.
+/// One number holds all fields: up to 2^14 items have fewer than 2^21 buckets.
 constexpr size_t kCountsRemembered = 16'384;
 constinit SizeMemo<8, kCountsRemembered> geometry_memo;
 
@@ -34,7 +34,7 @@ Geometry Foretold(size_t count, double rate) {
   return {packed & 63, packed >> 6 & 31, packed >> 11};
 }
 
-/// Items in a geometry, each in a table.
+/// The items in a geometry, each in a table.
 class Placement {
  public:
   Placement(const Geometry& geometry, std::span<const Fingerprint> fingerprints) : geometry_(geometry) {
@@ -48,7 +48,7 @@ class Placement {
     Place();
   }
 
-  /// The bytes it takes; nothing may be said of more cells than a bucket can have.
+  /// The bytes that the placement takes; the greatest number if it needs more cells than a bucket can have.
   uint64_t Bytes() const {
     return geometry_.cells > d_left::kCellsMax ? std::numeric_limits<uint64_t>::max() : geometry_.Bytes();
   }
@@ -112,8 +112,8 @@ class Placement {
     geometry_.cells = most;
   }
 
-  Geometry geometry_;           // its cells as needed, even more than a bucket can have
-  std::vector<uint64_t> keys_;  // sorted; the order that items come in
+  Geometry geometry_;           // with the cells that it needs, even more than a bucket can have
+  std::vector<uint64_t> keys_;  // sorted: the order in which items are placed
   std::vector<uint8_t> tables_;
 };
 
@@ -136,7 +136,7 @@ void DLeftFilter::Render(std::span<const Fingerprint> fingerprints, double rate,
     for (uint32_t bits = r > 2 ? r - 2 : 1; bits <= std::min(r + 4, d_left::kRemainderBitsMax); ++bits)
       offer({bits, 1, d_left::BucketsAtLeast(count, rate, bits)});
   }
-  // A bucket got too many: all of them get a cell more, or there are some more of them.
+  // A bucket got too many items. Either all buckets get one more cell, or there are some more buckets.
   Geometry wider = foretold;
   for (int tried = 0; best.Bytes() > foretold.Bytes() && tried < 8; ++tried) {
     wider.buckets += wider.buckets / 64 + 1;

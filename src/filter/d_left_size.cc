@@ -1,4 +1,4 @@
-// How many buckets, cells and bits of remainder a d-left filter needs.
+// The number of buckets, cells and bits of remainder that a d-left filter needs.
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 namespace seen::d_left {
 namespace {
 
-/// The share of buckets that get more than c items, for every c and number of items: the limit of many
-/// buckets, by the differential equations of d-left hashing. Source: Mitzenmacher, Voecking 1999, "The
-/// Asymptotics of Selecting the Shortest of Two, Improved". With few buckets it is less.
+/// The share of buckets that get more than c items, for every c and number of items. It is the limit for many
+/// buckets, by the differential equations of d-left hashing. With few buckets the share is less. Source:
+/// Mitzenmacher, Voecking 1999, "The Asymptotics of Selecting the Shortest of Two, Improved".
 class Overflow {
  public:
-  static constexpr uint32_t kStepsInItem = 16;  // of items for each bucket of one table
+  static constexpr uint32_t kStepsInItem = 16;  // steps for one item per bucket of one table
   static constexpr uint32_t kSteps = kTables * kCellsMax * kStepsInItem;
 
   Overflow() {
@@ -36,8 +36,8 @@ class Overflow {
     }
   }
 
-  /// The fewest buckets in a table of which, `count` items in, at most `overflows` of the four tables' have
-  /// more than `cells`.
+  /// The fewest buckets of a table with which, after `count` items, at most `overflows` buckets of the four
+  /// tables have more than `cells` items.
   double BucketsFor(double count, uint32_t cells, double overflows) const {
     const auto& log_share = log_share_[cells - 1];
     const auto holds = [&](uint32_t step) {
@@ -63,7 +63,8 @@ class Overflow {
     Loads slope{};
     for (size_t i = 1; i < loads.size(); ++i) {
       for (size_t j = 0; j < kTables; ++j) {
-        // It goes to table j, to be item i of its bucket, if all to the left have i, all to the right i - 1.
+        // An item goes to table j and becomes item i of its bucket if three conditions are true. That bucket
+        // has i - 1 items. All buckets to the left have at least i. All to the right have at least i - 1.
         double share = loads[i - 1][j] - loads[i][j];
         for (size_t left = 0; left < j; ++left) share *= loads[i][left];
         for (size_t right = j + 1; right < kTables; ++right) share *= loads[i - 1][right];
@@ -82,7 +83,7 @@ class Overflow {
   std::array<std::array<double, kSteps + 1>, kCellsMax> log_share_;
 };
 
-/// How many values there must be for `count` items to take no more than a share of `rate`.
+/// The number of values of which `count` items take at most a share of `rate`.
 double ValuesFor(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
   Check(count <= kItemsMax, "too many items for one filter");
@@ -109,7 +110,7 @@ Geometry SizeFor(size_t count, double rate, double overflows) {
     const double needed = overflow.BucketsFor(static_cast<double>(count), cells, overflows);
     for (uint32_t r = 1; r <= kRemainderBitsMax; ++r) {
       const double least = BucketsOf(values, r);
-      // In one bucket of each table all items fit that there are cells for.
+      // With one bucket in each table all items fit if there are enough cells.
       const bool in_one = least == 1 && count <= uint64_t{kTables} * cells;
       const double buckets = in_one ? 1 : std::max({least, needed, 1.0});
       if (buckets > 4e9) continue;

@@ -63,7 +63,7 @@ Result<DayChainView> DayChainView::Parse(std::string_view payload) {
     return Malformed(std::to_string(payload.size()) + " bytes; the rows of " + std::to_string(days) +
                      " days are more");
   }
-  uint64_t bytes = BlocksStart(days);  // below 2^33 of rows, and 2^37 of blocks for each: no overflow
+  uint64_t bytes = BlocksStart(days);  // below 2^37; each day adds at most 2^37 before a break: no overflow
   Day before = {std::numeric_limits<int32_t>::max()};
   for (size_t at = kFieldBytes; at < BlocksStart(days); at += kRowBytes) {
     const Day day = {GetInteger<int32_t>(payload, at)};

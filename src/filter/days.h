@@ -1,5 +1,5 @@
 #pragma once
-// Items by the day they count for, for the kinds of filters that say more than which items are in.
+// Items by the day that they count for, for kinds of filters that also know days.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@ namespace seen {
 /// Points to the fingerprints, which are unique and ascending.
 struct DayOfItems {
   Day day;
-  uint32_t first_second = 0, last_second = 0;  // since 1970; nothing of it is earlier or later
+  uint32_t first_second = 0, last_second = 0;  // since 1970; none of its items is earlier or later
   std::span<const Fingerprint> fingerprints;
 };
 

@@ -25,11 +25,11 @@ void CheckArguments(size_t count, double rate) {
   Check(count <= kCountMax, "too many items for one filter");
 }
 
-// In bits, all but the fields: each gap has its one and `parameter` low bits, and zeros that are
-// geometrically distributed, as the gaps are.
+// The mean size in bits, without the fields. Each gap has a one, `parameter` low bits, and zeros. The zeros
+// are geometrically distributed, like the gaps.
 double MeanBits(double count, uint32_t parameter) {
   const double gap_mean = (std::ldexp(1.0, 32) - count) / (count + 1);
-  const double gap_exceeds = std::log1p(-1 / (gap_mean + 1));  // by one more: its logarithm
+  const double gap_exceeds = std::log1p(-1 / (gap_mean + 1));  // log P(the gap goes on by one more)
   const double zero = std::exp(gap_exceeds * std::ldexp(1.0, static_cast<int>(parameter)));
   return count * (parameter + 1 + zero / (1 - zero));
 }
@@ -46,8 +46,8 @@ uint32_t ComputeBytes(size_t count) {
 
 constinit SizeMemo<1, 16'384> bytes_memo;
 
-// The parameter of the fewest bytes; the smallest of several. Many gaps are distributed as they should be, so
-// that it is next to what the formula says; few may be anyhow.
+// The parameter that takes the fewest bytes; the smallest of several. Many gaps are distributed as expected,
+// so the best parameter is next to the formula's. Few gaps may have any distribution.
 uint32_t BestParameter(std::span<const Fingerprint> sorted) {
   const uint32_t near = RiceParameter(sorted.size(), sorted.back().value);
   const uint32_t reach = sorted.size() <= 32 ? kRiceParameterMax : 1;
@@ -104,7 +104,7 @@ void ExactFingerprintsView::MightContainEach(std::span<const Fingerprint> finger
     return;
   }
   for (size_t i = 0; i < fingerprints.size(); ++i) {
-    // The last one at or below it, without a branch that could be mispredicted.
+    // Finds the last one at or below it, without a branch that could be mispredicted.
     const Fingerprint* at = values.data();
     for (size_t left = values.size(); left > 1;) {
       const size_t half = left / 2;

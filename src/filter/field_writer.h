@@ -1,5 +1,5 @@
 #pragma once
-// Fields of up to 32 bits, one after another, into bytes.
+// Writes fields of up to 32 bits, one after another, into bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// Writes to `bytes` from its first bit on; all that is put fits.
+/// Writes to `bytes` from its first bit on. All fields must fit.
 class FieldWriter {
  public:
   explicit FieldWriter(std::span<char> bytes) : bytes_(bytes) {}
@@ -23,7 +23,7 @@ class FieldWriter {
     pending_ >>= 32;
     used_ -= 32;
   }
-  /// The last byte's rest is zero. Nothing is put after it.
+  /// Fills the rest of the last byte with zeros. Put nothing after it.
   void Finish() {
     for (; used_ > 0; used_ -= used_ < 8 ? used_ : 8) {
       bytes_[at_++] = static_cast<char>(pending_);
@@ -35,7 +35,7 @@ class FieldWriter {
   std::span<char> bytes_;
   size_t at_ = 0;
   uint64_t pending_ = 0;
-  uint32_t used_ = 0;  // bits of it, below 32
+  uint32_t used_ = 0;  // bits of pending_, below 32
 };
 
 }  // namespace seen

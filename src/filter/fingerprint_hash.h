@@ -1,5 +1,5 @@
 #pragma once
-// What all kinds of filters but the exact set go by: a 64-bit hash of the fingerprint. Byte by byte:
+// The 64-bit hash of a fingerprint, which all kinds of filters use except the exact set. Byte by byte:
 // schemas/snapshot.md, "Hashing" and "Kinds".
 
 #include <bit>
@@ -9,8 +9,8 @@
 
 namespace seen {
 
-/// XXH64 of the fingerprint's four little-endian bytes, seed 0: the general algorithm with its length put in,
-/// so that the compiler sees through the loop around it. Equal to the library's (tests/unit/filter).
+/// XXH64 of the fingerprint's four little-endian bytes, seed 0. It is the general algorithm with this length
+/// put in, so that the compiler can optimise the loop around it. Equal to the library's (tests/unit/filter).
 /// Injective: two fingerprints never share a hash.
 inline uint64_t HashOf(Fingerprint fingerprint) {
   constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87U, kPrime2 = 0xC2B2AE3D27D4EB4FU,
@@ -22,8 +22,7 @@ inline uint64_t HashOf(Fingerprint fingerprint) {
   return hash ^ (hash >> 32);
 }
 
-/// `x` brought into 0 to n - 1, in order. Source: Lemire 2019, "Fast Random Integer Generation in an
-/// Interval".
+/// Maps `x` to 0 to n - 1, in order. Source: Lemire 2019, "Fast Random Integer Generation in an Interval".
 inline uint32_t Range(uint32_t x, uint32_t n) { return static_cast<uint32_t>((uint64_t{x} * n) >> 32); }
 
 inline uint32_t UpperHalf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }

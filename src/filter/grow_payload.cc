@@ -13,16 +13,16 @@
 namespace seen {
 namespace {
 
-constexpr size_t kBytesMax = 64 << 20;  // beyond it nothing is made larger
+constexpr size_t kBytesMax = 64 << 20;  // a payload doesn't grow beyond this size
 
-/// How many times as large it must become to be as large as `wanted`.
+/// The factor, a power of two, by which `bytes` must grow to reach `wanted`.
 size_t Times(size_t bytes, size_t wanted) {
   size_t times = 1;
   while (times * bytes < wanted && 2 * times * bytes <= kBytesMax) times *= 2;
   return times;
 }
 
-/// A block's words are tested each for itself.
+/// The rate of a block is the product over its words, because each word is tested by itself.
 double SplitBlockRate(std::string_view blocks) {
   using split_block_bloom::kBlockBytes;
   double sum = 0;

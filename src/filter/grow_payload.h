@@ -1,10 +1,10 @@
 #pragma once
-// More items into a payload that was rendered before. Nothing that it holds is lost, though nobody knows any
-// longer which items these are.
+// Adds items to a payload that was rendered before. The payload keeps all of its items, although nobody knows
+// any longer which ones these are.
 //
-// A filter whose places are chosen by a fixed-point product can be made k times as large without its items:
-// floor(x * k * n) / k = floor(x * n), so that each place becomes k places of the same content. So the items
-// that come later have room, and add little to the rate.
+// A filter that chooses places by a fixed-point product can grow to k times its size without its items. The
+// reason is floor(x * k * n) / k = floor(x * n): each place becomes k places of the same content. Later items
+// have room then, and add little to the rate.
 
 #include <cstddef>
 #include <span>
@@ -24,13 +24,14 @@ constexpr bool CanGrow(SnapshotFormat format) {
 }
 
 struct GrownPayload {
-  size_t item_count = 0;           // with those of `fingerprints` that weren't in before
-  double false_positive_rate = 0;  // exact, of the payload as it is now; 0 for fingerprints
+  size_t item_count = 0;           // including those of `fingerprints` that weren't in before
+  double false_positive_rate = 0;  // exact, of the grown payload; 0 for kFingerprints
 };
 
-/// Appends to `out` a payload that holds all that `payload` of `format` (CanGrow) holds, `item_count` items,
-/// and `fingerprints`, unique and in any order, with room for all of them at `rate` (split-block and Bloom:
-/// where the size allows, in powers of two). kMalformed: `payload` isn't of the kind. Pure, any thread, O(n).
+/// Appends to `out` a payload with all items of `payload` and all of `fingerprints`. `payload` is of `format`
+/// (CanGrow) and has `item_count` items. `fingerprints` are unique, in any order. The result has room for all
+/// of them at `rate`; split-block and Bloom filters grow in powers of two, as far as the size allows.
+/// kMalformed: `payload` isn't of the kind. Pure, any thread, O(n).
 Result<GrownPayload> GrowPayload(SnapshotFormat format, std::string_view payload, size_t item_count,
                                  std::span<const Fingerprint> fingerprints, double rate, std::string& out);
 

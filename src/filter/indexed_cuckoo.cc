@@ -88,7 +88,7 @@ bool IndexedCuckooView::HasLive(uint32_t first, uint32_t second, uint32_t entry)
 void IndexedCuckooView::MightContainEach(std::span<const Fingerprint> fingerprints,
                                          std::span<uint8_t> answers) const {
   Check(fingerprints.size() == answers.size(), "one answer for each fingerprint");
-  const IndexedCuckooView view = *this;  // in registers: the answers could be anything's bytes
+  const IndexedCuckooView view = *this;  // a copy in registers: `answers` could alias anything
   for (size_t i = 0; i < fingerprints.size(); ++i) answers[i] = view.MightContain(fingerprints[i]) ? 1 : 0;
 }
 

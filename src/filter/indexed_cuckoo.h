@@ -1,7 +1,8 @@
 #pragma once
-// A cuckoo filter whose entries carry the number of their item, in the order of insertion: the oldest leave
-// one by one as new ones come, without a queue beside it, and an entry leads to its item's day and rank
-// within it. Bytes: schemas/snapshot.md, "7: indexed cuckoo filter". Source: as cuckoo.h; the age is ours.
+// A cuckoo filter whose entries have the number of their item, in the order of insertion. The oldest items
+// leave one by one as new ones come, without a queue beside the filter. An entry also gives its item's day,
+// and the rank within that day. Bytes: schemas/snapshot.md, "7: indexed cuckoo filter". Source: as cuckoo.h;
+// the age is ours.
 
 #include <array>
 #include <cstddef>
@@ -19,16 +20,16 @@
 
 namespace seen {
 
-/// What an entry says of its item.
+/// What an entry says about its item.
 struct IndexedItem {
-  uint32_t number = 0;   // of all that were inserted, modulo 2^32
-  bool has_day = false;  // else neither day nor rank is known
+  uint32_t number = 0;   // in the order of insertion, modulo 2^32
+  bool has_day = false;  // false: day and rank are unknown
   Day day;
-  uint32_t rank = 0;  // among those of its day, from 0 on
+  uint32_t rank = 0;  // among the items of its day, from 0 on
   friend bool operator==(const IndexedItem&, const IndexedItem&) = default;
 };
 
-/// Up to eight of them.
+/// Up to eight items.
 class IndexedItems {
  public:
   const IndexedItem* begin() const { return items_.data(); }
@@ -41,7 +42,7 @@ class IndexedItems {
   size_t count_ = 0;
 };
 
-/// Which numbers are in: the newest `capacity` before `next`, known by their low bits.
+/// The numbers that are in: the newest `capacity` before `next`, known by their low bits.
 struct IndexedWindow {
   uint32_t next = 0;  // the number of the next item
   uint32_t capacity = 0;
@@ -52,7 +53,7 @@ struct IndexedWindow {
   friend bool operator==(const IndexedWindow&, const IndexedWindow&) = default;
 };
 
-/// Points into a payload. Any thread. A look-up costs the two buckets.
+/// Points into a payload. Any thread. A look-up reads two buckets.
 class IndexedCuckooView {
  public:
   /// kMalformed: a field out of range, or a length other than the fields say.
@@ -67,7 +68,7 @@ class IndexedCuckooView {
   }
   /// `answers[i]` is 1 if `fingerprints[i]` may be in, else 0. The spans are of one length.
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
-  /// All entries that may be its item's, in no order; none: certainly not in. One of them at most is right.
+  /// All entries that may be the item's, in no order; none: certainly not in. At most one of them is right.
   IndexedItems Find(Fingerprint fingerprint) const;
 
   uint32_t capacity() const { return window_.capacity; }
@@ -87,17 +88,18 @@ class IndexedCuckooView {
 
 /// Payloads of kind 7.
 struct IndexedCuckooFilter {
-  static constexpr bool kSizesExactly = false;  // a bucket or a few more where a set doesn't fit
+  static constexpr bool kSizesExactly = false;  // a set that doesn't fit takes a few more buckets
   static constexpr size_t kDaysMax = std::numeric_limits<uint16_t>::max();
-  /// Of `count` items, up to 2^26, of `days` days that have any.
+  /// For `count` items, up to 2^26, on `days` days that have items.
   static size_t PayloadBytes(size_t count, size_t days, double rate);
-  /// Of these days; only how many fingerprints each has is looked at.
+  /// For these days; only the number of fingerprints of each day counts.
   static size_t PayloadBytes(std::span<const DayOfItems> days, double rate);
-  /// Appends a payload of `days`, the newest first, no fingerprint in two of them, at most kDaysMax with any;
-  /// all items are in. `rate` in (0, kRateMax] (Check). The same bytes for the same days. Never fails.
+  /// Appends a payload of all items of `days`: the newest day first, no fingerprint in two days, at most
+  /// kDaysMax days with items. `rate` in (0, kRateMax] (Check). The same bytes for the same days. Never
+  /// fails.
   static void Render(std::span<const DayOfItems> days, double rate, std::string& out);
 
-  /// Of a filled table: the number above the entry.
+  /// A place of a filled table: the number above the entry.
   using Slot = uint64_t;
   struct DayRow {
     Day day;
@@ -111,7 +113,8 @@ struct IndexedCuckooFilter {
 /// The fewest bits, at least 1, that number `count` items.
 uint32_t NumberBitsFor(size_t count);
 
-/// What a number leads to; `first_number(i)` is that of row i of `days`, which ascend, and `day(i)` its day.
+/// The item that a number leads to. `days`: the number of rows, which ascend. `first_number(i)` is the first
+/// number of row i, and `day(i)` its day.
 template <typename FirstNumber, typename DayAt>
 IndexedItem IndexedItemOf(const IndexedWindow& window, uint32_t low_number, size_t days,
                           FirstNumber first_number, DayAt day) {
@@ -119,7 +122,7 @@ IndexedItem IndexedItemOf(const IndexedWindow& window, uint32_t low_number, size
   IndexedItem item;
   item.number = window.next - 1 - age;
   for (size_t i = days; i-- > 0;) {
-    if (window.next - 1 - first_number(i) < age) continue;  // its day began later
+    if (window.next - 1 - first_number(i) < age) continue;  // this day began after the item
     item.has_day = true;
     item.day = day(i);
     item.rank = item.number - first_number(i);

@@ -1,10 +1,10 @@
 #pragma once
-// A quotient filter over fingerprints: part of the hash is the place of a run of slots, the rest is stored in
-// it, in order. A rank-and-select filter: 2.25 bits a slot say where the runs are. Source: Pandey, Bender,
-// Johnson, Patro 2017, "A General-Purpose Counting Filter: Making Every Bit Count", section 4; Bender et al.
-// 2012.
+// A quotient filter over fingerprints. One part of the hash is the place of a run of slots. The run stores
+// the rest, in order. A rank-and-select filter: 2.25 bits per slot say where the runs are. Source: Pandey,
+// Bender, Johnson, Patro 2017, "A General-Purpose Counting Filter: Making Every Bit Count", section 4; Bender
+// et al. 2012.
 //
-// It has no rate below two in 4.3 billion for each item: only half of the hash is used.
+// The rate is at least two in 4.3 billion for each item, because the filter uses only half of the hash.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace seen {
 
-/// A payload of kind 5. Points into it. Any thread. A look-up takes one to three cache lines.
+/// Points into a payload of kind 5. Any thread. A look-up takes one to three cache lines.
 class QuotientView {
  public:
-  /// kMalformed: anything that doesn't hold together. O(payload): about a nanosecond for each byte.
+  /// kMalformed: fields or bits that contradict each other. O(payload): about a nanosecond per byte.
   static Result<QuotientView> Parse(std::string_view payload);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const;
@@ -38,11 +38,11 @@ class QuotientView {
 
 /// Payloads of kind 5.
 struct QuotientFilter {
-  static constexpr bool kSizesExactly = false;  // where runs end is up to the items
-  /// What Render takes, within a few bytes.
+  static constexpr bool kSizesExactly = false;  // it depends on where the runs end
+  /// The size that Render takes, within a few bytes.
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints` (up to 64 million), unique, in any order: as full as can be. Sorts,
-  /// then O(n).
+  /// Appends a payload of `fingerprints` (up to 64 million), unique, in any order, as full as possible.
+  /// Sorts, then O(n).
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out);
 };
 

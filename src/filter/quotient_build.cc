@@ -1,4 +1,5 @@
-// Quotient filters made at once from all their items: sorted, then written from the first slot to the last.
+// Renders quotient filters from all of their items. Sorts the items, then writes from the first slot to the
+// last.
 
 #include <bit>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace seen::quotient {
 namespace {
 
-/// Words of 64 bits at growing places of a block, gathered until the next one is begun.
+/// Writes words of 64 bits at ascending places. It collects the bits of a word until the next word begins.
 class WordWriter {
  public:
   explicit WordWriter(std::span<char> out) : out_(out) {}
@@ -32,7 +33,7 @@ class WordWriter {
     if (at_ < out_.size()) std::memcpy(out_.data() + at_, &word, std::min(sizeof(word), out_.size() - at_));
   }
   std::span<char> out_;
-  size_t at_ = 2;  // of the first block's `occupied`: rewritten with zeros at worst
+  size_t at_ = 2;  // the first block's `occupied`: at worst zeros are written again
   uint64_t word_ = 0;
 };
 
@@ -44,11 +45,11 @@ std::vector<Key> SortedKeys(const Geometry& geometry, std::span<const Fingerprin
   const uint64_t values = uint64_t{geometry.quotients} << geometry.remainder_bits;
   SortKeys(keys, static_cast<uint32_t>(std::bit_width(values - 1)));
   keys.erase(std::unique(keys.begin(), keys.end()),
-             keys.end());  // a payload answers the same with one of each
+             keys.end());  // one of equal keys is enough for the same answers
   return keys;
 }
 
-/// False if an offset is beyond its field; nothing has been appended then.
+/// False: an offset exceeds its field; then nothing was appended.
 template <typename Key>
 bool RenderKeys(Geometry geometry, std::span<const Fingerprint> fingerprints, std::string& out) {
   const std::vector<Key> keys = SortedKeys<Key>(geometry, fingerprints);
@@ -130,7 +131,7 @@ void QuotientFilter::Render(std::span<const Fingerprint> fingerprints, double ra
     if (narrow ? quotient::RenderKeys<uint32_t>(geometry, fingerprints, out)
                : quotient::RenderKeys<uint64_t>(geometry, fingerprints, out))
       return;
-    // Runs stood too far behind their quotients: all closer with more of these.
+    // Runs are too far behind their quotients. With more quotients all runs are closer.
     Check(geometry.quotients < 2 * fingerprints.size(), "twice the quotients suffice for any hash");
     geometry.quotients += geometry.quotients / 64 + 1;
   }

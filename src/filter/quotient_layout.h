@@ -1,6 +1,6 @@
 #pragma once
-// Blocks of a quotient filter: where things stand in them, and how a run is found. schemas/snapshot.md,
-// "quotient filter"; Pandey, Bender, Johnson, Patro 2017, section 4.
+// The blocks of a quotient filter: their layout, and how to find a run. schemas/snapshot.md, "quotient
+// filter"; Pandey, Bender, Johnson, Patro 2017, section 4.
 
 #include <algorithm>
 #include <array>
@@ -30,21 +30,21 @@ struct Geometry {
 
   uint64_t BlockBytes() const { return kFieldBytes + 8 * uint64_t{remainder_bits}; }
   uint64_t Blocks() const { return (uint64_t{slots} + kSlotsInBlock - 1) / kSlotsInBlock; }
-  /// Of all blocks; the last has only the remainders of its slots.
+  /// The bytes of all blocks; the last block has only the remainders of its slots.
   uint64_t Bytes() const {
     const uint64_t in_last = slots - (Blocks() - 1) * kSlotsInBlock;
     return (Blocks() - 1) * BlockBytes() + kFieldBytes + BytesOfBits(in_last * remainder_bits);
   }
-  /// Quotient and remainder in one number: ordered as the slots are, and the same in a filter of twice the
-  /// quotients and a bit less of remainder.
+  /// Quotient and remainder in one number, in the order of the slots. A filter with twice the quotients and
+  /// one bit less of remainder has the same keys.
   uint64_t KeyOf(uint64_t hash) const {
     return uint64_t{UpperHalf(hash)} * quotients >> (32 - remainder_bits);
   }
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 
-/// The place of the set bit of `word` that has `rank` set bits below it; there is one. Without pdep, which
-/// some processors that have it take hundreds of cycles for. Source: Vigna 2008, algorithm 2.
+/// The place of the set bit of `word` that has `rank` set bits below it; there must be one. Doesn't use pdep,
+/// which takes hundreds of cycles on some processors that have it. Source: Vigna 2008, algorithm 2.
 inline uint32_t SelectBit(uint64_t word, uint32_t rank) {
   static constexpr auto kInByte = [] {
     std::array<std::array<uint8_t, 256>, 8> places{};
@@ -68,7 +68,7 @@ inline uint32_t SelectBit(uint64_t word, uint32_t rank) {
 /// The lowest `count` bits, 0 to 64.
 inline uint64_t LowBits64(uint32_t count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
 
-/// Reads blocks that hold together, of exactly Geometry::Bytes().
+/// Reads consistent blocks, of exactly Geometry::Bytes().
 class Reader {
  public:
   Reader(const Geometry& geometry, std::string_view bytes)
@@ -79,12 +79,13 @@ class Reader {
   uint64_t RunEnds(uint64_t block) const { return GetInteger<uint64_t>(bytes_, block * block_bytes_ + 10); }
   bool IsOccupied(uint64_t quotient) const { return (Occupied(quotient / 64) >> (quotient % 64) & 1) != 0; }
   bool IsRunEnd(uint64_t slot) const { return (RunEnds(slot / 64) >> (slot % 64) & 1) != 0; }
-  uint64_t RemainderAt(uint64_t slot) const {  // its first bit's place
+  uint64_t RemainderAt(uint64_t slot) const {  // the place of its first bit
     return (slot / 64 * block_bytes_ + kFieldBytes) * 8 + slot % 64 * remainder_bits_;
   }
   uint32_t Remainder(uint64_t slot) const { return GetBits(bytes_, RemainderAt(slot), remainder_bits_); }
 
-  /// The slot behind the last run of the quotients up to `quotient`; at most `quotient` if that one is free.
+  /// The slot behind the last run of the quotients up to `quotient`; at most `quotient` if slot `quotient` is
+  /// free.
   __attribute__((always_inline)) uint64_t BehindRuns(uint64_t quotient) const {
     const uint64_t block = quotient / 64;
     auto runs = static_cast<uint32_t>(std::popcount(Occupied(block) & LowBits64(quotient % 64 + 1)));
@@ -114,8 +115,8 @@ class Reader {
     return true;
   }
 
-  /// What Holds reads first, and then, guessed from it: the block where the runs of the quotient's block
-  /// begin to end, and the next.
+  /// PrefetchQuotient: what Holds reads first. PrefetchRuns guesses from it what Holds reads next: the block
+  /// where the runs of the quotient's block begin to end, and the block after that.
   void PrefetchQuotient(uint64_t key) const {
     PrefetchLine(bytes_.data() + (key >> remainder_bits_) / 64 * block_bytes_);
   }
@@ -133,22 +134,22 @@ class Reader {
   uint32_t remainder_bits_;
 };
 
-/// Writes `keys`, ascending, into `out`: Bytes() zeros. False if they don't fit: a run beyond the slots, or
-/// an offset beyond its field; `out` is then spoilt. O(n). Of u32 or u64.
+/// Writes `keys`, ascending, into `out`, which has Bytes() zeros. False: they don't fit, because a run
+/// exceeds the slots or an offset exceeds its field; then `out` is of no use. O(n). `Key`: u32 or u64.
 template <typename Key>
 [[nodiscard]] bool Build(const Geometry& geometry, std::span<const Key> keys, std::span<char> out);
 
-/// The filter of `count` items (up to kCountMax) that takes the fewest bytes at `rate`, in (0, kRateMax],
-/// with as many slots as are likely to be needed. Any thread, no lock; a look-up for counts asked before at
-/// one of the first few rates of the process, else about a microsecond.
+/// The smallest filter for `count` items (up to kCountMax) at `rate`, in (0, kRateMax], with as many slots as
+/// it probably needs. Any thread, no lock. A repeated call is a look-up, for small counts at the first few
+/// rates of the process. Otherwise it takes about a microsecond.
 Geometry SizeFor(size_t count, double rate);
 
-/// The fewest pairs of quotient and remainder of which `count` items take no more than a share of `rate`.
+/// The fewest pairs of quotient and remainder of which `count` items take at most a share of `rate`.
 double ValuesFor(size_t count, double rate);
 
 inline constexpr size_t kCountMax = size_t{1} << 26;
 
-/// Fields and blocks, as a payload has them.
+/// Appends the fields as a payload has them, before its blocks.
 void AppendFields(const Geometry& geometry, std::string& out);
 inline constexpr size_t kFieldsOfPayload = 9;
 

@@ -1,4 +1,4 @@
-// How many quotients, slots and bits of remainder a quotient filter needs.
+// The number of quotients, slots and bits of remainder that a quotient filter needs.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace seen::quotient {
 namespace {
 
-constexpr double kHashes = 4294967296.0;  // 32 bits of the hash: more values than these tell nothing apart
+constexpr double kHashes = 4294967296.0;  // 32 bits of the hash: more values distinguish nothing
 
 double CheckedRate(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
@@ -20,16 +20,16 @@ double CheckedRate(size_t count, double rate) {
   return std::max(rate, kRateMin);
 }
 
-/// How many different ones `count` items take of `values`, on average.
+/// The mean number of different values that `count` items take of `values`.
 double DifferentOf(size_t count, double values) {
   if (values <= 1) return count == 0 ? 0 : 1;
   return -values * std::expm1(static_cast<double>(count) * std::log1p(-1 / values));
 }
 
-/// The slots that `items` of `quotients` need, half of the time. Each slot but those where all runs before
-/// have ended by then is taken. The free ones are as many as the quotients were ever ahead of the items: the
-/// greatest value k of a Brownian bridge to quotients - items, of variance `items`, which is exceeded with a
-/// probability of exp(-2 k (k - end) / variance).
+/// The slots that `items` in `quotients` need, half of the time. A slot is free only if all runs before it
+/// have ended by then. The number of free slots is the most by which the quotients were ever ahead of the
+/// items. It is the greatest value k of a Brownian bridge to quotients - items, of variance `items`. The
+/// bridge exceeds k with a probability of exp(-2 k (k - end) / variance).
 double SlotsFor(double items, double quotients) {
   const double surplus = items - quotients;
   const double free = (-surplus + std::sqrt(surplus * surplus + 2 * items * std::log(2.0))) / 2;
@@ -44,8 +44,7 @@ Geometry Compute(size_t count, double rate) {
   for (uint32_t r = 1; r <= kRemainderBitsMax; ++r) {
     double quotients = std::max(std::ceil(std::ldexp(values, -static_cast<int>(r))), 1.0);
     const double items = DifferentOf(count, std::ldexp(quotients, static_cast<int>(r)));
-    // At the end the runs stand as far behind as there are more items than quotients, and some more by
-    // chance.
+    // At the end the runs are behind by the surplus of items over quotients, and by chance some more.
     quotients = std::max(quotients, std::ceil(items - (kOffsetMax - 5 * std::sqrt(items))));
     const double slots = SlotsFor(items, quotients);
     if (slots > kSlotsMax) continue;
@@ -57,7 +56,7 @@ Geometry Compute(size_t count, double rate) {
   return best;
 }
 
-// Two numbers each: below 2^14 items there are fewer than 2^16 quotients, and slots.
+// Two numbers hold the results: below 2^14 items there are fewer than 2^16 quotients, and slots.
 constexpr size_t kCountsRemembered = 16'384;
 constinit SizeMemo<8, kCountsRemembered> quotients_memo;
 constinit SizeMemo<8, kCountsRemembered> slots_memo;

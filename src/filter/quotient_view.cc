@@ -1,4 +1,4 @@
-// Quotient filters as they are read: refused unless their bits hold together, so that no look-up leaves them.
+// Reads quotient filters. Parse refuses bits that contradict each other, so no look-up leaves the payload.
 
 #include <bit>
 
@@ -11,7 +11,8 @@ namespace {
 using quotient::Geometry;
 using quotient::LowBits64;
 
-/// Beyond it a look-up waits for two or three blocks one after the other, so that many are sent for at once.
+/// Beyond this size a look-up waits for two or three blocks, one after the other. So the blocks of many
+/// look-ups are prefetched at once.
 constexpr size_t kCachedBytes = size_t{1} << 17;
 constexpr size_t kAtOnce = 32;
 
@@ -91,7 +92,7 @@ std::string_view Fault(const Geometry& geometry, std::string_view blocks) {
     if ((occupied & ~in_range(geometry.quotients)) != 0) return "an occupied bit at or after quotients";
     if ((run_ends & ~in_range(geometry.slots)) != 0) return "a run end at or after slots";
     const auto in = static_cast<uint64_t>(std::popcount(run_ends));
-    if (runs - ends < in) {  // else each has its quotient in a block before
+    if (runs - ends < in) {  // else each run has its quotient in an earlier block
       uint64_t j = ends;
       for (uint64_t left = run_ends; left != 0; left &= left - 1) {
         const auto bit = static_cast<uint32_t>(std::countr_zero(left));

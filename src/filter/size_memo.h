@@ -1,6 +1,6 @@
 #pragma once
-// Remembers, for the first few rates of the process, what was computed of a small count. A daemon has few
-// rates, set at the start, and most of its users have few items.
+// Remembers results for small counts, for the first few rates of the process. A daemon has few rates, set at
+// the start, and most of its users have few items.
 
 #include <array>
 #include <atomic>
@@ -10,13 +10,13 @@
 
 namespace seen {
 
-/// `kRates` rates of the counts below `kCounts`. Any thread, no lock. One in static storage (constinit) for
-/// each function; memory is touched only up to the counts that are asked.
+/// `kRates` rates, with the counts below `kCounts`. Any thread, no lock. Each function has its own memo, in
+/// static storage (constinit). Memory is touched only up to the greatest count that is asked.
 template <size_t kRates, size_t kCounts>
 class SizeMemo {
  public:
-  /// What `compute()` says of (count, rate), a number other than 0, from memory where it was asked before.
-  /// Two threads may both compute it: it must be the same.
+  /// The result of `compute()` for (count, rate), a number other than 0. If it was asked before, it is
+  /// remembered. Two threads may both compute it, so it must be the same.
   template <typename Compute>
   uint32_t Get(size_t count, double rate, Compute compute) {
     Values* const known = count < kCounts ? Find(rate) : nullptr;
@@ -32,7 +32,7 @@ class SizeMemo {
  private:
   using Values = std::array<std::atomic<uint32_t>, kCounts>;
 
-  // Null when all are taken by others. They are never given up, so a reader needs no lock.
+  // Null: other rates have all places. A place is never given up, so a reader needs no lock.
   Values* Find(double rate) {
     const auto bits = std::bit_cast<uint64_t>(rate);
     size_t at = (bits * 0x9e3779b97f4a7c15U >> 32) * kRates >> 32;
@@ -46,7 +46,7 @@ class SizeMemo {
     return nullptr;
   }
 
-  std::array<std::atomic<uint64_t>, kRates> rates_{};  // their bits; 0: free, as no rate has these
+  std::array<std::atomic<uint64_t>, kRates> rates_{};  // their bits; 0: free, because no rate has these bits
   std::array<Values, kRates> values_{};
 };
 

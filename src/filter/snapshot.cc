@@ -27,9 +27,9 @@ constexpr size_t kVersionAt = 4, kFormatAt = 5, kHashAt = 6, kFlagsAt = 7, kHead
                  kRateAt = 40, kPayloadBytesAt = 48, kChecksumAt = 52, kSimilarBytesAt = 56,
                  kSimilarFormatAt = 60, kSimilarCountAt = 64;
 constexpr size_t kHeaderBytes = 56;             // what this version writes
-constexpr size_t kHeaderBytesWithSimilar = 72;  // likewise, with kFlagSimilar
-constexpr size_t kCompleteSinceBytes = 8;       // behind either
-constexpr size_t kHeaderBytesMax = 4096;        // what a later minor addition may grow it to
+constexpr size_t kHeaderBytesWithSimilar = 72;  // the same with kFlagSimilar
+constexpr size_t kCompleteSinceBytes = 8;       // after either of them
+constexpr size_t kHeaderBytesMax = 4096;        // the most to which later minor additions may grow it
 constexpr uint8_t kFlagSimilar = 1;
 
 uint32_t ChecksumOf(std::string_view bytes) {
@@ -62,7 +62,7 @@ struct First {
 
 size_t CompleteSinceAt(bool has_similar) { return has_similar ? kHeaderBytesWithSimilar : kHeaderBytes; }
 
-/// `bytes` become a header's, for payloads to be appended to.
+/// Makes `bytes` an empty header, to which payloads are appended.
 void BeginEnvelope(const SnapshotMeta& meta, bool has_similar, std::string& bytes) {
   bytes.assign(CompleteSinceAt(has_similar) + (meta.complete_since ? kCompleteSinceBytes : 0), '\0');
 }
@@ -96,7 +96,7 @@ void FinishEnvelope(const SnapshotMeta& meta, const First& first, const std::opt
   PutInteger(header, kChecksumAt, ChecksumOf(bytes));
 }
 
-/// Of a snapshot whose flags say that they are there.
+/// For a snapshot whose flags say that it has these fields.
 Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_view payload) {
   if (header.size() < kHeaderBytesWithSimilar) {
     return Malformed("header_bytes " + std::to_string(header.size()) + "; with what is similar it is " +
@@ -115,7 +115,7 @@ Result<SimilarFields> ParseSimilarFields(std::string_view header, std::string_vi
                        bytes};
 }
 
-/// `answers[i]` for `domain(questions[i])`, some at a time so that no memory is made.
+/// Sets `answers[i]` for `domain(questions[i])`, some at a time so that no memory is allocated.
 template <typename Domain>
 void AskEach(const std::optional<SimilarPart>& similar, std::span<const Fingerprint> questions,
              std::span<uint8_t> answers, Domain domain) {
@@ -216,7 +216,7 @@ Result<SnapshotView> SnapshotView::Parse(std::string_view bytes) {
     return Malformed(std::to_string(bytes.size()) + " bytes; the header alone has " +
                      std::to_string(kHeaderBytes));
   }
-  // The version first: what follows it is only known for versions known.
+  // The version first: the rest is known only for known versions.
   const auto version = GetInteger<uint8_t>(bytes, kVersionAt);
   if (version != kVersion) {
     return Malformed("version " + std::to_string(version) + "; this reader knows version " +

@@ -1,5 +1,5 @@
 #pragma once
-// The envelope a rendered filter is published and served in. Byte by byte: schemas/snapshot.md.
+// The envelope in which a rendered filter is published and served. Byte by byte: schemas/snapshot.md.
 
 #include <cstdint>
 #include <optional>
@@ -24,35 +24,37 @@ struct SnapshotMeta {
   TimeMs as_of;  // partition time: the stream has been read up to here
   Day horizon;   // first UTC day that counts
   int32_t partition = 0;
-  int64_t input_offset = 0;           // every record of the partition below it is in
+  int64_t input_offset = 0;           // all records of the partition below it are in
   double false_positive_rate = 0.01;  // as asked
-  // Some of what came before it may be missing; nullopt: nothing of the window is.
+  // Events before this time may be missing; nullopt: the whole window is in.
   std::optional<TimeMs> complete_since = std::nullopt;
   friend bool operator==(const SnapshotMeta&, const SnapshotMeta&) = default;
 };
 
-/// Renders filter and envelope into `bytes`, whose memory is used again. Format, count and rate of `meta` are
-/// set from `shape`, which must be possible (CheckShape), and `items`. Pure, any thread; O(n), but that some
-/// kinds sort.
+/// Renders filter and envelope into `bytes`, whose memory is reused. Format, count and rate of `meta` are
+/// ignored: they come from `shape` and `items`. `shape` must be possible (CheckShape). Pure, any thread;
+/// O(n), and some kinds sort.
 void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
                     std::string& bytes);
-/// With `similar`, unique and in any order, as a second filter of the kind SimilarFormatFor names:
-/// NearFingerprintOf items and GroupFingerprintOf groups. nullopt: the filter knows nothing of what is
-/// similar, which isn't the same as an empty set.
+/// The same, with `similar` as a second filter of the kind that SimilarFormatFor returns. `similar`:
+/// NearFingerprintOf items and GroupFingerprintOf groups, unique, in any order. nullopt: the snapshot knows
+/// nothing about similar items, which isn't the same as an empty set.
 void RenderSnapshot(const SnapshotShape& shape, const SnapshotMeta& meta, const SnapshotItems& items,
                     std::optional<std::span<const Fingerprint>> similar, std::string& bytes);
-/// Of the format and at the rate of `meta`. Where days are needed, all items count for the horizon's.
+/// In the format and at the rate of `meta`. If the format needs days, all items count for the horizon's day.
 std::string RenderSnapshot(const SnapshotMeta& meta, std::span<const Fingerprint> fingerprints);
 
 class SnapshotView;
-/// The union of `published` with `items` and `similar`, which are as above, in the envelope of `meta`. The
-/// rate is the greater of that of `shape` and what the result has. False, and `bytes` are of no use: `shape`
-/// asks for another kind than `published` is of, or the kind takes no more items (CanGrow).
+/// Renders the union of `published` with `items` and `similar`, which are as above, in the envelope of
+/// `meta`. The rate is the greater of the rate of `shape` and that of the result. False: `shape` asks for
+/// another kind than that of `published`, or the kind takes no more items (CanGrow). Then `bytes` are of no
+/// use.
 bool RenderUnion(const SnapshotView& published, const SnapshotShape& shape, const SnapshotMeta& meta,
                  std::span<const Fingerprint> items, std::optional<std::span<const Fingerprint>> similar,
                  std::string& bytes);
 
-/// The second filter of a snapshot: what is like the items that were seen. Points into its bytes.
+/// The second filter of a snapshot: what is similar to the items that were seen. Points into the snapshot's
+/// bytes.
 struct SimilarPart {
   SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
   uint32_t fingerprint_count = 0;
@@ -63,28 +65,29 @@ struct SimilarPart {
 /// A snapshot's bytes, checked. Points into them.
 class SnapshotView {
  public:
-  /// kMalformed with what is wrong: magic, version, format, sizes, checksum.
+  /// kMalformed: magic, version, format, sizes or checksum are wrong; the message says which.
   static Result<SnapshotView> Parse(std::string_view bytes);
   const SnapshotMeta& meta() const { return meta_; }
   std::string_view payload() const { return payload_; }  // of the items alone
-  const AnyView& view() const { return view_; }          // for what a kind alone can say
+  const AnyView& view() const { return view_; }          // for functions that only one kind has
   bool MightContain(Fingerprint fingerprint) const;
   bool MightContain(std::string_view item_id) const { return MightContain(FingerprintOf(item_id)); }
   /// `answers[i]` is 1 if `fingerprints[i]` may have been seen, else 0. The spans are of one length
   /// (checked).
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const;
 
-  /// Whether it says what is similar. All answers below are "no" where it doesn't.
+  /// Whether the snapshot has a filter of what is similar. If it hasn't, all answers below are "no".
   bool has_similar() const { return similar_.has_value(); }
   const std::optional<SimilarPart>& similar() const { return similar_; }
-  /// Whether an item like this one may have been seen. `item` is its own fingerprint, FingerprintOf(id). One
-  /// that was itself seen need not be near another.
+  /// Whether an item similar to this one may have been seen. `item` is its own fingerprint,
+  /// FingerprintOf(id). An item that was itself seen need not be near another.
   bool MightBeNear(Fingerprint item) const;
   bool MightBeNear(std::string_view item_id) const { return MightBeNear(FingerprintOf(item_id)); }
-  /// Whether an item of this group that has others may have been seen; `group` is FingerprintOf(group id).
+  /// Whether an item of this group may have been seen, for a group of several items. `group` is
+  /// FingerprintOf(group id).
   bool MightHoldGroup(Fingerprint group) const;
   bool MightHoldGroup(std::string_view group_id) const { return MightHoldGroup(FingerprintOf(group_id)); }
-  /// As MightContainEach.
+  /// See MightContainEach.
   void MightBeNearEach(std::span<const Fingerprint> items, std::span<uint8_t> answers) const;
   void MightHoldGroupEach(std::span<const Fingerprint> groups, std::span<uint8_t> answers) const;
 

@@ -24,7 +24,7 @@ double LeastRate(SnapshotFormat format) {
 
 namespace {
 
-// Those worth choosing for their size: at equal size the one that answers sooner comes first.
+// The kinds worth choosing for their size. At equal size the one with faster answers comes first.
 constexpr std::array kBySize = {SnapshotFormat::kSplitBlockBloom, SnapshotFormat::kBloom,
                                 SnapshotFormat::kCuckoo,          SnapshotFormat::kBinaryFuse8,
                                 SnapshotFormat::kBinaryFuse16,    SnapshotFormat::kQuotient,

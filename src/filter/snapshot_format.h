@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of filters, as they are numbered in a snapshot and named in the configuration.
+// The kinds of filters: their numbers in a snapshot, and their names in the configuration.
 
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace seen {
 
-/// kAuto stands in no snapshot: FormatFor chooses.
+/// kAuto is in no snapshot: FormatFor chooses.
 enum class SnapshotFormat : uint8_t {
   kAuto = 0,
   kSplitBlockBloom = 1,
@@ -39,40 +39,42 @@ constexpr std::string_view SnapshotFormatName(SnapshotFormat format) {
 }
 std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view name);
 
-/// What a filter is to be rendered as.
+/// How to render a filter.
 struct SnapshotShape {
   SnapshotFormat format = SnapshotFormat::kSplitBlockBloom;
   double false_positive_rate = 0.01;  // (0, kRateMax]
-  bool power_of_two = false;          // of blocks, where the format is kSplitBlockBloom; else no matter
+  bool power_of_two = false;          // of blocks, if the format is kSplitBlockBloom; else ignored
   friend bool operator==(const SnapshotShape&, const SnapshotShape&) = default;
 };
 
-/// The least rate that can be asked of a format: that of a binary fuse filter is fixed, others go by any.
+/// The lowest rate that a format accepts. The rate of a binary fuse filter is fixed; other formats accept
+/// any.
 double LeastRate(SnapshotFormat format);
 
-/// kInvalidArgument, naming rate and remedy, unless the format can have it.
+/// kInvalidArgument: the format can't have the rate. The message names rate and remedy.
 Status CheckShape(const SnapshotShape& shape);
 
-/// What kAuto stands for: of `count` items at the rate the format of the fewest bytes, of those without days.
-/// Any thread; a look-up for counts asked before at one of the first few rates of the process.
+/// The format that kAuto means: the one that takes the fewest bytes for `count` items at the rate, of those
+/// without days. Any thread. A repeated call is a look-up, for small counts at the first few rates of the
+/// process.
 SnapshotFormat FormatFor(size_t count, double false_positive_rate);
 
-/// Whether a filter of this format says more than which items are in, and needs their days for it.
+/// Whether a filter of this format needs the days of its items, because it also knows days.
 constexpr bool NeedsDays(SnapshotFormat format) {
   return format == SnapshotFormat::kDayChain || format == SnapshotFormat::kIndexedCuckoo;
 }
 
-/// Of what kind a snapshot's filter of `count` similar fingerprints is, whose first is rendered as `shape`:
-/// the same, but split_block_bloom where that one knows days or can't be had at the rate. kAuto chooses
-/// again.
+/// The kind of a snapshot's filter of `count` similar fingerprints, if its first filter is rendered as
+/// `shape`. It is the same kind, or split_block_bloom if the first one knows days or can't have the rate.
+/// kAuto chooses again.
 SnapshotFormat SimilarFormatFor(const SnapshotShape& shape, size_t count);
 /// Whether a snapshot's second filter may be of this kind.
 constexpr bool CanBeSimilar(SnapshotFormat format) {
   return format != SnapshotFormat::kAuto && !NeedsDays(format);
 }
 
-/// A rate lies in (0, kRateMax]. Below kRateMin it means nothing: two fingerprints collide at 2.3e-10 a pair.
-/// Asked for less, kRateMin is taken.
+/// A rate is in (0, kRateMax]. A rate below kRateMin means nothing, because two fingerprints collide with
+/// probability 2.3e-10. It counts as kRateMin.
 inline constexpr double kRateMin = 1e-9;
 inline constexpr double kRateMax = 0.5;
 

@@ -11,8 +11,8 @@
 
 namespace seen {
 
-/// Ascending by `key_of(value)`, a u32 of which only the lowest `bits` are set: from the least significant
-/// digit on, linear. Memory: as much again.
+/// Sorts ascending by `key_of(value)`, a u32 of which only the lowest `bits` are set. Radix sort from the
+/// least significant digit on, linear. Needs as much memory again.
 template <typename Value, typename KeyOf>
 void SortByKey(std::vector<Value>& values, uint32_t bits, KeyOf key_of) {
   if (values.size() < 128) {

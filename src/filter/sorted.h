@@ -1,5 +1,5 @@
 #pragma once
-// Fingerprints in ascending order, for kinds whose bytes must not depend on the order they came in.
+// Fingerprints in ascending order, for kinds whose bytes must not depend on the order of the input.
 
 #include <span>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace seen {
 
-/// `fingerprints` themselves where they are in order (a pass over them), else a sorted copy in `copy`, which
-/// must outlive the answer. O(n): about 8 ns an item, 1 ns where they were in order. Any thread.
+/// Returns `fingerprints` if they are in order, else a sorted copy in `copy`, which must outlive the result.
+/// O(n): about 8 ns an item, 1 ns if they are in order. Any thread.
 std::span<const Fingerprint> Sorted(std::span<const Fingerprint> fingerprints,
                                     std::vector<Fingerprint>& copy);
 

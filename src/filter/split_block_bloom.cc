@@ -62,7 +62,7 @@ void TestPortable(const char* bytes, uint64_t blocks, std::span<const Fingerprin
 }
 
 #if SEEN_AVX2
-// Compiled for AVX2 one by one, so that the program still starts where the processor lacks it.
+// Only these functions are compiled for AVX2, so the program also starts on a processor without it.
 __attribute__((target("avx2"))) inline __m256i MasksAvx2(uint64_t hash) {
   const __m256i salts = _mm256_load_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
   const __m256i keys = _mm256_set1_epi32(static_cast<int>(static_cast<uint32_t>(hash)));
@@ -94,7 +94,7 @@ __attribute__((target("avx2"))) bool TestOneAvx2(const char* bytes, uint64_t blo
   return _mm256_testc_si256(_mm256_loadu_si256(block), MasksAvx2(hash)) != 0;
 }
 
-// Before it is set at the program's start it reads as kPortable, which is right too.
+// Until it is set at the program's start it reads as kPortable, which is right too.
 const Kernel best_kernel = __builtin_cpu_supports("avx2") ? Kernel::kAvx2 : Kernel::kPortable;
 #else
 constexpr Kernel best_kernel = Kernel::kPortable;

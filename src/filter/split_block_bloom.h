@@ -1,6 +1,6 @@
 #pragma once
-// A split-block Bloom filter over fingerprints: exactly Parquet's over an INT32 column, so that Parquet
-// readers take its blocks as they are. Source: Parquet format, BloomFilter.md; Putze, Sanders, Singler 2007.
+// A split-block Bloom filter over fingerprints. It is exactly Parquet's over an INT32 column, so Parquet
+// readers can use its blocks. Source: Parquet format, BloomFilter.md; Putze, Sanders, Singler 2007.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace seen::split_block_bloom {
 
 inline constexpr size_t kBlockBytes = 32;  // eight 32-bit words, little-endian
 
-/// The share of unseen fingerprints that a filter of `blocks` (> 0) holding `count` answers "seen" to: exact,
-/// with the load of a block Binomial(count, 1/blocks).
+/// The share of unseen fingerprints for which a filter of `blocks` (> 0) blocks and `count` items answers
+/// "seen". Exact: the load of a block is Binomial(count, 1/blocks).
 double FalsePositiveRate(size_t count, uint32_t blocks);
 
-/// The fewest blocks, at least 1, whose FalsePositiveRate is at most `rate`, which must lie in (0, kRateMax].
-/// Any thread, no lock; a look-up for counts asked before at one of the first few rates of the process, else
-/// about 5 microseconds.
+/// The fewest blocks, at least 1, whose FalsePositiveRate is at most `rate`, which must be in (0, kRateMax].
+/// Any thread, no lock. A repeated call is a look-up, for small counts at the first few rates of the process.
+/// Otherwise it takes about 5 microseconds.
 uint32_t BlocksFor(size_t count, double rate);
 
-/// How the same answers are computed.
+/// The ways to compute the same answers.
 enum class Kernel { kPortable, kAvx2 };
-/// The fastest one this processor has.
+/// The fastest one that this processor has.
 Kernel BestKernel();
 
 /// Sets the bits of `fingerprints` in `blocks`: a multiple of kBlockBytes, not empty, any alignment. O(n).
@@ -44,7 +44,7 @@ void MightContainEach(std::string_view blocks, std::span<const Fingerprint> fing
 
 namespace seen {
 
-/// A payload of kind 1. Points into it. Any thread.
+/// Points into a payload of kind 1. Any thread.
 class SplitBlockBloomView {
  public:
   /// kMalformed: not whole blocks, at least one.
@@ -52,7 +52,7 @@ class SplitBlockBloomView {
   bool MightContain(Fingerprint fingerprint) const {
     return split_block_bloom::MightContain(blocks_, fingerprint);
   }
-  /// As split_block_bloom::MightContainEach.
+  /// See split_block_bloom::MightContainEach.
   void MightContainEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) const {
     split_block_bloom::MightContainEach(blocks_, fingerprints, answers);
   }
@@ -64,10 +64,10 @@ class SplitBlockBloomView {
 
 /// Payloads of kind 1; split_block_bloom::Insert adds to one.
 struct SplitBlockBloomFilter {
-  static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes; else a little more at times
+  static constexpr bool kSizesExactly = true;  // Render takes PayloadBytes; if false, sometimes a little more
   static size_t PayloadBytes(size_t count, double rate);
-  /// Appends a payload of `fingerprints`, unique, in any order. `power_of_two`: of blocks, which is more than
-  /// PayloadBytes says.
+  /// Appends a payload of `fingerprints`, unique, in any order. `power_of_two`: rounds the number of blocks
+  /// up to a power of two, which may be more than PayloadBytes.
   static void Render(std::span<const Fingerprint> fingerprints, double rate, std::string& out,
                      bool power_of_two = false);
 };

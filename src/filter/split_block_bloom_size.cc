@@ -11,7 +11,7 @@
 namespace seen::split_block_bloom {
 namespace {
 
-// A rate of 1e-9 takes under 64 bytes an item; a payload's size must fit 32 bits.
+// A rate of 1e-9 takes under 64 bytes an item; a payload's size must fit into 32 bits.
 constexpr size_t kCountMax = size_t{1} << 26;
 
 uint32_t ComputeBlocks(size_t count, double rate) {
@@ -29,7 +29,7 @@ uint32_t ComputeBlocks(size_t count, double rate) {
   return enough;
 }
 
-// A day chain has some twenty for each rate of the configuration.
+// A day chain has about twenty rates for each rate of the configuration.
 constinit SizeMemo<64, 16'384> blocks_memo;
 
 }  // namespace
@@ -37,8 +37,8 @@ constinit SizeMemo<64, 16'384> blocks_memo;
 double FalsePositiveRate(size_t count, uint32_t blocks) {
   Check(blocks > 0, "a filter has at least one block");
   // A block of j items answers "seen" with (1 - (31/32)^j)^8. Expand it by the binomial theorem. The mean
-  // over j ~ Binomial(count, p) is then a sum of nine values of j's generating function, E[s^j] = (1 - p (1 -
-  // s))^count.
+  // over j ~ Binomial(count, p) is then a sum of nine values of j's generating function:
+  // E[s^j] = (1 - p (1 - s))^count.
   constexpr std::array<double, 9> kSignedChoose = {1, -8, 28, -56, 70, -56, 28, -8, 1};
   const double p = 1.0 / blocks;
   const auto n = static_cast<double>(count);

@@ -5,7 +5,7 @@
 
 namespace seen {
 
-/// What tells the record from any other at its offset.
+/// The record's anchor. It distinguishes the record from any other that could stand at its offset.
 inline Anchor AnchorOf(const Record& record) {
   return {record.offset, record.timestamp, RecordHash(record.key, record.value)};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Entries up to a number that is known at compile time, in memory that is taken once: nothing is cleared or
-// checked for room an entry. Not copyable.
+// A list of at most kMax entries, in memory that is allocated once. It clears nothing, and doesn't check for
+// room at each entry. Not copyable.
 
 #include <algorithm>
 #include <cstddef>

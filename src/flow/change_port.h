@@ -1,6 +1,6 @@
 #pragma once
-// What HTTP changes: events into the input topic, so that every replica and every replay agrees. Implemented
-// by app/changes.h over a producer; faked in serve's tests.
+// Changes over HTTP. They become events in the input topic, so that every replica and every replay agrees.
+// Implemented by app/changes.h over a producer; faked in serve's tests.
 
 #include <cstdint>
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace seen {
 
-inline constexpr size_t kRemovedItemsMax = 1'000;  // taken back by one event
+inline constexpr size_t kRemovedItemsMax = 1'000;  // the most items that one event takes back
 
-/// Where the event stands. It has taken effect in a daemon whose next offset of the partition is beyond it.
+/// Where the event stands in the log. It has taken effect in a daemon once the daemon's next offset of the
+/// partition is greater.
 struct ChangePlace {
   int32_t partition = 0;
   int64_t offset = 0;
@@ -22,8 +23,8 @@ struct ChangePlace {
 /// Any thread. Ids are UTF-8 of 1 to kIdBytesMax bytes.
 class ChangePort {
  public:
-  /// Runs once, maybe before the call returns, from any thread; must not block. kUnavailable: try again,
-  /// which is harmless even if the event was written.
+  /// Runs once, on any thread, maybe before the call returns. Must not block. kUnavailable: try again; this
+  /// is harmless even if the event was written.
   using Done = std::function<void(const Result<ChangePlace>& place)>;
 
   virtual ~ChangePort() = default;
@@ -31,8 +32,8 @@ class ChangePort {
   virtual void Erase(std::string_view user_id, Done done) = 0;
   /// Takes the items back in every filter: 1 to kRemovedItemsMax of them.
   virtual void Remove(std::string_view user_id, std::span<const std::string_view> items, Done done) = 0;
-  /// Makes this daemon's group the owner of the outputs. The place is in the topic of the cluster. kRefused:
-  /// it is none of the groups that could be.
+  /// Makes this daemon's group the owner of the outputs. The place is in the topic of the cluster.
+  /// kUnavailable: also where there is no such topic.
   virtual void Promote(Done done) = 0;
 };
 

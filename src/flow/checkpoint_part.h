@@ -1,8 +1,8 @@
 #pragma once
-// One part of a partition's checkpoint. A checkpoint is a list of parts: all begin, all write, in the order
-// of the list; then the store takes everything in one step, or nothing.
+// One part of a partition's checkpoint. A checkpoint is a list of parts. First all parts begin, then all
+// write, both in the order of the list. Then the store takes everything in one step, or nothing.
 //
-// Order of the list, as the store's file wants it: journal, users, last published snapshots, marks, endings,
+// The store's file needs this order of the list: journal, users, last published snapshots, marks, endings,
 // served rows.
 
 #include <vector>
@@ -22,7 +22,7 @@ struct Checkpoint {
   const std::vector<const Tail::UserSlot*> users;  // of the frozen tail, ascending by key
   CheckpointReport report;
 
-  // The users' part finds these, for the parts after it.
+  // UsersPart fills these, for the parts after it.
   std::vector<Ending> endings;  // of served items
   std::vector<UserRef> erased;  // ascending
 };
@@ -31,13 +31,13 @@ struct Checkpoint {
 class CheckpointPart {
  public:
   virtual ~CheckpointPart() = default;
-  /// Takes what it will write, and writes what comes before all users.
+  /// Collects what the part will write, and writes what must come before all users.
   virtual Status Begin(Checkpoint&, CheckpointWriter&) { return {}; }
   virtual Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) = 0;
-  /// The store has it, and survives a loss of power.
+  /// The store has everything. It survives a power loss.
   virtual void Committed(const Checkpoint&) {}
-  /// The store has nothing of it. What was taken is written by the next checkpoint. Also called where an
-  /// earlier part failed to begin.
+  /// The store has nothing of this checkpoint. The next one writes what this part collected. Also called if
+  /// an earlier part failed to begin.
   virtual void Failed() {}
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What hears of each checkpoint what it changed. Implemented by state_stream/.
+// Records what each checkpoint changed. Implemented by state_stream/.
 
 #include <memory>
 
@@ -10,14 +10,15 @@ namespace seen {
 class CheckpointRecorder {
  public:
   virtual ~CheckpointRecorder() = default;
-  /// `writer` with ears: what it is given is recorded once it has committed. Checkpoint thread.
+  /// Wraps `writer`: what is written through the wrapper is recorded once it has committed. Checkpoint
+  /// thread.
   virtual std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
                                                    const Position& position) = 0;
 
-  // Control thread, beside no checkpoint.
-  /// Another member of the group may own the partition from here on: nothing is recorded.
+  // Control thread, while no checkpoint runs.
+  /// From now on, another member of the group may own the partition: nothing is recorded.
   virtual void Pause() = 0;
-  /// It is this process's again.
+  /// This process owns the partition again.
   virtual void Resume() = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with an event or an item only in the light of its record.
+// Checks of an event or an item against its record.
 
 #include <chrono>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace seen {
 
-/// `field`: a constant.
+/// `field`: a string constant.
 inline std::optional<Rejection> TooFarAhead(std::string_view field, TimeMs time, TimeMs record_timestamp,
                                             std::chrono::milliseconds ahead_max) {
   const int64_t ahead_ms = time.value - record_timestamp.value;

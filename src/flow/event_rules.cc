@@ -19,7 +19,7 @@ ChangeKind EventRules::ChangeOf(EventKind kind) const {
 }
 
 FilterMask EventRules::FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const {
-  // However old: bytes from before the window are dropped late.
+  // An erasure counts however old it is, because bytes from before the window are dropped late.
   if (event.kind == EventKind::kErased) return filters_.all;
   FilterMask filters = covering;
   for (size_t i = 0; i < options_.filters.size(); ++i) {
@@ -37,7 +37,7 @@ bool EventRules::Concerns(const FilterPolicy& filter, const Event& event, TimeMs
     case EventKind::kServed:
       return !filter.ServedIsTooOld(event.exposed_at, record_timestamp);
     case EventKind::kRemoved: {
-      // From before all windows there is nothing left to remove.
+      // Nothing from before all windows is left to remove.
       int32_t days = filter.window_days;
       for (const KindPolicy& kind : filter.kinds) days = std::max(days, kind.window_days);
       return DayOf(event.exposed_at) >= DayOf(record_timestamp) - days;

@@ -1,5 +1,5 @@
 #pragma once
-// Which filters an event concerns, and what it does to their users' seen sets. Pure: a replay decides the
+// Which filters an event concerns, and what it does to their users' seen sets. Pure, so a replay decides the
 // same.
 
 #include "flow/partition_options.h"
@@ -16,7 +16,7 @@ class EventRules {
 
   /// What an event of the kind does to a seen set.
   ChangeKind ChangeOf(EventKind kind) const;
-  /// Those of the `covering` filters that the event changes something in.
+  /// The filters among `covering` in which the event changes something.
   FilterMask FiltersOf(const Event& event, FilterMask covering, TimeMs record_timestamp) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the configuration chooses for a filter, by name.
+// Choices that the configuration makes for a filter, by name.
 
 #include <cstdint>
 
@@ -7,10 +7,10 @@ namespace seen {
 
 enum class WindowBy : uint8_t {
   kExposedAt,
-  kItemCreatedAt,  // recall takes young items only: an old one needn't be remembered
+  kItemCreatedAt,  // recall takes only young items, so old ones may be forgotten
 };
 
-/// What becomes of a candidate that is like a seen item.
+/// What happens to a candidate that is similar to a seen item.
 enum class Similar : uint8_t {
   kOff,
   kDemote,  // it comes last

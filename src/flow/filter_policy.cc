@@ -64,7 +64,8 @@ Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_
   horizon.exposed = today - window_days - 1;
   horizon.by_creation = horizon.exposed;
   horizon.taken_back = horizon.exposed;
-  // A width longer than it counts: a reader whose clock is behind still finds it.
+  // The store keeps a served segment one width longer than it counts, so that a reader whose clock is behind
+  // still finds it.
   horizon.served_second =
       static_cast<uint32_t>(std::max<int64_t>(0, now.value / 1000 - int64_t{limits.served_width_s}));
   for (const std::vector<KindPolicy>& stored : {kinds, past_kinds}) {
@@ -75,8 +76,8 @@ Horizon FilterPolicy::ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_
     }
   }
   horizon.whole = horizon.exposed;
-  // Whoever was left with nothing by that day's windows has a tombstone; others are still to get theirs: also
-  // those whose last served items end today.
+  // Users who were left with nothing by the windows of `swept_through` have their tombstone. Others still
+  // need theirs, also those whose last served items end today.
   if (snapshot) {
     horizon.whole = swept_through == kFirstOfDays
                         ? kFirstOfDays

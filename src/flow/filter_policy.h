@@ -23,13 +23,13 @@
 
 namespace seen {
 
-/// One bit a filter, by its place in the configuration.
+/// One bit per filter, by its place in the configuration.
 using FilterMask = uint16_t;
 inline constexpr FilterMask kEveryFilter = 0xffff;
 inline constexpr size_t kFiltersMax = 16;
 
-/// How a filter's snapshots are made, and how often at most. Copies are one: what Change sets, all of them
-/// have, so that a reload reaches all who publish. Thread-safe.
+/// How a filter's snapshots are rendered, and how often at most. All copies share one state. So what Change
+/// sets applies to all of them, and a reload reaches everything that publishes. Thread-safe.
 class SnapshotPolicy {
  public:
   explicit SnapshotPolicy(SnapshotShape shape = {},
@@ -37,7 +37,7 @@ class SnapshotPolicy {
 
   SnapshotShape shape() const;
   std::chrono::milliseconds debounce() const;
-  /// Goes up with each Change, once it is in effect.
+  /// Increases with each Change, once the change is in effect.
   uint32_t version() const;
   void Change(const SnapshotShape& shape, std::chrono::milliseconds debounce);
 
@@ -51,10 +51,10 @@ class SnapshotPolicy {
   std::shared_ptr<State> state_;
 };
 
-/// A kind of the configuration's own, with a window of its own.
+/// A declared kind, with a window of its own.
 struct KindPolicy {
   std::string name;
-  uint8_t number = kDeclaredKindFirst;  // as the store has it
+  uint8_t number = kDeclaredKindFirst;  // the store's number
   int32_t window_days = 30;
 };
 
@@ -66,42 +66,42 @@ struct FilterPolicy {
   DeltaLimits limits;
   std::optional<SnapshotPolicy> snapshot = std::nullopt;  // nullopt: nothing is published
   WindowBy window_by = WindowBy::kExposedAt;
-  uint32_t exposures_min = 1;                           // an item is seen from so many exposures on
-  std::optional<int32_t> cooldown_days = std::nullopt;  // and may come back so long after its newest
+  uint32_t exposures_min = 1;                           // an item counts as seen from this many exposures on
+  std::optional<int32_t> cooldown_days = std::nullopt;  // days from an item's newest exposure to its return
   std::vector<KindPolicy> kinds = {};
-  std::vector<KindPolicy> past_kinds =
-      {};  // counted once: they count no more, and stay for their last window
+  std::vector<KindPolicy> past_kinds = {};  // they no longer count, but stay for their last window
   Similar similar = Similar::kOff;
 
-  /// What counts in an answer made at `now`: a user's last window_days * 24 hours are always inside.
+  /// What counts in an answer made at `now`. A user's last window_days * 24 hours always count.
   AnswerLimits AnswerAt(TimeMs now) const;
-  /// Of all kinds of events.
+  /// The longest window of all kinds of events.
   int32_t LongestWindowDays() const;
-  /// First day that may count in it.
+  /// First day that may count in an answer made at `now`.
   Day AnswerHorizon(TimeMs now) const { return DayOf(now) - window_days; }
 
-  /// What must be kept. Kafka's time alone may be far ahead, the wall clock alone may be wrong.
-  /// `swept_through`: those who are left with nothing on that day, or earlier, needn't be remembered.
+  /// What the store must keep. Uses the lesser of both times: Kafka's time may be far ahead, and the wall
+  /// clock may be wrong. `swept_through`: users who were left with nothing on that day, or earlier, may be
+  /// forgotten.
   Horizon ByteHorizon(TimeMs wall, TimeMs partition_time, Day swept_through) const;
 
-  /// Whether an event is beyond the filter's memory; judged by the record's own timestamp, so that a replay
-  /// decides the same. `at`: what the window goes by.
+  /// Whether an event is too old for the filter. Compares with the record's own timestamp, so that a replay
+  /// decides the same. `at`: the time that the window uses.
   bool IsTooOld(TimeMs at, TimeMs record_timestamp) const {
     return DayOf(at) < DayOf(record_timestamp) - window_days;
   }
   bool ServedIsTooOld(TimeMs at, TimeMs record_timestamp) const {
     return ServedEnd(static_cast<uint32_t>(at.value / 1000)) <= record_timestamp.value / 1000;
   }
-  /// The second from which on an item served at `second` doesn't count any more.
+  /// From this second on, an item served at `second` no longer counts.
   uint32_t ServedEnd(uint32_t second) const {
     const uint32_t width = limits.served_width_s;
     return (second / width + 1 + kServedWidths) * width;
   }
 
-  /// Whether what counts changed with the days between two answers, nothing else having happened. May err
-  /// towards true.
+  /// Whether the passing of days alone changed what counts, between an answer on day `before` and one on day
+  /// `now`. May wrongly be true.
   bool WindowsCut(std::string_view encoded_delta, Day before, Day now) const;
-  /// Changes whenever the snapshots of the same states become others.
+  /// Changes whenever the same states would give other snapshots.
   uint64_t RenderingHash() const;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Users of one partition whose snapshot somebody else has written (flow/output_guard.h). They become due.
+// Users of one partition whose snapshot another process has written (flow/output_guard.h). They become due.
 
 #include <deque>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace seen {
 
-/// Thread-safe, but for Step.
+/// Thread-safe, except Step.
 class ForeignUsers {
  public:
   static constexpr size_t kWaitingMax = 4096;
@@ -21,11 +21,12 @@ class ForeignUsers {
     std::string user_id;
   };
 
-  /// False: too many wait. None of them is taken: offer them again.
+  /// False: too many users wait, and none of `users` was added. Offer them again.
   bool Add(const std::vector<User>& users);
   /// Publisher thread: makes a page of them due.
   void Step(PublishFlow& publish, Instant now);
-  /// The id of one of the last users; empty: it isn't known. The state may not know it: the user was erased.
+  /// The id of a user, if the user is one of the last that were added; else empty. Needed for erased users,
+  /// whose id the state may not have.
   std::string IdOf(const UserRef& ref) const;
 
  private:

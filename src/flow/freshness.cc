@@ -6,10 +6,10 @@ namespace seen {
 
 void Freshness::EndConfirmed(int64_t end, Instant asked_at, int64_t next_offset) {
   const MutexLock lock(mutex_);
-  if (newest_ && asked_at < newest_->asked_at) return;  // an answer that another one has overtaken
+  if (newest_ && asked_at < newest_->asked_at) return;  // a newer answer has overtaken this one
   held_all_at_ = HeldAllAt(next_offset);
-  // A stream that never stands still has always moved past the newest end: keep an older one until the reader
-  // is there.
+  // In a stream that never stands still, the newest end is always ahead of the reader. So an older end is
+  // kept until the reader reaches it.
   if (awaited_ && next_offset >= awaited_->offset) awaited_.reset();
   if (!awaited_ && newest_ && next_offset < newest_->offset) awaited_ = newest_;
   newest_ = End{end, asked_at};

@@ -20,12 +20,12 @@ namespace seen {
 /// Thread-safe. `now` and `asked_at` come from one clock, which also runs while the machine is suspended.
 class Freshness {
  public:
-  /// The log's end is known for so long after a question was asked.
+  /// The log's end counts as known for this long after a question was asked.
   static constexpr std::chrono::seconds kEndKnownFor{1};
 
   struct Reading {
-    bool end_is_known = false;                     // so the lag is
-    std::optional<std::chrono::milliseconds> age;  // nullopt: no end has been read up to since the opening
+    bool end_is_known = false;                     // then the lag is known, too
+    std::optional<std::chrono::milliseconds> age;  // nullopt: the reader has reached no end since the opening
   };
 
   /// The brokers, asked at `asked_at`, said that the log ends at `end`. All below `next_offset` is read.
@@ -40,12 +40,12 @@ class Freshness {
   };
   std::optional<Instant> HeldAllAt(int64_t next_offset) const REQUIRES(mutex_);
 
-  // Between the two, ends were confirmed that needn't be kept: reached or not, they say less than the newest.
+  // Ends that were confirmed between these two are not kept: reached or not, they say less than the newest
+  // end.
   mutable Mutex mutex_;
-  std::optional<End> awaited_
-      GUARDED_BY(mutex_);  // the oldest end that wasn't reached when the newest was confirmed
+  std::optional<End> awaited_ GUARDED_BY(mutex_);  // oldest end not reached when the newest was confirmed
   std::optional<End> newest_ GUARDED_BY(mutex_);
-  std::optional<Instant> held_all_at_ GUARDED_BY(mutex_);  // of an end before these
+  std::optional<Instant> held_all_at_ GUARDED_BY(mutex_);  // from an end before these two
 };
 
 }  // namespace seen

@@ -1,6 +1,7 @@
 #pragma once
-// Which users of a partition take most, and how many met the daily limit: of those whose seen set was read
-// since the partition was opened, for a snapshot or for a look-up. Bounded memory; nothing per event.
+// Which users of a partition have the most items, and how many users reached the daily limit. Counts only
+// users whose seen set was read since the partition was opened, for a snapshot or for a look-up. Bounded
+// memory; events cost nothing.
 
 #include <atomic>
 #include <cstdint>
@@ -16,14 +17,14 @@
 
 namespace seen {
 
-/// Any thread. A user's newest reading counts: who shrinks or is erased goes.
+/// Any thread. A user's newest reading counts, so a user who shrinks or is erased leaves the list.
 class HeavyUsers {
  public:
   static constexpr size_t kShown = 10;
   static constexpr size_t kLimitedMax = 10'000;  // beyond, further ones aren't counted
 
-  /// A seen set as it was just read: how many fingerprints are kept, and whether some day has as many as it
-  /// may. A few instructions unless the user is, or was, one of those remembered.
+  /// Notes a seen set that was just read: how many fingerprints it keeps, and whether some day is at its
+  /// limit. Costs a few instructions, unless the user is or was one of those remembered.
   void Note(FilterIndex filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
             bool limited) {
     const bool remembered = (bits_.load(std::memory_order_relaxed) & BitOf(user)) != 0;
@@ -47,9 +48,9 @@ class HeavyUsers {
   void Remember(FilterIndex filter_index, const UserKey& user, std::string_view user_id, uint64_t items,
                 bool limited);
 
-  // Looked at without the mutex: whether a reading can matter.
-  std::atomic<uint64_t> least_{0};  // items of the last one shown; 0 while there is room
-  std::atomic<uint64_t> bits_{0};   // of those remembered
+  // Read without the mutex, to see whether a reading can matter.
+  std::atomic<uint64_t> least_{0};  // items of the last user shown; 0 while there is room
+  std::atomic<uint64_t> bits_{0};   // bits of the users remembered
 
   mutable Mutex mutex_;
   std::vector<Entry> shown_ GUARDED_BY(mutex_);  // most items first

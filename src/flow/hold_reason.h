@@ -1,5 +1,5 @@
 #pragma once
-// Why a partition's records aren't taken at the moment.
+// Why a partition takes no records at the moment.
 
 #include <array>
 #include <cstddef>

@@ -20,7 +20,7 @@ std::span<const DayOfItems> ItemsByDay::Group(std::span<const CountedEnd> ends, 
     DayOfItems day;
     size_t count = 0, at = 0;
   };
-  std::vector<Sum> sums;  // ascending: few, and items of one mostly come one after another
+  std::vector<Sum> sums;  // ascending: few days, and items of one day mostly come in a row
   size_t last = 0;
   const auto sum_of = [&](Day day) -> Sum& {
     if (last < sums.size() && sums[last].day.day == day) return sums[last];

@@ -10,15 +10,15 @@
 namespace seen {
 
 enum class DayBy : uint8_t {
-  kWindow,  // CountedEnd::day: for who drops days past the window
-  kTime,    // that of CountedEnd::second: for who is told when
+  kWindow,  // CountedEnd::day: for readers that drop days past the window
+  kTime,    // the day of CountedEnd::second: for readers that ask when an item was seen
 };
 
-/// Keeps its memory: one a thread.
+/// Keeps its memory: one per thread.
 class ItemsByDay {
  public:
-  /// Newest day first, within a day by fingerprint. `ends`: of unique fingerprints, in any order. Valid until
-  /// the next call.
+  /// Returns the newest day first, and each day's fingerprints in order. `ends`: of unique fingerprints, in
+  /// any order. The result is valid until the next call.
   std::span<const DayOfItems> Group(std::span<const CountedEnd> ends, DayBy by);
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// store.explain_mib, shared by a daemon's partitions: which days must go. Any thread.
+// store.explain_mib, which a daemon's partitions share: which days of the journal must be dropped. Any
+// thread.
 
 #include <atomic>
 #include <cstdint>
@@ -17,13 +18,13 @@ class JournalBudget {
  public:
   explicit JournalBudget(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// What the partition has now.
+  /// `days`: all that the partition has now.
   void Report(int32_t partition, std::vector<JournalDay> days);
-  /// It was closed: what it has is another's.
+  /// The partition was closed: its days belong to another daemon.
   void Forget(int32_t partition) { Report(partition, {}); }
 
-  /// Whoever has days before this one drops them: together with the newer ones they are too much. At most the
-  /// day after the newest, where that one alone is.
+  /// Each partition drops its days before this one: together with the newer days they exceed the budget. It
+  /// is at most the day after the newest day, if that day alone exceeds the budget.
   Day Floor() const { return {floor_.load(std::memory_order_relaxed)}; }
 
  private:
@@ -36,7 +37,7 @@ class JournalBudget {
 
 /// Null in PartitionOptions: no journal.
 struct JournalPolicy {
-  int32_t days = 0;  // kept: so many before today
+  int32_t days = 0;  // how many days before today are kept
   std::shared_ptr<JournalBudget> budget;
 };
 

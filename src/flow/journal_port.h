@@ -1,6 +1,7 @@
 #pragma once
-// The journal as the flow and its store know it: rows of users, by the UTC day of their events. What is in a
-// row: model/journal_row.h. A row is named by its user, time and offset, so writing it again changes nothing.
+// The journal as the flow and its store know it: rows of users, by the UTC day of their events.
+// model/journal_row.h has the contents of a row. A user, time and offset identify a row, so writing it again
+// changes nothing.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +14,7 @@
 
 namespace seen {
 
-/// Where a row stands among its user's, newest first.
+/// Where a row stands among its user's rows, newest first.
 struct JournalPlace {
   TimeMs at;
   int64_t offset = 0;  // of the event's record
@@ -24,7 +25,7 @@ struct JournalPlace {
   }
 };
 
-/// False: no more of them.
+/// Returns false to get no more rows.
 using VisitJournalRow = std::function<bool(const JournalPlace& place, std::string_view row)>;
 
 struct JournalDay {

@@ -63,7 +63,7 @@ void LastPublishedSnapshots::DropErased(const UserRef& user) {
 }
 
 Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
-  // Dropping can't be taken back: neither clock alone says that the window has passed.
+  // A drop can't be undone, so both clocks must say that the window has passed.
   const TimeMs at = std::min(wall, state_.partition_time());
   if (!ending_) {
     for (FilterIndex i; i < state_.options().filters.size() && !ending_; i = FilterIndex(i + 1)) {
@@ -89,7 +89,8 @@ Status LastPublishedSnapshots::Step(Instant now, TimeMs wall) {
   if (FilterAt(*ending_).snapshot) publish_.AddDue(due, now);
   if (!due.empty()) ending_after_ = due.back();
   if (due.size() == kPage) return {};
-  // What is kept has the users' ids. So it goes with a checkpoint that marks those who were made due.
+  // The kept snapshots have the users' ids. So they are dropped by a checkpoint that marks the users who
+  // became due.
   const MutexLock lock(mutex_);
   ended_.push_back(*ending_);
   ending_.reset();

@@ -1,16 +1,16 @@
 #pragma once
-// The last published snapshots of users whose state was begun without what these hold: state that was lost,
-// or a filter that was added. Until the filter is whole again they are merged into what is rendered, so that
+// The last published snapshots of users whose state was begun without the items in them: the state was lost,
+// or the filter was added. Until the filter is whole again, rendering merges them into the new snapshots. So
 // an incomplete snapshot never replaces a whole one (docs/decisions/0007).
 //
 //   kUnread   nothing of the partition is published. A LastPublishedReader reads the filter's snapshot topic
-//             once, and Keep puts it into the store.
-//   kKept     snapshots are rendered with what is kept. An erasure drops a user's.
-//   kInState  nothing is kept. Before that each user whose snapshot was kept is published by the state alone:
-//             some have nothing left in their window.
+//             once, and Keep puts the snapshots into the store.
+//   kKept     rendering merges the kept snapshots. An erasure drops the user's kept snapshot.
+//   kInState  nothing is kept. Before that, each user whose snapshot was kept is published from the state
+//             alone: some have nothing left in their window.
 //
-// Threads: Keep and EndReading from the reader's, Step from the publisher's, CheckpointPart from the
-// checkpoint thread, the rest any.
+// Threads: the reader's thread calls Keep and EndReading, the publisher calls Step, the checkpoint thread
+// calls the functions of CheckpointPart. Any thread calls the rest.
 
 #include <atomic>
 #include <optional>
@@ -34,19 +34,20 @@ class LastPublishedSnapshots final : public CheckpointPart {
   /// Filters, by their place, whose topic must be read before anything of the partition is published.
   std::vector<FilterIndex> ToRead(TimeMs wall) const;
   bool AwaitsReading(TimeMs wall) const { return !ToRead(wall).empty(); }
-  /// In the order of the topic. A null record is an empty snapshot. Durable when it returns.
+  /// For Keep: records in the order of the topic. A null record is an empty snapshot. They are durable when
+  /// Keep returns.
   struct Published {
     std::string_view user_id;
     std::string_view snapshot;
   };
   Status Keep(FilterIndex filter_index, std::span<const Published> records);
   void EndReading(FilterIndex filter_index);
-  /// Of the topics' records, since the start: those that no snapshot is in.
+  /// Records of the topics, since the start, that hold no readable snapshot.
   uint64_t unreadable() const { return unreadable_.load(std::memory_order_relaxed); }
 
-  /// Snapshots of the filter are rendered with what is kept.
+  /// Whether rendering merges the filter's kept snapshots.
   bool IsMerged(FilterIndex filter_index, TimeMs wall) const;
-  /// The user was erased: nothing is kept any more with the next checkpoint.
+  /// The user was erased: the next checkpoint drops the user's kept snapshot.
   void DropErased(const UserRef& user);
 
   /// Once a filter is whole again, makes a page of its users due.
@@ -68,11 +69,11 @@ class LastPublishedSnapshots final : public CheckpointPart {
   std::optional<FilterIndex> ending_;  // the filter whose users are made due
   std::optional<UserRef> ending_after_;
 
-  std::vector<UserRef> erased_under_way_;  // checkpoint thread: by the one under way
+  std::vector<UserRef> erased_under_way_;  // checkpoint thread: of the checkpoint under way
 
   mutable Mutex mutex_;
   std::vector<UserRef> erased_ GUARDED_BY(mutex_);
-  std::vector<FilterIndex> ended_ GUARDED_BY(mutex_);  // filters all of whose users were made due
+  std::vector<FilterIndex> ended_ GUARDED_BY(mutex_);  // filters whose users all became due
   std::vector<FilterIndex> ended_under_way_ GUARDED_BY(mutex_);
 };
 

@@ -1,12 +1,14 @@
 #pragma once
-// Until when this process may publish a partition: as long as no other member of its group can own it.
+// The lease: how long this process may publish a partition. It may as long as no other member of its group
+// can own the partition.
 //
 // The group's coordinator gives a partition to another member only once this one has been silent for a
 // session time-out. An offset commit that succeeds proves that this process was a member when it sent the
-// commit. So the partition is this process's until that moment plus the session time-out; a second less is
-// for the coordinator's own delays and for clocks that run at different rates. What stands in the producer's
-// queue mustn't outlive the lease either: the producer gives up on it after `delivery`, so nothing is queued
-// that late. Time is a clock that goes on while the machine is suspended (SystemClock reads CLOCK_BOOTTIME).
+// commit. So this process owns the partition until that moment plus the session time-out. The lease is a
+// second shorter, for the coordinator's own delays and for clocks that run at different rates. Snapshots in
+// the producer's queue must not outlive the lease either. The producer gives up on each after `delivery`, so
+// none is queued that late. The clock goes on while the machine is suspended (SystemClock reads
+// CLOCK_BOOTTIME).
 
 #include <algorithm>
 #include <chrono>
@@ -22,38 +24,38 @@ namespace seen {
 class PublishLease {
  public:
   virtual ~PublishLease() = default;
-  /// Whether what is queued for the partition at `now` goes out, or is given up on, before another process
+  /// Whether the producer sends a snapshot that is queued at `now`, or gives up on it, before another process
   /// can own the partition.
   virtual bool MayPublish(int32_t partition, Instant now) const = 0;
-  /// Whether it ended because this process no longer owns the partition, not because time ran out.
+  /// Whether the lease ended because this process no longer owns the partition, not because time ran out.
   virtual bool IsGivenUp(int32_t /*partition*/) const { return false; }
 };
 
-/// The times that a session time-out gives: what the lease and the snapshots' producer agree on.
+/// The times that follow from a session time-out. The lease and the snapshots' producer both use them.
 struct LeaseTimes {
   std::chrono::milliseconds lease;     // from sending a commit that succeeds
-  std::chrono::milliseconds delivery;  // a snapshot that isn't acknowledged so long is given up on
+  std::chrono::milliseconds delivery;  // the producer gives up on a snapshot that isn't acknowledged by then
 
   static constexpr LeaseTimes Of(std::chrono::milliseconds session_timeout) {
-    // Sessions of less than two seconds are for tests: half of them.
+    // Sessions of less than two seconds are for tests: the lease is half of them.
     const auto lease = std::max(session_timeout - std::chrono::seconds(1), session_timeout / 2);
     return {lease, lease / 2};
   }
 };
 
-/// The lease as offset commits renew it. Thread-safe.
+/// A lease that offset commits renew. Thread-safe.
 class CommitLease final : public PublishLease {
  public:
   explicit CommitLease(const LeaseTimes& times) : times_(times) {}
 
-  /// The group took a commit of the partition that was sent at `sent`.
+  /// The group accepted a commit of the partition that was sent at `sent`.
   void Committed(int32_t partition, Instant sent) {
     const MutexLock lock(mutex_);
     Held& held = partitions_[partition];
     if (sent > held.ended_at) held.sent_at = std::max(held.sent_at, sent);
   }
-  /// This process gave the partition up, or heard at `now` that it no longer owns it. Answers to commits that
-  /// were sent before don't bring the lease back.
+  /// This process gave the partition up, or learned at `now` that it no longer owns it. Answers to commits
+  /// that were sent before don't renew the lease.
   void Ended(int32_t partition, Instant now) {
     const MutexLock lock(mutex_);
     partitions_[partition] = {Instant::min(), now};

@@ -13,7 +13,7 @@
 
 namespace seen {
 
-/// What a record's headers say of a replay (docs/REPLAY.md). Views are valid while the batch is.
+/// What a record's headers say about a replay (docs/REPLAY.md). Views are valid as long as the batch.
 struct ReplayNote {
   enum class Kind : uint8_t {
     kRecord,  // an event of a history
@@ -21,18 +21,18 @@ struct ReplayNote {
     kEnd,     // no event: it has ended there
   };
   Kind kind = Kind::kRecord;
-  bool publishes_live = false;  // its users are published as they come, not at its end
+  bool publishes_live = false;  // its users are published at once, not when the run ends
   std::string_view run;
 };
 
-/// A consumed record. Views are valid while the batch it came in is.
+/// A consumed record. Views are valid as long as the record's batch.
 struct Record {
   int64_t offset = 0;
   TimeMs timestamp;
   std::string_view key;
   std::string_view value;
   bool value_is_null = false;
-  const void* message = nullptr;       // the log's own, for what only it knows of: headers
+  const void* message = nullptr;       // the log's own message, for the headers
   const ReplayNote* replay = nullptr;  // nullptr: a live record
 };
 
@@ -45,24 +45,24 @@ enum class Output : uint8_t {
   kCluster,     // cluster.topic
 };
 
-/// A rendered filter on its way out, or another record of the publisher's.
+/// A rendered filter to send, or another record of the publisher.
 struct OutgoingSnapshot {
   Output output = Output::kSnapshots;
-  FilterIndex filter;  // of kSnapshots
+  FilterIndex filter;  // for kSnapshots
   std::string_view user_id;
   std::string_view bytes;  // empty: a tombstone
   uint64_t ticket = 0;
   bool queued = false;  // set by the sink
-  // Of kRetired. If it doesn't exist, the sink drops what would go there, counts it and says so, and
+  // For kRetired. If the topic doesn't exist, the sink drops the record, counts it and reports it, and
   // acknowledges it.
   std::string_view retired_topic = {};
 };
 
-/// What became of a record on its way to a topic.
+/// The result of sending a record to a topic.
 enum class Delivery : uint8_t {
   kAcknowledged,
-  kTooLarge,  // the topic takes none so long now
-  kFailed,    // given up on; send it again
+  kTooLarge,  // the topic takes no record of this size now
+  kFailed,    // the producer gave up on it; send it again
   kWithheld,  // never sent; send it now
 };
 
@@ -70,15 +70,15 @@ enum class Delivery : uint8_t {
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
-  /// Queues `snapshots` in order, each under its user's id on its output's topic; bytes are copied. Not
-  /// `queued`: the queue is full, try that one again later. `ticket` comes back in an acknowledgement,
+  /// Queues `snapshots` in order, each under its user's id on its output's topic, and copies the bytes. Not
+  /// `queued`: the queue is full, try this one again later. `ticket` comes back in an acknowledgement,
   /// exactly once, if and only if it was queued.
   virtual void TrySend(std::span<OutgoingSnapshot> snapshots) = 0;
 
   using Acknowledge = std::function<void(uint64_t ticket, Delivery delivery)>;
   /// Runs the acknowledgements that have arrived; does not wait.
   virtual void PollAcknowledgements(const Acknowledge& acknowledge) = 0;
-  /// The same, but first sends what is queued without waiting for more. May wait for a millisecond.
+  /// The same, but first sends the queue without waiting for more. May wait for a millisecond.
   virtual void SendNow(const Acknowledge& acknowledge) = 0;
   /// Queued and not acknowledged yet.
   virtual uint64_t outstanding() const = 0;
@@ -90,17 +90,18 @@ struct DeadLetter {
   const Record* record = nullptr;
 };
 
-/// Sends what can't be decoded. Any thread.
+/// Sends records that can't be decoded. Any thread.
 class DeadLetterSink {
  public:
   virtual ~DeadLetterSink() = default;
   /// Queues the record's key and value (cut to what the topic takes) with headers reason, field,
   /// source-topic, source-partition, source-offset. False: the queue is full, try again. Delivery is retried
-  /// for ever.
+  /// for ever, except that a letter is dropped if the topic refuses it as too large even without key and
+  /// value.
   virtual bool TrySend(const DeadLetter& letter) = 0;
   /// The smallest source offset of `partition` that was sent and isn't acknowledged; -1: none.
   virtual int64_t OldestUnacknowledged(int32_t partition) const = 0;
-  /// Forgets what is outstanding for `partition` (it was revoked: its next owner reads those records again).
+  /// Forgets what is outstanding for `partition`. It was revoked: its next owner reads those records again.
   virtual void Forget(int32_t partition) = 0;
 };
 

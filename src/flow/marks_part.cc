@@ -6,7 +6,7 @@
 
 namespace seen {
 
-// Whose publication the worker left to a mark, and who is erased in retired topics.
+// Users whose publication the worker left to a mark, and erased users, who need marks for retired topics.
 std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) const {
   std::vector<UserRef> deferred;
   for (const size_t index : state_.filters().by_id) {
@@ -14,7 +14,7 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
       if (user->deferred >> index & 1) deferred.push_back({state_.options().filters[index].id, user->key});
     }
   }
-  // Of a retired topic only tombstones are published, each by its mark.
+  // A retired topic gets only tombstones, each by its mark.
   for (const RetiredTopic& retired : state_.options().retired_topics) {
     for (const UserRef& erased : checkpoint.erased) {
       if (erased.filter == checkpoint.erased.front().filter) deferred.push_back({retired.id, erased.user});
@@ -24,7 +24,7 @@ std::vector<UserRef> MarksPart::DeferredUsers(const Checkpoint& checkpoint) cons
 }
 
 Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
-  // Of the erased also where a mark stands: those that older versions wrote have no id.
+  // Marks of erased users are written even if one stands already: marks of older versions have no id.
   const MarkChanges marks =
       publish_.CollectMarks(DeferredUsers(checkpoint), checkpoint.erased, checkpoint.position.next_offset);
   checkpoint.report.marks_set = marks.set.size();
@@ -33,7 +33,7 @@ Status MarksPart::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   const PartitionState::Tails tails = state_.GetTails();
   auto set = marks.set.begin();
   auto clear = marks.clear.begin();
-  auto user = users.begin();  // follows `set` through each filter's
+  auto user = users.begin();  // follows `set` through the users of each filter
   while (set != marks.set.end() || clear != marks.clear.end()) {
     const bool set_is_next = clear == marks.clear.end() || (set != marks.set.end() && *set < *clear);
     if (!set_is_next) {

@@ -1,6 +1,6 @@
 #pragma once
 // The part of a checkpoint that marks the users whose snapshot isn't acknowledged, and clears the marks of
-// those whose is.
+// users whose snapshot is.
 
 #include <string>
 #include <vector>

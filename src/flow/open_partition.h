@@ -17,10 +17,10 @@ namespace seen {
 
 struct PartitionFlow;
 
-/// This bit of a ticket's upper half: it is of an unexposed item, not of a snapshot.
+/// A ticket with this bit is for an unexposed item, not for a snapshot.
 inline constexpr uint64_t kUnexposedTag = uint64_t{1} << 32;
 
-/// One open partition. Kept alive by whoever reads it; the store closes when the last reader is done.
+/// One open partition. Its readers keep it alive; the store closes when the last reader is done.
 struct OpenPartition {
   OpenPartition();
   ~OpenPartition();
@@ -31,19 +31,19 @@ struct OpenPartition {
   std::unique_ptr<PartitionStore> store;
   std::unique_ptr<PartitionFlow> flow;
 
-  Mutex checkpoint_mutex;  // the flow's checkpoint role
+  Mutex checkpoint_mutex;  // its holder has the flow's checkpoint role
   Instant checkpoint_retry_at GUARDED_BY(checkpoint_mutex){};
   std::atomic<int64_t> commit_offset{-1};  // everything below is in the store; -1: not known
 
-  // The offset up to which it must have read before it answers, being caught up: until re-keying has caught
-  // up too it isn't known.
+  // The partition answers once it has read up to this offset and is caught up. The offset isn't known until
+  // re-keying has caught up, too.
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> answers_from{0};
   bool AwaitsRekeying() const;
   bool CaughtUp() const;
 
-  // By the group, to this daemon. One that isn't assigned answers from what is known here; nothing of it is
-  // read, published or committed.
+  // Whether the group assigned the partition to this daemon. An unassigned partition answers from what is
+  // known here; it is not read, published or committed.
   std::atomic<bool> assigned{true};
   Instant unassigned_at{};  // control thread
   std::atomic<bool> disk_full{false};
@@ -68,11 +68,11 @@ class OpenPartitions {
   PartitionPointer Find(int32_t partition) const;
   /// Ascending.
   std::vector<PartitionPointer> All() const;
-  /// In place of the one with its number, if there is one. Gives it a ticket tag that no other has had.
+  /// Replaces the open partition with its number, if there is one. Sets a ticket tag that no other has had.
   void Add(PartitionPointer open);
-  /// Why it isn't open here though it is this daemon's; empty: no reason any more.
+  /// Sets why the partition isn't open here although this daemon owns it. An empty reason clears it.
   void Refuse(int32_t partition, const std::string& reason);
-  /// Why it isn't open here yet. Add, Take and an empty reason end it.
+  /// Sets why the partition isn't open here yet. Add, Take and an empty reason clear it.
   void Await(int32_t partition, const std::string& reason);
   /// Empty: nobody is opening it.
   std::string AwaitedFor(int32_t partition) const;
@@ -86,7 +86,7 @@ class OpenPartitions {
   std::map<int32_t, PartitionPointer> open_ GUARDED_BY(mutex_);
   std::map<int32_t, std::string> refusals_ GUARDED_BY(mutex_);
   std::map<int32_t, std::string> awaited_ GUARDED_BY(mutex_);
-  uint64_t opened_count_ GUARDED_BY(mutex_) = 0;  // ever
+  uint64_t opened_count_ GUARDED_BY(mutex_) = 0;  // since the start
 };
 
 }  // namespace seen

@@ -5,7 +5,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kRangesMax = 1024;  // more are taken together
+constexpr size_t kRangesMax = 1024;  // more are merged
 }  // namespace
 
 void OutputGuard::Own(int32_t partition) {
@@ -90,13 +90,13 @@ void OutputGuard::AtEnd(const OutputPlace& place, std::optional<int64_t> expecte
   if (owned == owned_.end()) return;
   Known& known = owned->second[place.filter];
   if (known.next < 0) {
-    // Others may have written meanwhile; the log doesn't get shorter by that.
+    // Others may have written meanwhile, but the log doesn't get shorter by that.
     const bool was_cut = end < known.floor;
     if (std::exchange(known.seems_cut, was_cut) && was_cut) Cut(place, known);
     if (!was_cut || known.floor < 0) WatchFrom(end, known);
     return;
   }
-  // A leader that is new may not know its end yet: it is asked once more.
+  // A new leader may not know its end yet, so it is asked once more.
   const bool is_cut = expected && end < *expected;
   if (std::exchange(known.seems_cut, is_cut) && is_cut) {
     Cut(place, known);
@@ -127,7 +127,8 @@ std::vector<OutputPlace> OutputGuard::TakeCut() {
 
 void OutputGuard::WatchFrom(int64_t offset, Known& known) { known.next = known.first = offset; }
 
-// Where there are many, a few of this process's own are among them: they are published once more.
+// If there are many ranges, merged ones include a few of this process's own records. Their users are
+// published once more.
 void OutputGuard::AddForeign(const Range& range) {
   const auto same = std::find_if(foreign_.rbegin(), foreign_.rend(),
                                  [&](const Range& other) { return other.place == range.place; });

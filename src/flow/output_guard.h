@@ -1,9 +1,9 @@
 #pragma once
-// The guard: which records of the snapshot topics this process hasn't written. A former owner that wakes up,
-// or a network that held its requests back, may put an old snapshot over a newer one, whatever its lease
-// says. A partition of a snapshot topic has one writer, and delivery reports carry offsets: an offset between
-// this process's own is somebody else's. So is what stands behind its last one for a while.
-// docs/decisions/0009.
+// The guard finds records of the snapshot topics that this process hasn't written. A former owner may wake
+// up, or a network may hold its requests back. Then an old snapshot may replace a newer one, whatever the
+// lease says. A partition of a snapshot topic has one writer, and delivery reports carry offsets. So an
+// offset between this process's own is foreign. What stands behind its last offset for a while is foreign,
+// too. docs/decisions/0009.
 
 #include <cstdint>
 #include <map>
@@ -36,44 +36,45 @@ class OutputGuard {
     OutputPlace place;
     int64_t from = 0;
     int64_t to = 0;
-    bool is_foreign = true;  // false: nobody knows whose
+    bool is_foreign = true;  // false: the writer isn't known
     friend bool operator==(const Range&, const Range&) = default;
   };
 
-  /// The process owns the partition from here on. Whoever changed since has a mark, or changes again as the
-  /// input is read on. What its topics got just before is looked at: the former owner may have gone before it
-  /// found others' records among them.
+  /// From now on the process owns the partition. Users who changed since the last checkpoint have a mark, or
+  /// change again as the input is read on. The newest records in the partition's topics are checked once: the
+  /// former owner may have stopped before it found foreign records there.
   void Own(int32_t partition);
-  /// Partitions that haven't been looked back at; forgotten here.
+  /// Takes the partitions whose newest records are still to be checked.
   std::vector<int32_t> TakeUnverified();
   void PutBackUnverified(int32_t partition);
-  /// `to`: where the topic ends. Of the range, what stood there before this process wrote or watched.
+  /// Makes the offsets [from, to) due for repair, as far as they stood there before this process wrote or
+  /// watched. `to`: where the topic ends.
   void LookBack(const OutputPlace& place, int64_t from, int64_t to);
   void Disown(int32_t partition);
   std::vector<int32_t> Owned() const;
 
-  /// In the order of their reports.
+  /// Delivery reports, in their order.
   void OnDelivered(std::span<const Delivered> delivered);
 
-  /// Where the process's next record would stand, before the brokers are asked for the ends; then what they
-  /// said. Called again and again.
+  /// Expected: where the process's next records would stand; call it before asking the brokers for the ends.
+  /// AtEnd: what a broker said then. Call both again and again.
   std::map<OutputPlace, int64_t> Expected() const;
   void AtEnd(const OutputPlace& place, std::optional<int64_t> expected, int64_t end);
 
-  /// Ranges to be published again; they are forgotten here.
+  /// Takes the ranges whose users must be republished.
   std::vector<Range> TakeForeign();
   void PutBack(const Range& range);
-  /// Whose offsets went back: the topic was made anew, or lost its end. Forgotten here.
+  /// Takes the places whose offsets went back: the topic was recreated, or lost its end.
   std::vector<OutputPlace> TakeCut();
 
  private:
   struct Known {
     int64_t next = -1;       // -1: not known yet
-    int64_t first = -1;      // what stands before it is looked back at; what doesn't, watched
-    int64_t last_own = -1;   // of this process's, as it was reported
-    int64_t suspected = -1;  // an end behind `next`: perhaps of records whose reports are on their way
+    int64_t first = -1;      // LookBack checks what stands before it; the rest is watched
+    int64_t last_own = -1;   // of this process's, as last reported
+    int64_t suspected = -1;  // an end after `next`: reports of own records may still be on their way
     bool seems_cut = false;
-    int64_t floor = -1;  // where it ended when this process owned it last; -1: it never did
+    int64_t floor = -1;  // where it ended when this process last owned it; -1: never owned
   };
   static void WatchFrom(int64_t offset, Known& known);
   void AddForeign(const Range& range) REQUIRES(mutex_);
@@ -81,7 +82,7 @@ class OutputGuard {
 
   mutable Mutex mutex_;
   std::map<int32_t, std::map<FilterIndex, Known>> owned_ GUARDED_BY(mutex_);  // by partition
-  std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places that it owned
+  std::map<OutputPlace, int64_t> floors_ GUARDED_BY(mutex_);                  // of places owned before
   std::set<int32_t> unverified_ GUARDED_BY(mutex_);
   std::vector<Range> foreign_ GUARDED_BY(mutex_);
   std::vector<OutputPlace> cut_ GUARDED_BY(mutex_);

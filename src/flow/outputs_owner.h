@@ -1,6 +1,6 @@
 #pragma once
 // Which group of daemons writes the outputs: snapshots, unexposed items, watermarks, dead letters, the state
-// topic. Others that read the same input are replicas of it: they keep the same state, and answer.
+// topic. Other groups that read the same input are its replicas: they keep the same state, and answer.
 
 #include <cstdint>
 #include <optional>
@@ -11,10 +11,10 @@ namespace seen {
 class OutputsOwner {
  public:
   virtual ~OutputsOwner() = default;
-  /// This process's group does.
+  /// Whether this process's group writes the outputs.
   virtual bool IsThisGroup() const = 0;
-  /// Up to this offset of the input partition the owner has published all changes, as its last beat said
-  /// (PublishFlow::PublishedTo); -1: not known.
+  /// The owner has published all changes below this offset of the input partition, as its last beat said
+  /// (PublishFlow::PublishedTo). -1: not known.
   virtual int64_t PublishedTo(int32_t partition) const = 0;
 };
 

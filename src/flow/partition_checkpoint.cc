@@ -7,7 +7,8 @@
 
 namespace seen {
 namespace {
-// Dead letters usually need milliseconds; beyond this the offset is held back instead of the checkpoint.
+// Dead letters usually need milliseconds. After this time the checkpoint no longer waits, and its offset is
+// held back instead.
 constexpr std::chrono::seconds kDeadLettersAwaited{5};
 }  // namespace
 
@@ -28,7 +29,7 @@ bool PartitionCheckpoint::AwaitsDeadLetters() const {
          clock_.Now() - frozen.at < kDeadLettersAwaited;
 }
 
-// The state may be ahead of the offset: what is read again changes nothing.
+// The state may be ahead of the offset, because reading a record again changes nothing.
 Position PartitionCheckpoint::PositionNow() const {
   const FrozenTail& frozen = state_.frozen();
   Position position = frozen.position;
@@ -84,7 +85,7 @@ Result<int64_t> PartitionCheckpoint::Write() {
   report.duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - begun);
   state_.NoteCheckpoint(report, wall);
   reporter_.CheckpointWritten(partition, report);
-  state_.DropFrozen(position);  // the checkpoint's own view ends here
+  state_.DropFrozen(position);  // `checkpoint` refers to the frozen tail: don't use it after this
   return position.next_offset;
 }
 

@@ -19,7 +19,7 @@ namespace seen {
 
 class PartitionCheckpoint {
  public:
-  /// What it writes, and what says how long the store must keep it. All outlive this.
+  /// The parts that write, and those that say how long the store must keep things. All outlive this.
   struct Parts {
     std::vector<CheckpointPart*> in_order;  // see flow/checkpoint_part.h
     const Republisher* republisher = nullptr;
@@ -28,10 +28,11 @@ class PartitionCheckpoint {
   PartitionCheckpoint(PartitionState& state, Parts parts, PartitionStore& store,
                       const DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);
 
-  /// While a tail is frozen: dead letters in its range are unacknowledged. Better wait a little.
+  /// Whether dead letters in the frozen tail's range are unacknowledged, so that it is better to wait a
+  /// little. Only while a tail is frozen.
   bool AwaitsDeadLetters() const;
-  /// While a tail is frozen. On an error everything stays as it was, and a further call tries again. Returns
-  /// the offset up to which the group may commit.
+  /// Only while a tail is frozen. On an error everything stays as it was, and a further call tries again.
+  /// Returns the offset up to which the group may commit.
   Result<int64_t> Write();
 
  private:

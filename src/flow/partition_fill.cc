@@ -8,7 +8,7 @@
 
 namespace seen {
 namespace {
-constexpr size_t kUsersAtOnce = 128;  // asked of the store
+constexpr size_t kUsersAtOnce = 128;  // read from the store together
 }  // namespace
 
 Status PartitionFill::WriteUsers(const FillPage& page, CheckpointWriter& writer) {

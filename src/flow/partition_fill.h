@@ -1,13 +1,13 @@
 #pragma once
-// History that was read again for one filter, put beneath what a partition's store has of it: a filter that
-// was added, or whose window was made longer, while the daemon runs.
+// Puts history that was read again for one filter beneath what a partition's store has of that filter, while
+// the daemon runs. The filter was added, or its window grew.
 //
 // A user's filled delta F is of an earlier part of the log than the stored delta S, or of the same part. So
-// the user's state becomes F composed with S on top, and no later removal or exposure loses its place in the
-// order. It is written as a merge operand, like any change: S, then (F, S) is (F, S) again
+// the user's state becomes F composed with S on top, and every removal and exposure keeps its place in the
+// order. The result is written as a merge operand, like any change: S, then (F, S) is (F, S) again
 // (tests/unit/model/delta_laws_test.cc). So a crash between two pages, and a second fill, change nothing.
 //
-// Threads: the checkpoint role of the partition (OpenPartition::checkpoint_mutex).
+// Threads: the holder of the partition's checkpoint role (OpenPartition::checkpoint_mutex).
 
 #include <memory>
 #include <string>
@@ -39,11 +39,11 @@ class PartitionFill {
   PartitionFill(PartitionState& state, PartitionStore& store, PublishFlow& publish, Republisher& republisher)
       : state_(state), store_(store), publish_(publish), republisher_(republisher) {}
 
-  /// Durable when it returns. kUnavailable: the store has no checkpoint yet. Of a store's other errors
+  /// Durable when it returns. kUnavailable: the store has no checkpoint yet. On any other error of the store,
   /// nothing is written.
   Status Write(const FillPage& page);
-  /// After the last page: the filter holds everything since `complete_since`, unless records were lost since
-  /// the reading began (Wholeness::Filled). Errors as Write.
+  /// Call it after the last page: the filter holds everything since `complete_since`, unless records were
+  /// lost since the reading began (Wholeness::Filled). Errors as Write.
   Status End(FilterIndex filter_index, TimeMs complete_since, uint64_t losses);
 
  private:

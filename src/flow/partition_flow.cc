@@ -20,8 +20,8 @@ std::unique_ptr<UnexposedFlow> UnexposedOf(const PartitionOptions& options, cons
   return std::make_unique<UnexposedFlow>(*options.unexposed, store);
 }
 
-// A version that took any timestamp may have stored a partition time of years ahead. The last record's own
-// timestamp is the best that is known instead, or the wall clock where that one is ahead as well.
+// An older version took any timestamp, so the stored partition time may be years ahead. Then the last
+// record's own timestamp replaces it, or the wall clock if that timestamp is ahead, too.
 std::optional<Position> Corrected(std::optional<Position> position, const PartitionOptions& options,
                                   Reporter& reporter, const Clock& clock) {
   const TimeMs wall = clock.WallNow();

@@ -1,6 +1,6 @@
 #pragma once
-// One input partition: records into the tail, the tail into checkpoints, users out to readers. The parts are
-// made here, in an order in which each one outlives those that know it; each part says whose thread it is.
+// One input partition: records go into the tail, the tail into checkpoints, users to readers. The order of
+// the members makes each part outlive the parts that refer to it. Each part says which thread uses it.
 
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@
 namespace seen {
 
 struct PartitionFlow {
-  /// `stored`: the store's position, corrected where its time is years ahead; nullopt for a new store, which
+  /// `stored`: the store's position; a time that is years ahead is corrected. nullopt: a new store, which
   /// starts at `start_offset`. `high_watermark`: the end of the log now. All references outlive this.
   PartitionFlow(PartitionOptions options, const std::optional<Position>& stored, int64_t start_offset,
                 int64_t high_watermark, PartitionStore& store, DeadLetterSink& dead_letters,
@@ -52,7 +52,7 @@ struct PartitionFlow {
   UserReader reader;               // any thread
 
  private:
-  struct Made {};  // with a position that is right
+  struct Made {};  // a tag: the position is corrected
   PartitionFlow(Made, const std::optional<Position>& position, PartitionOptions&& options,
                 int64_t start_offset, int64_t high_watermark, PartitionStore& store,
                 DeadLetterSink& dead_letters, Reporter& reporter, const Clock& clock);

@@ -50,7 +50,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   report.partition = options_.partition;
   ++batch_number_;
   time_limit_ = {clock_.WallNow().value + options_.future_skew_max.count()};
-  // A replay fills the log: being behind says nothing of the live events between.
+  // A replay fills the log, so a lag says nothing about the live events in between.
   defer_ = (!replays_.holds() && IsBehind(records.back())) || !neighbors_.publish.HasRoom();
   if (state_.wholeness().awaits_record()) [[unlikely]]
     NoteFirst(records);
@@ -89,7 +89,7 @@ Result<size_t> PartitionIntake::Apply(std::span<const Record> records) {
   return taken;
 }
 
-// The first record after what is missing says since when the state is whole.
+// The first record after the missing ones says since when the state is whole.
 void PartitionIntake::NoteFirst(std::span<const Record> records) {
   const auto first = std::find_if(records.begin(), records.end(), [&](const Record& record) {
     return record.offset >= state_.next_offset();
@@ -107,7 +107,7 @@ void PartitionIntake::PassOnDirty(Instant visible_at) {
   }
 }
 
-// How many of the `read` records were taken: fewer when the tail is full.
+// Returns how many of the `read` records were taken: fewer if the tail is full.
 size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read, BatchReport& report) {
   const std::span<Exposure> exposures = block_.exposures();
   if (TailIsFull()) return exposures.empty() ? read : exposures.front().record;
@@ -130,7 +130,7 @@ size_t PartitionIntake::AppendBlock(std::span<const Record> records, size_t read
   return read;
 }
 
-// What the items [first_item, end_item) of the block are like.
+// Appends what is similar to the items [first_item, end_item) of the block.
 void PartitionIntake::AppendSimilar(const Exposure& exposure, uint32_t first_item, uint32_t end_item,
                                     ChangeKind kind, FilterMask filters) {
   if (filters == 0) return;
@@ -185,7 +185,7 @@ void PartitionIntake::Append(const Exposure& exposure, const Record& record, Bat
   NoteDirty(slot, static_cast<FilterMask>(filters_.published & exposure.filters), record);
 }
 
-// Once a batch is enough: the records of a run stand together.
+// Once per batch is enough, because the records of a run stand together.
 void PartitionIntake::NoteReplay(const ReplayNote& note) {
   const bool is_record = note.kind == ReplayNote::Kind::kRecord;
   if (is_record && replay_batch_ == batch_number_ && replay_run_ == note.run) return;
@@ -205,7 +205,7 @@ void PartitionIntake::EndIdleReplays() {
 void PartitionIntake::HoldMarks() {
   if (replays_.holds() == holds_marks_) return;
   holds_marks_ = replays_.holds();
-  // What the tail has of it is marked first, so that each user is published once.
+  // First a checkpoint marks the history's users in the tail, so that each user is published once.
   history_is_due_ = !holds_marks_ && HasChanges();
   if (!history_is_due_) neighbors_.publish.HoldMarks(holds_marks_);
 }
@@ -229,7 +229,7 @@ void PartitionIntake::NoteDirty(Tail::UserSlot& slot, FilterMask filters, const 
     return;
   }
   if (slot.dirty_batch == batch_number_) {
-    // Its earlier records of this batch may have been too old for some of the filters.
+    // The user's earlier records in this batch may have been too old for some of the filters.
     dirty_[slot.dirty_index].filters = static_cast<FilterMask>(dirty_[slot.dirty_index].filters | filters);
     return;
   }
@@ -349,7 +349,7 @@ Status PartitionIntake::CheckAnchor(const Record& record) {
 }
 
 void PartitionIntake::ReachedEnd(int64_t end_offset) {
-  anchor_is_checked_ = true;  // its record is gone, or it would have come
+  anchor_is_checked_ = true;  // the anchor's record is gone, else it would have come
   // Transaction markers and compaction leave offsets without records.
   if (end_offset > state_.next_offset()) state_.SetNextOffset(end_offset);
   state_.NoteCaughtUp();
@@ -360,14 +360,14 @@ void PartitionIntake::SkipLost(int64_t low) {
   if (low <= next) return;
   const LostRange range{next, low, clock_.WallNow()};
   state_.SetNextOffset(low);
-  anchor_is_checked_ = true;  // it is gone as well
+  anchor_is_checked_ = true;  // the anchor's record is gone as well
   anchor_ = {};
   state_.Lose(range);
   state_.wholeness().Lost(state_.partition_time(), range.from == 0);
   reporter_.RangeLost(options_.partition, range);
 }
 
-// By the clock of now: it may have been wrong when the tail was begun.
+// By the wall clock as it is now: it may have been wrong when the tail was begun.
 bool PartitionIntake::TailIsOfAnEarlierDay() const {
   const TimeMs wall = clock_.WallNow();
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - tail_since_);
@@ -393,7 +393,7 @@ bool PartitionIntake::WantsCheckpoint() const {
   if (TailIsFull()) return true;
   // Without a checkpoint there is no offset to commit, and without commits nothing is published.
   if (state_.checkpoint_offset() < 0) return true;
-  if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // so is nothing of a new day
+  if (neighbors_.republisher.AwaitsCheckpoint()) return true;  // snapshots wait for a checkpoint
   if (history_is_due_) return true;
   return clock_.Now() - last_freeze_ >= options_.checkpoint_interval && HasChanges();
 }

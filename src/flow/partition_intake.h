@@ -1,5 +1,6 @@
 #pragma once
-// Records into the active tail: decoded some at a time, then appended. Thread: the partition's worker.
+// Takes records into the active tail: decodes a block of them, then appends it. Thread: the partition's
+// worker.
 
 #include <deque>
 #include <memory>
@@ -28,7 +29,7 @@ namespace seen {
 
 class PartitionIntake {
  public:
-  /// What hears of changes, or has some to write. All outlive this.
+  /// The parts that get changes, or have changes to write. All outlive this.
   struct Neighbors {
     PublishFlow& publish;
     const Republisher& republisher;
@@ -41,29 +42,30 @@ class PartitionIntake {
                   const PartitionStore& store, DeadLetterSink& dead_letters, Reporter& reporter,
                   const Clock& clock);
 
-  /// Where reading must start: at the anchor where there is one, so that the log can be told from a recreated
-  /// one, otherwise at the next offset; never below `low_watermark`. Before the first Apply.
+  /// Where reading must start: at the anchor if there is one, to find out whether the log was recreated; else
+  /// at the next offset. Never below `low_watermark`. Call it before the first Apply.
   int64_t ReadFrom(int64_t low_watermark);
-  /// Of all that was read; offset -1: none is known.
+  /// The anchor of the last record read; offset -1: none is known.
   const Anchor& last_read() const { return anchor_; }
 
-  /// Takes `records` (ascending, all of this partition) in order and returns how many it took: fewer than all
-  /// while the tail is full or the dead-letter queue is; call again with the rest once Freeze or time has
-  /// made room. Records below the next offset are skipped. kRefused: the log isn't the one that was read.
+  /// Takes `records` (ascending, all of this partition) in order and returns how many it took. It takes fewer
+  /// than all while the tail or the dead-letter queue is full. Call it again with the rest once Freeze or
+  /// time has made room. Records below the next offset are skipped. kRefused: the log isn't the one that was
+  /// read.
   Result<size_t> Apply(std::span<const Record> records);
-  /// The log's end is at `end_offset`, everything before it was delivered.
+  /// The log's end is at `end_offset`, and everything before it was delivered.
   void ReachedEnd(int64_t end_offset);
-  /// Retention deleted [next offset, low): go on from `low`; the range is kept, counted and shown.
+  /// Retention deleted [next offset, low). Reading goes on from `low`; the range is kept, counted and shown.
   void SkipLost(int64_t low);
 
-  /// Now and then, also where no record comes: ends replays that stand still.
+  /// Ends replays that stand still. Call it now and then, also while no record comes.
   void EndIdleReplays();
   /// Any thread.
   std::vector<std::string> ReplayNames() const { return replays_.Names(); }
 
-  /// There is something to write, it is time (or the tail is full), and the store can take it.
+  /// Whether there is something to write, it is time (or the tail is full), and the store can take it.
   bool CheckpointDue() const;
-  /// A checkpoint would write something, due or not.
+  /// Whether a checkpoint would write something, due or not.
   bool HasChanges() const;
   /// Why records can't be taken now; kNone: they can.
   HoldReason HeldBy() const;
@@ -103,8 +105,8 @@ class PartitionIntake {
   Reporter& reporter_;
   const Clock& clock_;
 
-  // All below: the worker's.
-  RecordBlock block_;             // under way
+  // The worker uses everything below.
+  RecordBlock block_;             // the current block
   std::vector<DirtyUser> dirty_;  // of the batch
   std::vector<Tail::UserSlot*> dirty_slots_;
   std::vector<TimeMs> exposed_;
@@ -113,22 +115,22 @@ class PartitionIntake {
   TimeMs time_limit_;  // of the batch: timestamps beyond it don't move partition time
   bool defer_ = true;  // the batch's publication is left to marks
   ReplayRuns replays_;
-  uint32_t replay_batch_ = 0;   // the last one with a record of
-  std::string replay_run_;      // this replay,
-  bool replay_defers_ = false;  // whose users wait for its end
+  uint32_t replay_batch_ = 0;   // the last batch with a record of replay_run_
+  std::string replay_run_;      // the run of the last replayed record
+  bool replay_defers_ = false;  // its users wait for its end
   bool holds_marks_ = false;
-  bool history_is_due_ = false;  // a replay has ended: what waited for it is published
+  bool history_is_due_ = false;  // a replay has ended: users that waited for it are published
   bool tail_defers_live_ = false;
   Anchor anchor_;           // last record read
   bool anchor_is_checked_;  // the log is known to be the one that was read
   std::deque<Anchor> rejected_;
   Instant last_freeze_;
   const std::shared_ptr<TailMemory> tail_memory_;
-  std::shared_ptr<Tail> tail_;  // the active one, which `state_` shows to readers
-  Instant tail_since_;          // it was begun
+  std::shared_ptr<Tail> tail_;  // the active tail, which `state_` shows to readers
+  Instant tail_since_;          // when it was begun
   bool tail_has_served_ = false;
   bool tail_has_erased_ = false;
-  std::unique_ptr<UnexposedLog> unexposed_log_;  // the active tail's, where unexposed items are published
+  std::unique_ptr<UnexposedLog> unexposed_log_;  // of the active tail, where unexposed items are published
 };
 
 }  // namespace seen

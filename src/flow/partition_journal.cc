@@ -14,12 +14,12 @@ namespace {
 
 constexpr int32_t kNoDay = std::numeric_limits<int32_t>::max();
 
-// What a row in memory begins with; the encoded row follows, or nothing.
+// The head of a row in memory. The encoded row follows, or nothing.
 struct Head {
   int64_t at;
   int64_t offset;
   uint8_t erases;  // this is no row: the user was erased
-  uint8_t late;    // of a day before its record's
+  uint8_t late;    // of a day before that of its record
 };
 constexpr size_t kHeadBytes = 18;
 
@@ -59,7 +59,7 @@ PartitionJournal::PartitionJournal(JournalPolicy policy, Options options,
       active_(rows_),
       whole_from_(std::numeric_limits<int32_t>::min()),
       oldest_day_(kNoDay) {
-  // What was read before there was a journal isn't in it.
+  // Records that were read before the journal existed aren't in it.
   if (position) {
     const TimeMs newest{position->partition_time.value + options_.future_skew_max.count()};
     whole_from_ = DayOf(newest).since_epoch + 1;
@@ -101,7 +101,7 @@ void PartitionJournal::Note(size_t number, const Event& event, FilterMask filter
       std::sort(row_.filters.begin(), row_.filters.end());
     }
     const auto kind = static_cast<uint8_t>(event.kind);
-    // As the store numbers it, whatever the configuration does.
+    // The store's number of the kind, which the configuration doesn't change.
     row_.kind = kind < kDeclaredKindFirst ? kind : options_.kinds[kind - kDeclaredKindFirst];
     row_.scene = event.scene;
     row_.request_id = event.request_id;
@@ -155,8 +155,8 @@ Status PartitionJournal::Begin(Checkpoint& checkpoint, CheckpointWriter& writer)
   return writer.KeepRowsFrom(keep_from_, next_whole_from_);
 }
 
-// Appends the rows from `newest` on that no erasure behind them in the log hides; `hidden`: erasures so far,
-// and on return those found here as well.
+// Appends the rows from `newest` on, except those that a later erasure in the log hides. `hidden`: the latest
+// day of the erasures so far, and on return of those found here as well.
 void PartitionJournal::Collect(const UserRows::Row* newest, std::optional<Day>& hidden,
                                std::vector<TailRow>& out) {
   for (const UserRows::Row* row = newest; row; row = row->older) {
@@ -170,7 +170,7 @@ void PartitionJournal::Collect(const UserRows::Row* newest, std::optional<Day>& 
   }
 }
 
-// An erasure takes later rows too if they are of an earlier day, as the delta does.
+// As in the delta, an erasure also takes rows that come after it in the log, if their day is earlier.
 void PartitionJournal::Arrange(Day erased, std::vector<TailRow>& rows) {
   std::erase_if(rows, [&](const TailRow& row) { return DayOf(row.place.at) < erased; });
   std::sort(rows.begin(), rows.end(),
@@ -180,7 +180,7 @@ void PartitionJournal::Arrange(Day erased, std::vector<TailRow>& rows) {
              rows.end());
 }
 
-// An erasure concerns every filter, so one of them knows.
+// An erasure concerns every filter, so it is enough to ask one of them.
 Result<std::optional<Day>> PartitionJournal::StoredErasure(const UserKey& user) const {
   std::string stored;
   const auto found = store_.ReadDelta({options_.filters.front(), user}, stored);
@@ -230,7 +230,7 @@ Status PartitionJournal::Read(const Question& question, const Visit& visit) cons
   std::shared_ptr<UserRows> active;
   std::shared_ptr<UserRows> frozen;
   {
-    // Before the store: what leaves them meanwhile is then seen twice, not missed.
+    // Taken before the store is read: rows that move to the store meanwhile are then seen twice, not missed.
     const MutexLock lock(mutex_);
     active = active_;
     frozen = frozen_;
@@ -268,7 +268,7 @@ Status PartitionJournal::Read(const Question& question, const Visit& visit) cons
           ++next;
         }
         if (!more) return false;
-        if (next != tail.end() && next->place == place) return true;  // comes from the tail
+        if (next != tail.end() && next->place == place) return true;  // the tail's row is shown instead
         if (hidden && DayOf(place.at) <= *hidden) return true;
         more = show(place, bytes);
         return more;

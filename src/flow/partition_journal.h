@@ -1,9 +1,9 @@
 #pragma once
-// The journal of one partition: events into rows in memory, those into checkpoints, all of them out to who
-// asks. What a row is: model/journal_row.h.
+// The journal of one partition: events become rows in memory, checkpoints store the rows, and readers get
+// both. model/journal_row.h has the contents of a row.
 //
-// Threads. Worker: BeginBlock, Note, Append, Freeze. Checkpoint thread: what CheckpointPart has. Any thread:
-// the rest.
+// Threads. Worker: BeginBlock, Note, Append, bytes, Freeze. Checkpoint thread: the functions of
+// CheckpointPart. Any thread: the rest.
 
 #include <array>
 #include <atomic>
@@ -33,7 +33,7 @@ class PartitionJournal final : public CheckpointPart {
     std::vector<FilterId> filters;  // in configuration order
     std::chrono::milliseconds future_skew_max{0};
     uint64_t tail_bytes_max = 0;
-    std::array<uint8_t, kDeclaredKindsMax> kinds{};  // of declared kinds, as PartitionOptions has them
+    std::array<uint8_t, kDeclaredKindsMax> kinds{};  // of declared kinds, as in PartitionOptions
   };
   /// `position`: the store's, nullopt if it is new. `store` outlives this.
   PartitionJournal(JournalPolicy policy, Options options, const std::optional<Position>& position,
@@ -42,36 +42,37 @@ class PartitionJournal final : public CheckpointPart {
 
   // A block of records is decoded before the first of them is appended.
   void BeginBlock();
-  /// The event in the block's place `number`, if it is to be kept: while its views are valid.
+  /// Encodes the row of the event at place `number` of the block, if the journal keeps the event. Call it
+  /// while the event's views are valid.
   void Note(size_t number, const Event& event, FilterMask filters, const Record& record, const UserKey& user);
-  /// Keeps it now. Of a place without a row: nothing.
+  /// Appends the row of that place to the rows in memory. Does nothing if the place has no row.
   void Append(size_t number, const UserKey& user);
-  /// In memory, since the last Freeze.
+  /// Bytes in memory, since the last Freeze.
   uint64_t bytes() const { return rows_->bytes(); }
   void Freeze();
 
-  /// Any thread. All that is in memory, frozen or not.
+  /// Any thread. All bytes in memory, frozen or not.
   uint64_t AllBytes() const;
-  /// Of days that must go the store still has some.
+  /// Whether the store still has days that must be dropped.
   bool MustDrop() const;
-  /// Which days are kept.
+  /// Says which days are kept.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  /// The rows that were frozen.
+  /// Writes the frozen rows.
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
 
-  /// Nothing of this day and later ones is missing.
+  /// No row of this day or a later one is missing.
   Day WholeFrom() const { return {whole_from_.load(std::memory_order_acquire)}; }
   struct Question {
     FilterId filter;
     UserKey user;
     std::optional<Day> erased;  // of the user's delta
     TimeMs since;
-    std::optional<JournalPlace> from;  // rows from there on, itself included
+    std::optional<JournalPlace> from;  // rows from there on, the one there included
   };
   /// False: no more.
   using Visit = std::function<bool(const JournalPlace& place, const JournalRow& row)>;
-  /// The rows of the filter, newest first.
+  /// Visits the user's rows of the filter, newest first.
   Status Read(const Question& question, const Visit& visit) const;
 
  private:
@@ -104,7 +105,7 @@ class PartitionJournal final : public CheckpointPart {
 
   Day keep_from_, next_whole_from_;  // checkpoint thread
   std::atomic<int32_t> whole_from_;
-  std::atomic<int32_t> oldest_day_;  // stored
+  std::atomic<int32_t> oldest_day_;  // in the store
 };
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// What a partition's flow is made with.
+// The options of a partition's flow.
 
 #include <array>
 #include <chrono>
@@ -23,32 +23,32 @@ struct PartitionOptions {
   int32_t partition_count = 1;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::vector<FilterPolicy> filters;  // in configuration order, with this store's ids
-  FilterMask covered = kEveryFilter;  // events count in these alone
-  // In the store, ascending, but not in the configuration any more: an erasure is of these, too.
+  FilterMask covered = kEveryFilter;  // events count only in these
+  // Filters in the store, ascending, that left the configuration. An erasure is written for these, too.
   std::vector<FilterId> retired_filters;
-  // Snapshots still lie in these: an erasure sends them a tombstone.
+  // Topics that still hold snapshots. An erasure sends a tombstone to each of them.
   std::vector<RetiredTopic> retired_topics;
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();  // how events are written
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
-  std::chrono::milliseconds replay_idle{60'000};  // a replay of which nothing comes for so long has ended
+  std::chrono::milliseconds replay_idle{60'000};  // a replay has ended if no record of it comes for this long
   uint64_t tail_bytes_max = 64 << 20;             // of each of the two tails, with the journal's rows
   std::optional<JournalPolicy> journal;
   std::chrono::milliseconds checkpoint_interval{10'000};
   uint32_t level0_files_max = 16;
-  // Beyond both, publication is left to marks: a second of a fast topic is many messages, and a topic of old
-  // records that is read up to its end isn't behind.
+  // Beyond both, publication is left to marks. The lag alone isn't enough: one second of a fast topic is many
+  // messages. The age alone isn't enough: a topic of old records that is read up to its end isn't behind.
   int64_t behind_lag_messages = 10'000;
   std::chrono::milliseconds behind_age{2'000};  // of the newest record at hand
   size_t publish_entries_max = 500'000;
   std::optional<UnexposedPolicy> unexposed;
-  // The store's number of each declared kind, by the configuration's (minus kDeclaredKindFirst).
+  // The store's number of each declared kind, by the configuration's number minus kDeclaredKindFirst.
   std::array<uint8_t, kDeclaredKindsMax> kinds{};
-  /// Which items are like which, for filters with `similar` on. nullptr: nobody knows. Outlives the flow.
+  /// Which items are similar, for filters with `similar` on. nullptr: not known. Outlives the flow.
   const ItemGroups* groups = nullptr;
-  /// Hears of each checkpoint. nullptr: nobody does.
+  /// Records each checkpoint. nullptr: nothing is recorded.
   std::shared_ptr<CheckpointRecorder> recorder;
-  bool publish_incomplete = false;        // snapshots are of the state alone: see flow/last_published.h
+  bool publish_incomplete = false;        // render from the state alone: see flow/last_published.h
   double sweep_users_per_second = 2'000;  // published at most by the daily sweep
 };
 
@@ -58,8 +58,8 @@ struct FilterMasks {
 
   FilterMask all = 0;
   FilterMask published = 0;
-  FilterMask by_creation = 0;      // their windows go by the item's time of creation
-  FilterMask similar = 0;          // they record what is similar to what was exposed
+  FilterMask by_creation = 0;      // their windows use the item's time of creation
+  FilterMask similar = 0;          // they record what is similar to exposed items
   std::vector<FilterIndex> by_id;  // indices into options.filters, ascending by id: the store's order
 };
 

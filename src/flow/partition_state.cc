@@ -73,7 +73,7 @@ void PartitionState::NoteCaughtUp() {
 void PartitionState::Lose(const LostRange& range) {
   {
     const MutexLock lock(notes_mutex_);
-    if (lost_ranges_.size() == kLostRangesMax) {  // the sum stays right; the oldest two become one
+    if (lost_ranges_.size() == kLostRangesMax) {  // the oldest two become one range that spans both
       lost_ranges_[1].from = lost_ranges_[0].from;
       lost_ranges_.erase(lost_ranges_.begin());
     }

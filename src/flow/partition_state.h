@@ -4,12 +4,13 @@
 // Invariants:
 // - Each change by a record below next_offset is in the active tail, in the frozen tail or in the store. The
 //   worker stores next_offset after its changes: a reader may find more than the offset says, never less.
-// - A reader takes the tails before it looks into the store. What leaves a tail for the store meanwhile is
+// - A reader takes the tails before it looks into the store. Changes that move to the store meanwhile are
 //   then seen twice, which is harmless, and never missed.
-// - At most one tail is frozen. The worker freezes it, and owns it no more. The checkpoint thread takes it
-//   away once the store has it all.
-// - checkpoint_offset <= next_offset, CheckpointTime <= partition_time: both are the store's.
-// - Nothing that isn't in the store yet was read before TailsSince.
+// - At most one tail is frozen. The worker freezes it, and then no longer owns it. The checkpoint thread
+//   removes it once the store has it all.
+// - checkpoint_offset <= next_offset and CheckpointTime <= partition_time. checkpoint_offset and
+//   CheckpointTime are those of the store.
+// - Everything that was read before TailsSince is in the store.
 // - next_offset never goes back. partition_time never goes back while the process runs.
 
 #include <atomic>
@@ -32,16 +33,16 @@
 
 namespace seen {
 
-/// A tail that takes nothing more, with what a checkpoint needs beside it.
+/// A tail that takes no more changes, with what a checkpoint needs beside it.
 struct FrozenTail {
   std::shared_ptr<Tail> tail;
   Position position;
   std::deque<Anchor> rejected;  // dead letters below position.next_offset that may be unacknowledged
   Instant at{};
-  Instant next_since{};  // the tail after it was begun
+  Instant next_since{};  // when the next tail was begun
   bool has_served = false;
   bool has_erased = false;
-  bool ends_replays = false;                // users that waited for replays are published from then on
+  bool ends_replays = false;                // once it is stored, users that waited for replays are published
   bool defers_live = false;                 // some publication was left to a mark that no replay holds
   std::unique_ptr<UnexposedLog> unexposed;  // nullptr: unexposed items aren't published
 };
@@ -74,10 +75,10 @@ class PartitionState {
     return Instant(std::chrono::nanoseconds(tails_since_ns_.load(std::memory_order_acquire)));
   }
   bool CaughtUp() const { return caught_up_.load(std::memory_order_acquire); }
-  /// Up to the log's end that was seen last.
+  /// Messages up to the last known end of the log.
   int64_t LagMessages() const;
   AsOf GetAsOf(Instant now) const;
-  /// Of an answer from this filter.
+  /// For an answer from this filter.
   AsOf GetAsOf(FilterIndex filter_index, Instant now, TimeMs wall) const;
   /// Negative: not known. The end never goes back.
   void SetWatermarks(int64_t low, int64_t high);
@@ -85,7 +86,7 @@ class PartitionState {
   void ConfirmEnd(int64_t end, Instant asked_at);
   void AcknowledgeLostRanges();
   bool LostRangesChanged() const { return lost_ranges_changed_.load(std::memory_order_acquire); }
-  /// What this knows of it.
+  /// Fills in what this class knows.
   void FillStatus(PartitionStatus& status, TimeMs wall) const;
 
   // Worker.
@@ -98,18 +99,18 @@ class PartitionState {
   void NoteCaughtUp();
   /// Retention deleted the range before it was read.
   void Lose(const LostRange& range);
-  /// As the checkpoint of the tail that is about to be frozen must write them.
+  /// The ranges that the checkpoint of the tail that is about to be frozen must write.
   std::vector<LostRange> TakeLostRanges();
   void NoteMisrouted(const MisroutedExample& example);
-  /// The first tail, before any reader comes.
+  /// Sets the first tail, before any reader comes.
   void ShowFirst(std::shared_ptr<Tail> tail);
-  /// While nothing is frozen (checked). `fresh` is the active tail from here on.
+  /// Only while nothing is frozen (checked). `fresh` becomes the active tail.
   void Freeze(std::unique_ptr<FrozenTail> frozen, std::shared_ptr<Tail> fresh);
 
   // Checkpoint thread, while a tail is frozen.
   FrozenTail& frozen() { return *frozen_; }
   const FrozenTail& frozen() const { return *frozen_; }
-  /// The store has all of the frozen tail, and `position` beside it.
+  /// The store has all of the frozen tail, and `position`.
   void DropFrozen(const Position& position);
   void NoteCheckpoint(const CheckpointReport& report, TimeMs wall_now);
   void NoteCheckpointProblem(std::string problem);
@@ -131,7 +132,7 @@ class PartitionState {
   Freshness freshness_;
   std::atomic<bool> lost_ranges_changed_{false};
 
-  // Handed from the worker to the checkpoint thread by has_frozen_ = true, and back by false.
+  // has_frozen_ = true hands it from the worker to the checkpoint thread, and false hands it back.
   std::unique_ptr<FrozenTail> frozen_;
   std::atomic<bool> has_frozen_{false};
 

@@ -1,5 +1,5 @@
 #pragma once
-// A set of users that lie side by side in memory. Not thread-safe.
+// A set of users, contiguous in memory. Not thread-safe.
 
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// What users are told apart by in a TagIndex: keys are hashes.
+/// The tag of a user in a TagIndex. User keys are hashes, so their bits make a good tag.
 inline uint32_t TagOf(const UserRef& ref) {
   return static_cast<uint32_t>(ref.user.low) ^ static_cast<uint32_t>(ref.filter.number() * 0x9e3779b1u);
 }

@@ -14,19 +14,19 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAcknowledgementPoll{1};
 constexpr milliseconds kCheckpointPoll{10};
 constexpr milliseconds kIdle{50};
-// Where nothing is due, and what may come wakes the publisher or is a matter of seconds.
+// The wait while nothing is due: whatever comes next wakes the publisher, or may wait for seconds.
 constexpr milliseconds kQuiet{250};
 constexpr milliseconds kBackOffFirst{200};
 constexpr milliseconds kBackOffMax{10'000};
-// The sink waits for more only where many snapshots are on their way: beyond so many a second.
+// The sink waits for more snapshots only if more than kFewASecond are sent in a second.
 constexpr milliseconds kSendEvery{4};
 constexpr uint64_t kFewASecond = 100'000;
-constexpr milliseconds kPass{8};     // is long enough
-constexpr size_t kUsersAPiece = 16;  // rendered by one thread at once: their cache misses overlap
+constexpr milliseconds kPass{8};     // a pass that takes this long is long
+constexpr size_t kUsersAPiece = 16;  // rendered together by one thread, so that their cache misses overlap
 constexpr size_t kFewUsers = 8;
 
-/// The process may have stood still while it rendered: the lease counts when a snapshot is queued. What comes
-/// too late stays due.
+/// Asks for the lease when a snapshot is queued, because the process may have stood still while it rendered.
+/// Snapshots that come too late stay due.
 class LeasedSink final : public SnapshotSink {
  public:
   LeasedSink(SnapshotSink& sink, std::function<bool()> holds_lease)
@@ -48,7 +48,7 @@ class LeasedSink final : public SnapshotSink {
 };
 }  // namespace
 
-/// Of one partition. A replica sends nothing.
+/// The sink of a replica, for one partition: it sends nothing.
 class Publisher::WithholdingSink final : public SnapshotSink {
  public:
   WithholdingSink(const PartitionState& state, std::deque<Withheld>& withheld)
@@ -88,7 +88,7 @@ milliseconds Publisher::Step() {
     if (MayPublish(*open)) StepPartition(*open, LaneOf(*open), pass);
   }
   if (watermarks_) {
-    // Of a partition that another process may own by now, a beat would be as wrong as a snapshot.
+    // For a partition that another process may own by now, a beat would be as wrong as a snapshot.
     std::vector<PartitionPointer> held;
     std::copy_if(opened.begin(), opened.end(), std::back_inserter(held),
                  [&](const PartitionPointer& open) { return HoldsLease(*open); });
@@ -103,7 +103,7 @@ milliseconds Publisher::Step() {
     reported_ = now;
   }
   if (pass.more) return milliseconds(0);
-  // Nobody waits to hear of a beat's.
+  // Nobody waits for the acknowledgement of a beat.
   const size_t beats = watermarks_ ? watermarks_->outstanding() : 0;
   if (sink_.outstanding() > beats) return kAcknowledgementPoll;
   const milliseconds wait = IsQuiet(opened, pass) ? kQuiet : kIdle;
@@ -137,14 +137,14 @@ void Publisher::ForgetClosed(const std::vector<PartitionPointer>& opened) {
 }
 
 bool Publisher::HoldsLease(const OpenPartition& open) const {
-  if (!open.assigned.load(std::memory_order_acquire)) return false;  // it only answers
+  if (!open.assigned.load(std::memory_order_acquire)) return false;  // the partition only answers
   return options_.lease == nullptr || options_.lease->MayPublish(open.partition, clock_.Now());
 }
 
 void Publisher::NoteLease(const OpenPartition& open) {
   const bool holds = HoldsLease(open);
   const bool ended = std::exchange(LaneOf(open).held_lease, holds) && !holds;
-  // A rebalance ends leases before it is known here that the partition has gone.
+  // A rebalance ends leases before this process knows that the partition has gone.
   if (ended && open.assigned.load(std::memory_order_acquire) && !options_.lease->IsGivenUp(open.partition))
     reporter_.LeaseLapsed(open.partition);
 }
@@ -176,7 +176,7 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   }
   Instant retry_at{};
   Try(PublishStep::kRender, open, lane, [&]() -> Status {
-    // The same for all of a step: the clock may step at any time.
+    // One time for the whole step, because the clock may jump at any time.
     const TimeMs wall = clock_.WallNow();
     const auto may_render = flow.republisher.MayRender(wall, clock_.Now());
     if (!may_render) return Fail(may_render.error());
@@ -196,7 +196,8 @@ void Publisher::StepPartition(OpenPartition& open, Lane& lane, Pass& pass) {
   pass.next = std::min(pass.next, std::max(publish.NextDue(), retry_at));
 }
 
-// However long leading edges keep a pass, what may wait goes on. What is rendered for a full sink is lost.
+// Users who may wait get a share even if leading edges make a pass long. If the sink is full, the limits are
+// small: snapshots that it doesn't take are rendered in vain.
 PublishFlow::Limits Publisher::LimitsOf(const Pass& pass) const {
   if (sink_full_ || pass.sink_full) return {kFewUsers, kFewUsers};
   const bool is_long = clock_.Now() - pass.begun >= kPass;
@@ -206,7 +207,7 @@ PublishFlow::Limits Publisher::LimitsOf(const Pass& pass) const {
 
 Status Publisher::Render(const PartitionFlow& flow, TimeMs wall, std::span<PublishFlow::Rendering> group) {
   if (is_replica_) {
-    // Nobody reads them: a name says that there is something to publish.
+    // Nobody reads these snapshots. The id only says that there is something to publish.
     for (PublishFlow::Rendering& one : group) {
       one.user_id = "withheld";
       one.bytes.clear();
@@ -275,7 +276,7 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
     if (watermarks_ && ticket == WatermarkBeat::kTicket) return watermarks_->Acknowledged();
     const uint64_t tag = ticket >> 32 << 32;
     const auto lane = lanes_.find(tag & ~kUnexposedTag);
-    // Of a partition that was closed meanwhile: its marks tell the next owner.
+    // The partition was closed meanwhile. Its marks are left for the next owner.
     if (lane == lanes_.end()) return;
     const PublishFlow::Acknowledgement one{static_cast<uint32_t>(ticket), delivery};
     ((tag & kUnexposedTag) != 0 ? lane->second.unexposed : lane->second.snapshots).push_back(one);
@@ -299,7 +300,7 @@ void Publisher::Acknowledge(const std::vector<PartitionPointer>& opened, const P
   }
 }
 
-// What the owner hasn't published when this group becomes the owner is published here.
+// If this group becomes the owner, it publishes what the former owner hasn't published.
 void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
   if (lane.withheld.empty()) return;
   const int64_t published_to = options_.owner->PublishedTo(open.partition);
@@ -315,7 +316,7 @@ void Publisher::SettleWithheld(const OpenPartition& open, Lane& lane) const {
   }
 }
 
-// Few requests of many snapshots cost least; where there are few snapshots anyway, they need not wait.
+// Few requests of many snapshots cost least. But if there are few snapshots anyway, they need not wait.
 bool Publisher::ShouldSendNow(const Pass& pass) {
   const Instant now = clock_.Now();
   sent_lately_ += pass.sent;

@@ -3,14 +3,14 @@
 // partition, in this order: scan marks, make due what time alone changes, publish unexposed items, render and
 // send snapshots. Then, for all of them: watermarks, acknowledgements, figures for the reporter.
 //
-// A pass is short: a leading edge waits for one at most, and then goes before all that may wait. Each pass
-// begins with another partition, so that none is always late.
+// A pass is short: a leading edge waits for one pass at most, and then goes before everything that may wait.
+// Each pass begins with another partition, so that none is always late.
 //
 // An error is reported, and it delays only the kind of work that failed, in that partition. Bytes that can't
 // be read stop the partition.
 //
-// Threads: Step from one, the publisher's. Outstanding from any. Snapshots are rendered by that thread and by
-// the pool's.
+// Threads: Step is called by one thread, the publisher's. Outstanding: any thread. The publisher's thread and
+// the pool's threads render snapshots.
 
 #include <array>
 #include <chrono>
@@ -36,13 +36,14 @@ class Publisher {
  public:
   struct Options {
     std::optional<BeatSender> watermarks;  // who writes them; nullopt: none are written
-    // Says when a partition may be published; outlives the publisher. nullptr: always, nobody else does.
+    // Says when a partition may be published; outlives the publisher. nullptr: always, because nobody else
+    // publishes it.
     const PublishLease* lease = nullptr;
-    const OutputsOwner* owner = nullptr;      // outlives the publisher. nullptr: this group is
+    const OutputsOwner* owner = nullptr;      // outlives the publisher. nullptr: this group is the owner
     WorkPool* pool = nullptr;                 // renders beside the caller; outlives the publisher
-    std::chrono::microseconds pool_from{20};  // once a user takes so long: to wake threads costs some, too
-    // Of one partition in one step, so that none keeps the others waiting: of leading edges. A quarter of
-    // that of what may wait, and less once the pass has taken long.
+    std::chrono::microseconds pool_from{20};  // used once a user takes this long: waking threads costs
+    // The most leading edges of one partition in one step, so that no partition keeps the others waiting.
+    // Users who may wait get a quarter of that, and less once the pass has taken long.
     size_t snapshots_a_step = 256;
     size_t marks_a_step = 512;
   };
@@ -50,8 +51,8 @@ class Publisher {
   Publisher(const OpenPartitions& partitions, SnapshotSink& sink, Reporter& reporter, const Clock& clock,
             const Options& options);
 
-  /// One pass. Returns how long it has nothing more to do, unless records come meanwhile; 0: call again at
-  /// once. Errors go to the reporter.
+  /// Does one pass. Returns how long there is nothing more to do, unless records come meanwhile; 0: call
+  /// again at once. Errors go to the reporter.
   std::chrono::milliseconds Step();
 
   /// Users whose snapshot isn't acknowledged, in all partitions (an upper bound).
@@ -59,16 +60,17 @@ class Publisher {
 
  private:
   struct BackOff {
-    Instant until{};  // not tried before
+    Instant until{};  // no retry before this
     std::chrono::milliseconds delay{0};
   };
-  // What a replica would have sent. It counts as published once the owner has published all that it holds.
+  // A record that a replica would have sent. It counts as published once the owner has published all changes
+  // that it holds.
   struct Withheld {
-    int64_t holds = 0;  // changes below this offset
+    int64_t holds = 0;  // it holds the changes below this offset
     uint64_t ticket = 0;
   };
   class WithholdingSink;
-  // What the publisher keeps of an open partition.
+  // What the publisher keeps for an open partition.
   struct Lane {
     std::array<BackOff, kPublishSteps> back_offs;
     std::vector<PublishFlow::Acknowledgement> snapshots;
@@ -76,13 +78,13 @@ class Publisher {
     bool held_lease = false;        // in the last step
     std::deque<Withheld> withheld;  // by a replica
   };
-  // What one pass came to.
+  // The results of one pass.
   struct Pass {
     Instant begun;
     uint64_t sent = 0;
-    bool more = false;  // is due in some partition
+    bool more = false;  // more is due in some partition
     bool sink_full = false;
-    Instant next = Instant::max();  // something is due
+    Instant next = Instant::max();  // when something is due
   };
 
   Lane& LaneOf(const OpenPartition& open);
@@ -112,11 +114,11 @@ class Publisher {
 
   std::map<uint64_t, Lane> lanes_;  // by the partition's ticket tag
   Instant reported_{};
-  uint64_t sent_lately_ = 0;               // since
-  Instant sent_now_at_{};                  // the sink was last told not to wait
+  uint64_t sent_lately_ = 0;               // snapshots since sent_now_at_
+  Instant sent_now_at_{};                  // when it was last decided whether the sink must send at once
   bool is_replica_ = false;                // in this step
   bool sink_full_ = false;                 // in the last step
-  std::chrono::nanoseconds user_took_{0};  // on average, in the last group; of one thread
+  std::chrono::nanoseconds user_took_{0};  // per user on one thread, averaged over the last group
   size_t steps_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kRecordsAhead = 4;
 constexpr size_t kCacheLine = 64;
 
-// Another core has just written it. The hardware follows once a few lines have been read.
+// Another core has just written the value. The hardware prefetches the rest once a few lines have been read.
 void PrefetchValue(std::string_view value) {
   for (size_t at = 0; at < std::min(value.size(), 4 * kCacheLine); at += kCacheLine) {
     PrefetchLine(value.data() + at);
@@ -72,7 +72,7 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
   }
   if (auto rejection = TooFarAhead(event, record.timestamp, options_.future_skew_max)) [[unlikely]] {
     if (!IsOwnEvent(record.value)) return rejection;
-    // The daemon has promised it, by a clock that was wrong: it takes effect as of its record.
+    // The daemon has confirmed this event, but its clock was wrong. So the event gets the time of its record.
     event.exposed_at = record.timestamp;
   }
   const auto covering = static_cast<FilterMask>(filters_.all & event.filters);
@@ -81,7 +81,7 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
     return std::nullopt;
   }
   const FilterMask filters = rules_.FiltersOf(event, covering, record.timestamp);
-  // The event's views last only until the next one is decoded.
+  // The event's views last only until the next event is decoded.
   char* const user_id = ids_.get() + id_bytes_;
   std::memcpy(user_id, event.user_id.data(), event.user_id.size());
   id_bytes_ += event.user_id.size();
@@ -103,13 +103,13 @@ std::optional<Rejection> RecordBlock::ReadRecord(const Record& record, uint32_t 
   return std::nullopt;
 }
 
-// Of the event just decoded, which is the last of the block.
+// Reads the details of the event just decoded, which is the last of the block.
 void RecordBlock::ReadDetails(const Event& event) {
   const ItemDetails none;
   for (size_t i = 0; i < event.items.size(); ++i) {
     const ItemDetails& details = event.details.empty() ? none : event.details[i];
     if (filters_.by_creation != 0) {
-      // Without a time of creation, or with one from the future, it goes by the exposure's.
+      // An item without a time of creation, or with one after the exposure, gets the time of the exposure.
       const TimeMs created =
           details.created_at ? std::min(*details.created_at, event.exposed_at) : event.exposed_at;
       created_.resize(items_.size() - event.items.size() + i, DayOf(event.exposed_at));

@@ -51,7 +51,8 @@ void RenderedDay::BackTo(Day today) {
   written_ = std::min(written_, today);
 }
 
-// Until the store has it, snapshots keep to the lesser of both days. So a day only goes down by BackTo.
+// Until the store has the written day, snapshots keep to the lesser of both days. So only BackTo lowers the
+// day.
 Day RenderedDay::Begin(TimeMs wall) {
   const MutexLock lock(mutex_);
   awaits_checkpoint_.store(false, std::memory_order_release);

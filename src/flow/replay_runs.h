@@ -1,7 +1,7 @@
 #pragma once
-// Which replays are under way in a partition: runs of a tool that brings history into the input topic beside
-// the live events. A run begins with its first record, and ends with its end mark, or once nothing of it has
-// come for a while. Thread: the partition's worker; Names: any.
+// Which replays are under way in a partition. A replay is a run of a tool that brings history into the input
+// topic beside the live events. A run begins with its first record. It ends with its end mark, or when no
+// record of it has come for a while. Threads: the partition's worker; any thread for Names.
 
 #include <chrono>
 #include <string>
@@ -15,15 +15,15 @@ namespace seen {
 
 class ReplayRuns {
  public:
-  /// More at once are followed as if they published live.
+  /// Further runs at the same time are treated as if they published live.
   static constexpr size_t kRunsMax = 16;
 
   explicit ReplayRuns(std::chrono::milliseconds idle) : idle_(idle) {}
 
   void Note(const ReplayNote& note, Instant now);
-  /// Ends the runs of which nothing has come for so long.
+  /// Ends the runs without a record for the idle time.
   void EndIdle(Instant now);
-  /// Some run that publishes at its end is under way.
+  /// Whether a run that publishes at its end is under way.
   bool holds() const { return holds_; }
   /// Whether users that only this record touches wait for the run's end.
   bool Defers(const ReplayNote& note) const;

@@ -13,7 +13,7 @@ void ReplicaLetters::Keep(const DeadLetter& letter) {
   Letters& letters = kept_[letter.partition];
   const int64_t published_to = owner_.PublishedTo(letter.partition);
   while (!letters.empty() && letters.front().record.offset < published_to) DropFirst(letters);
-  // What is read again is here already.
+  // If a record is read again, its letter is kept already.
   if (!letters.empty() && letters.back().record.offset >= letter.record->offset) return;
   Kept kept{letter.rejection, *letter.record, std::string(letter.record->key),
             std::string(letter.record->value)};

@@ -1,6 +1,6 @@
 #pragma once
-// Dead letters, of owners and replicas: the owner sends them. A replica keeps its last ones until the owner's
-// beats say that the owner has come past them, so that a promotion leaves none out.
+// Dead letters of owners and replicas. The owner sends them. A replica keeps its last letters until the
+// owner's beats say that the owner has come past them, so that a promotion leaves none out.
 
 #include <cstdint>
 #include <deque>
@@ -16,20 +16,20 @@ namespace seen {
 /// Any thread.
 class ReplicaLetters final : public DeadLetterSink {
  public:
-  static constexpr size_t kBytesMax = 4 << 20;  // kept in all; beyond, the oldest of its partition goes
+  static constexpr size_t kBytesMax = 4 << 20;  // kept in all; beyond, the oldest of its partition is dropped
 
   /// Both outlive this.
   ReplicaLetters(DeadLetterSink& sink, const OutputsOwner& owner) : sink_(sink), owner_(owner) {}
 
   bool TrySend(const DeadLetter& letter) override;
-  /// Where this group has become the owner, what was kept is sent first.
+  /// If this group has become the owner, the kept letters are sent first.
   int64_t OldestUnacknowledged(int32_t partition) const override;
   void Forget(int32_t partition) override;
 
  private:
   struct Kept {
     Rejection rejection;
-    Record record;  // its key and value are of the strings
+    Record record;  // its key and value are views of the strings
     std::string key;
     std::string value;
     size_t bytes() const { return sizeof(Kept) + key.size() + value.size(); }

@@ -1,6 +1,6 @@
 #pragma once
-// One function per thing that happens, which both counts and logs it. Whatever is dropped is counted.
-// Implemented by serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
+// One function per occurrence, which both counts it and logs it. Every drop is counted. Implemented by
+// serve/metrics.h (prometheus-cpp). Thread-safe; called per batch, not per event.
 
 #include <array>
 #include <chrono>
@@ -17,18 +17,18 @@
 
 namespace seen {
 
-/// What one batch of records of one partition amounted to.
+/// The figures of one batch of records of one partition.
 struct BatchReport {
   int32_t partition = 0;
   uint64_t records = 0;
   uint64_t bytes = 0;             // of keys and values
-  uint64_t events = 0;            // decoded exposures, a batch event counting each item
+  uint64_t events = 0;            // decoded exposures; each item of a batch event counts
   uint64_t removed = 0;           // items taken back
   uint64_t erased = 0;            // users
   uint64_t served = 0;            // items
   uint64_t declared = 0;          // items of kinds that the configuration declares
-  uint64_t looked_up = 0;         // items, for what they are like
-  uint64_t joined = 0;            // of these, those that are like something
+  uint64_t looked_up = 0;         // items for which similar items were looked up
+  uint64_t joined = 0;            // of these, those that something is similar to
   uint64_t replayed = 0;          // events of a history; they have no latency
   uint64_t too_old = 0;           // items beyond every window: dropped
   uint64_t misrouted = 0;         // events in another partition than their user's
@@ -49,7 +49,7 @@ constexpr std::string_view PublishStepName(PublishStep step) {
   return kNames[static_cast<size_t>(step)];
 }
 
-/// What one batch of records of one source partition amounted to on its way to the keyed topic.
+/// The figures of one batch of records of one source partition on its way to the keyed topic.
 struct RekeyReport {
   int32_t partition = 0;
   uint64_t records = 0;
@@ -59,7 +59,7 @@ struct RekeyReport {
   std::array<uint64_t, kSkipReasons> skipped{};
 };
 
-/// What becomes of records that can't be decoded.
+/// Reports records that can't be decoded.
 class RejectReporter {
  public:
   virtual ~RejectReporter() = default;
@@ -69,11 +69,11 @@ class RejectReporter {
   virtual void DeadLetterDropped() {}
 };
 
-/// Of a source topic on its way to the keyed one.
+/// Reports the re-keying of a source topic.
 class RekeyReporter : public RejectReporter {
  public:
   virtual void BatchRekeyed(const RekeyReport&) {}
-  /// Something wasn't delivered: the source partition is read again from `offset`.
+  /// A record wasn't delivered: the source partition is read again from `offset`.
   virtual void RekeyingRewound(int32_t /*partition*/, int64_t /*offset*/) {}
   /// Retention deleted records of a source partition before they were re-keyed.
   virtual void RekeyingLost(int32_t /*partition*/, const LostRange&) {}
@@ -83,23 +83,24 @@ class Reporter : public RekeyReporter {
  public:
   virtual void BatchApplied(const BatchReport& report) = 0;
   virtual void EventMisrouted(int32_t partition, int32_t expected_partition, int64_t offset) = 0;
-  /// The stored partition time was further ahead of the wall clock than any timestamp may be: it goes on from
-  /// `now`.
+  /// The stored partition time was further ahead of the wall clock than any timestamp may be. It continues
+  /// from `now`.
   virtual void PartitionTimeCorrected(int32_t /*partition*/, TimeMs /*stored*/, TimeMs /*now*/) {}
   virtual void RangeLost(int32_t partition, const LostRange& range) = 0;
   virtual void CheckpointWritten(int32_t partition, const CheckpointReport& report) = 0;
   virtual void CheckpointFailed(int32_t partition, const Error& error) = 0;
-  /// Consumption of `partition` stopped or went on.
+  /// Consumption of `partition` stopped, or continues.
   virtual void FlowHeld(int32_t partition, HoldReason reason) = 0;
   virtual void FlowResumed(int32_t partition, HoldReason reason, std::chrono::milliseconds held) = 0;
-  /// Of an incomplete filter: unions with the last published snapshot, and those for which that one stays.
+  /// For an incomplete filter. `merged`: unions with the last published snapshot. `withheld`: times that the
+  /// published snapshot stayed.
   virtual void SnapshotsMerged(FilterIndex /*filter*/, uint64_t /*merged*/, uint64_t /*withheld*/) {}
-  /// Summed over one step of the publisher.
+  /// Summed since the publisher's last report.
   virtual void SnapshotsSent(FilterIndex filter, uint64_t snapshots, uint64_t bytes) = 0;
   virtual void SnapshotsAcknowledged(FilterIndex filter, const LatencyCounts& visible_to_published,
                                      const LatencyCounts& record_to_published) = 0;
   virtual void SnapshotsFailed(FilterIndex filter, uint64_t snapshots) = 0;
-  /// Some of those that were sent were asked about items of chance. Summed likewise.
+  /// Some of the sent snapshots were probed with random fingerprints. Summed likewise.
   virtual void SnapshotsProbed(FilterIndex /*filter*/, const ProbeCounts&) {}
   /// Tombstones of erased users to topics that no filter has any more. Summed likewise.
   virtual void RetiredTombstones(uint64_t /*sent*/, uint64_t /*failed*/) {}
@@ -111,16 +112,17 @@ class Reporter : public RekeyReporter {
   /// The partition's lease ended while the partition is assigned to this process: nothing is published until
   /// an offset commit succeeds.
   virtual void LeaseLapsed(int32_t /*partition*/) {}
-  /// Somebody else has written so many snapshots into the partition of the filter's topic: their users' are
-  /// published again.
+  /// Another process has written `snapshots` snapshots into the partition of the filter's topic. Their users
+  /// are republished.
   virtual void ForeignSnapshots(int32_t /*partition*/, std::string_view /*filter*/, uint64_t /*snapshots*/) {}
-  /// The partition of the filter's topic was made anew, or lost its end: all users are published again.
+  /// The partition of the filter's topic was recreated, or lost its end: all users are republished.
   virtual void OutputCut(int32_t /*partition*/, std::string_view /*filter*/) {}
-  /// A topic takes no snapshot so long: it was refused, or not tried. The producer logs it.
+  /// A snapshot is too large for its topic: it was refused, or not tried. The producer logs it.
   virtual void SnapshotTooLarge(std::string_view /*topic*/) {}
   /// The store, or a part of it, can't be opened because its disk is full. It is tried again.
   virtual void NoSpaceAtOpening() {}
-  /// Two user ids with one key (never seen by chance): the later is merged into the earlier's filter.
+  /// A collision: two user ids have one key (never seen by chance). The later user is merged into the earlier
+  /// one's filter.
   virtual void UserKeyCollision(int32_t partition) = 0;
 };
 

@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kPage = 256;
 constexpr std::chrono::milliseconds kEndingsEvery{500};
 constexpr uint32_t kEndingsAheadS = 60;
-// To look at a user costs a small part of publishing one.
+// Looking at a user costs a small part of publishing one.
 constexpr double kLookCost = 0.1;
 constexpr UserKey kLastKey{std::numeric_limits<uint64_t>::max(), std::numeric_limits<uint64_t>::max()};
 
@@ -35,8 +35,8 @@ Republisher::Republisher(std::vector<FilterPolicy> filters, const PartitionStore
     renderings_.push_back({filter.RenderingHash(), VersionOf(filter)});
 }
 
-// A reload may have changed how snapshots are made. Those that were made before lie in the store, or in tails
-// that the next checkpoint takes there.
+// A reload may have changed how snapshots are rendered. The users rendered before are in the store, or in
+// tails that the next checkpoint writes there.
 void Republisher::LookAtPolicies(Instant now) {
   for (size_t i = 0; i < filters_.size(); ++i) {
     const uint32_t version = VersionOf(filters_[i]);
@@ -55,7 +55,7 @@ Status Republisher::Open(TimeMs wall) {
   const auto stored = store_.ReadSweep();
   if (!stored) return Fail(stored.error());
   const MutexLock lock(mutex_);
-  if (opened_) return {};  // by the other thread
+  if (opened_) return {};  // the other thread has opened it
   if (!stored->empty()) {
     auto progress = DecodeSweepProgress(*stored);
     if (!progress) return Fail(progress.error());
@@ -105,22 +105,22 @@ Status Republisher::StepEndings(Instant now, TimeMs wall) {
   for (const Ending& ending : *page) due_.push_back(ending.user);
   publish_.AddDue(due_, now);
   endings_due_.fetch_add(page->size(), std::memory_order_relaxed);
-  if (page->size() < kPage) endings_at_ = now;  // else there are more at once
+  if (page->size() < kPage) endings_at_ = now;  // else the next page is read at once
   const Result<uint32_t> next = page->empty() ? NextEnding(after, until) : 0;
   if (!next) return Fail(next.error());
   const MutexLock lock(mutex_);
-  // A checkpoint added some that the page may lack: from the beginning once more.
+  // A checkpoint added endings that the page may lack: the page is read again.
   if (endings_round_ != round) return {};
   next_ending_ = *next;
   if (!page->empty()) endings_after_ = page->back();
-  // Of the last second of a full page there may be more.
+  // A full page may lack endings of its last second.
   const uint32_t done = page->size() < kPage ? until + 1 : page->back().at_s;
   endings_done_ = std::max(endings_done_, done);
   if (!page->empty()) Changed();
   return {};
 }
 
-// There are none before it, unless a checkpoint adds some.
+// The second before which there are no endings, unless a checkpoint adds some.
 Result<uint32_t> Republisher::NextEnding(const std::optional<Ending>& after, uint32_t until) const {
   const uint32_t ahead = until + kEndingsAheadS;
   const auto next = store_.ScanEndings(after, ahead, 1);
@@ -128,7 +128,7 @@ Result<uint32_t> Republisher::NextEnding(const std::optional<Ending>& after, uin
   return next->empty() ? ahead + 1 : next->front().at_s;
 }
 
-// Where the clock went back, it passes the later endings once more.
+// If the clock went back, it will pass the later endings once more.
 void Republisher::FollowBack(uint32_t now_s) {
   if (endings_done_ <= now_s + 1) return;
   endings_done_ = now_s + 1;
@@ -147,9 +147,11 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   const Day day = DayOf(wall);
   if (!rendered_day_.MayRender(day, now)) return false;
   const MutexLock lock(mutex_);
-  // A snapshot by this clock holds what ends after it: from here on no checkpoint may drop these endings.
+  // A snapshot by this clock holds items that end after its time. From now on no checkpoint may drop these
+  // endings.
   FollowBack(SecondOf(wall));
-  // Of a clock that went back: what has expired since that day may be in its snapshots, so a sweep is due.
+  // If the clock went back to `day`, its snapshots may hold items that have expired since that day. So a
+  // sweep is due.
   const auto lower = [&](std::optional<Day>& swept) REQUIRES(mutex_) {
     if (!swept || *swept <= day) return;
     swept = day;
@@ -158,7 +160,7 @@ Result<bool> Republisher::MayRender(TimeMs wall, Instant now) {
   };
   lower(progress_.done);
   lower(progress_.running);
-  // Whoever opens the store must know of it, too.
+  // A process that opens the store must know it, too.
   const bool is_stored = swept_stored_ <= day;
   awaits_lower_.store(!is_stored, std::memory_order_release);
   return is_stored;
@@ -176,11 +178,13 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
     const auto* progress = ProgressOf(filters_[i].id);
     due |= filters_[i].snapshot && (progress == nullptr || progress->rendering != renderings_[i].hash);
   }
-  // Who is in a tail alone isn't found in the store: what was known before midnight must be there first.
+  // The sweep doesn't find users who are only in a tail. So what was known before midnight must be in the
+  // store first.
   const TimeMs tails_began{wall.value -
                            std::chrono::duration_cast<std::chrono::milliseconds>(now - tails_since).count()};
   if (!due || (!requested && DayOf(tails_began) < today)) return;
-  // So must the users who were rendered for another day. The next checkpoint has them.
+  // So must the users who were rendered for another day, or before the rendering changed. The next checkpoint
+  // has them.
   if (tails_since <= std::max(rendered_day_.LastOfAnother(today), rendering_changed_at_)) return Changed();
   all_requested_.store(false);
   const bool day_by_day = progress_.done && (*progress_.done == today || *progress_.done + 1 == today);
@@ -189,7 +193,8 @@ void Republisher::StartSweepIfDue(Instant now, TimeMs wall, Instant tails_since)
     if (progress == nullptr)
       progress = &progress_.filters.emplace_back(SweepProgress::Filter{filters_[i].id, 0, true});
     progress->whole = requested || was_ahead || !day_by_day || progress->rendering != renderings_[i].hash;
-    // From now on users are rendered so; should it change before the end, the next sweep sees it.
+    // From now on users are rendered this way. If the rendering changes before the sweep ends, the next sweep
+    // sees it.
     progress->rendering = renderings_[i].hash;
   }
   progress_.running = today;
@@ -227,7 +232,7 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
         const auto known = std::find_if(progress.filters.begin(), progress.filters.end(),
                                         [&](const auto& candidate) { return candidate.id == ref.filter; });
         allowance_ -= kLookCost;
-        if (known == progress.filters.end()) return;  // configured since: the next run's
+        if (known == progress.filters.end()) return;  // configured since: left to the next run
         if (known->whole || filter.WindowsCut(encoded, *progress.done, today)) due_.push_back(ref);
       });
   if (!last) return Fail(last.error());
@@ -245,7 +250,7 @@ Status Republisher::StepSweep(Instant now, TimeMs wall) {
   return {};
 }
 
-// One day less: of its own day tombstones may still be on their way.
+// One day less, because tombstones of that day may still be on their way.
 void Republisher::SetSweptThrough(Day done) {
   swept_through_.store(done.since_epoch - 1, std::memory_order_relaxed);
 }
@@ -281,7 +286,7 @@ Status Republisher::Begin(Checkpoint& checkpoint, CheckpointWriter& writer) {
     awaits_lower_.store(false, std::memory_order_release);
     if (progress_collected_) {
       swept_collected_ = progress_.Latest();
-      swept_stored_ = std::max(swept_stored_, swept_collected_);  // whatever becomes of this checkpoint
+      swept_stored_ = std::max(swept_stored_, swept_collected_);  // whether or not this checkpoint succeeds
     }
     has_changes_.store(false, std::memory_order_release);
   }
@@ -297,7 +302,7 @@ Status Republisher::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   if (done > 0) {
     if (Status dropped = writer.DropEndings(done); !dropped) return dropped;
   }
-  // What is dropped must not be added: then it ends at once.
+  // Endings before `done` are dropped. An ending that comes so late is added at `done`, so it ends at once.
   auto& endings = checkpoint.endings;
   for (Ending& ending : endings) ending.at_s = std::max(ending.at_s, done);
   std::sort(endings.begin(), endings.end());
@@ -317,7 +322,7 @@ void Republisher::KeepNotDone(std::vector<Ending>& endings) const {
 void Republisher::EndingsWritten(std::span<const Ending> endings) {
   if (endings.empty()) return;
   const MutexLock lock(mutex_);
-  // If they came late, what was read past them meanwhile doesn't mean that they were.
+  // If the endings came late, the scan has passed their seconds without them. Then it must go back.
   const uint32_t earliest = endings.front().at_s;
   ++endings_round_;
   next_ending_ = 0;

@@ -1,16 +1,18 @@
 #pragma once
-// Snapshots that must be made again though no event came: served items end, the window moves on at midnight
-// (UTC), the rendering was configured anew, an operator asked. It makes users due; what becomes of them is
-// PublishFlow's.
+// Finds snapshots that must be re-rendered although no event came: served items end, the window moves on at
+// midnight (UTC), the configured rendering changed, or an operator asked. It makes users due, and PublishFlow
+// publishes them.
 //
-// Endings stand in the store, a row a user and moment, written with the checkpoint that knows of them, so
-// that a restart has nothing to rebuild. In memory is only when the next one comes. The sweep goes through
-// the users in the store once a day, in the order of their keys, at a limited rate: those whose set the new
-// day's windows cut, or all where they were not swept yesterday, or their filter's rendering has changed. Its
-// progress is written with the checkpoints, too. What a checkpoint is told was made due before it collects
-// its marks: a crash repeats some of it and leaves out nothing.
+// Endings are rows in the store, one per user and second. The checkpoint that learns of an ending writes it,
+// so a restart has nothing to rebuild. Memory holds only the time of the next ending. The sweep goes through
+// the users in the store once a day, in the order of their keys, at a limited rate. It makes those users due
+// whose set the new day's windows cut. It makes all users due if they were not swept yesterday, or if their
+// filter's rendering has changed. Checkpoints write the sweep's progress, too. Whatever the written progress
+// says is done became due before the checkpoint collected its marks. So a crash repeats some of it and leaves
+// out nothing.
 //
-// Threads: Step from the publisher's, what CheckpointPart has from the checkpoint thread, the rest any.
+// Threads: the publisher calls Step, the checkpoint thread the functions of CheckpointPart, and any thread
+// the rest.
 
 #include <atomic>
 #include <optional>
@@ -33,48 +35,52 @@ namespace seen {
 
 class Republisher final : public CheckpointPart {
  public:
-  /// `filters` in configuration order. `users_per_second`: published by the sweep at most.
-  /// `is_new`: the store is, nobody has to be swept.
+  /// `filters`: in configuration order. `users_per_second`: the most that the sweep publishes. `is_new`: the
+  /// store is new, so nobody has to be swept.
   Republisher(std::vector<FilterPolicy> filters, const PartitionStore& store, PublishFlow& publish,
               double users_per_second, bool is_new);
 
-  /// A little of what is due. `tails_since`: nothing that isn't in the store is older than that.
+  /// Makes some of the users due whose snapshots must be re-rendered. `tails_since`: everything that was read
+  /// before it is in the store.
   Status Step(Instant now, TimeMs wall, Instant tails_since);
 
-  /// Publisher thread: whether snapshots may be rendered by the windows of `wall`. Where not, a checkpoint is
-  /// due first: see flow/rendered_day.h, and swept_stored_ for a clock that went back. A day that turns out
-  /// to lie ahead makes a sweep of all users due: their snapshots may lack what still counts.
+  /// Publisher thread: whether snapshots may be rendered by the windows of `wall`. If not, a checkpoint is
+  /// due first: see flow/rendered_day.h, and swept_stored_ for a clock that went back. If the stored day
+  /// turns out to be in the future, a sweep of all users is due: their snapshots may lack items that still
+  /// count.
   Result<bool> MayRender(TimeMs wall, Instant now);
-  /// After MayRender, any thread: the second by which a snapshot of `wall` counts served items. If the clock
-  /// went back, what ended before stays ended: its endings may be out of the store, so nobody is due again.
+  /// Any thread, after MayRender: a snapshot of `wall` counts served items that end after this second. If the
+  /// clock went back, ended items stay ended. Their endings may be out of the store, so they would make
+  /// nobody due again.
   uint32_t ServedSecond(TimeMs wall) const;
-  /// Publisher thread: what it allowed is over.
+  /// Publisher thread: the rendering that MayRender allowed is over.
   void Rendered(Instant now) { rendered_day_.Rendered(now); }
 
-  /// Everybody's snapshots, of all filters. While a sweep runs: afterwards.
+  /// Makes all users due, in all filters. If a sweep runs, this happens after it.
   void RequestAll() { all_requested_.store(true); }
 
-  /// Its progress. Before the marks are collected: what it says is done was made due before.
+  /// Writes the progress, before the marks are collected. Whatever the progress says is done became due
+  /// before.
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  /// Endings: the checkpoint's are added, those that are done with dropped.
+  /// Adds the checkpoint's endings, and drops those that are done.
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
   void Failed() override;
-  /// Checkpoint thread, for endings that are written beside a checkpoint. Takes those out that are done with:
-  /// whatever is rendered from now on counts them as ended.
+  /// Checkpoint thread, for endings that are written outside of a checkpoint. Removes those that are done:
+  /// everything that is rendered from now on counts them as ended.
   void KeepNotDone(std::vector<Ending>& endings) const;
-  /// The store has them; ascending.
+  /// The store has `endings`, which are ascending.
   void EndingsWritten(std::span<const Ending> endings);
   /// Snapshots wait for a checkpoint.
   bool AwaitsCheckpoint() const {
     return rendered_day_.AwaitsCheckpoint() || awaits_lower_.load(std::memory_order_acquire);
   }
-  /// Publisher thread: everybody is looked at, page by page.
+  /// Publisher thread: whether a sweep runs, page by page, or all users are requested.
   bool IsSweeping() const;
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
 
-  /// All of whose snapshots are of that day's windows or later, as far as the store knows: those who were
-  /// left with nothing on an earlier day have their tombstones.
+  /// As far as the store knows, all snapshots use the windows of this day or a later one. Users who were left
+  /// with nothing on this day, or earlier, have their tombstones.
   Day SweptThrough() const { return {swept_through_.load(std::memory_order_relaxed)}; }
   RepublishStatus GetStatus() const;
 
@@ -103,12 +109,12 @@ class Republisher final : public CheckpointPart {
   std::atomic<bool> awaits_lower_{false};  // snapshots wait until the store holds an earlier day as swept
   std::atomic<int32_t> swept_through_;
   std::atomic<uint64_t> users_made_due_{0};
-  std::atomic<uint64_t> endings_due_{0};  // seen so far
+  std::atomic<uint64_t> endings_due_{0};  // found so far
 
   mutable Mutex mutex_;  // never held while the store is read
   struct Rendering {
     uint64_t hash = 0;     // FilterPolicy::RenderingHash
-    uint32_t version = 0;  // of the policy that it is of: Step comes by too often to hash it each time
+    uint32_t version = 0;  // the policy's version; Step runs too often to hash the policy each time
   };
   std::vector<Rendering> renderings_ GUARDED_BY(mutex_);  // of filters_
   Instant rendering_changed_at_ GUARDED_BY(mutex_){};
@@ -117,18 +123,19 @@ class Republisher final : public CheckpointPart {
   bool progress_changed_ GUARDED_BY(mutex_) = false;
   bool progress_collected_ GUARDED_BY(mutex_) = false;
   // The latest day that the store holds, or may hold, as swept or being swept. No snapshot of an earlier day
-  // leaves: a process that is killed then would leave what has expired since in it for good.
+  // is sent. Else, if the process were killed then, items that have expired since would stay in that snapshot
+  // for good.
   Day swept_stored_ GUARDED_BY(mutex_) = kFirstOfDays;
   Day swept_collected_ GUARDED_BY(mutex_) = kFirstOfDays;  // by the checkpoint under way
   std::optional<Ending> endings_after_ GUARDED_BY(mutex_);
-  uint64_t endings_round_ GUARDED_BY(mutex_) = 0;    // checkpoints that added some
-  uint32_t next_ending_ GUARDED_BY(mutex_) = 0;      // the store is asked again at this second
-  uint32_t endings_done_ GUARDED_BY(mutex_) = 0;     // all before it were made due
-  uint32_t endings_dropped_ GUARDED_BY(mutex_) = 0;  // and are out of the store
+  uint64_t endings_round_ GUARDED_BY(mutex_) = 0;    // how many checkpoints added endings
+  uint32_t next_ending_ GUARDED_BY(mutex_) = 0;      // the store is read again at this second
+  uint32_t endings_done_ GUARDED_BY(mutex_) = 0;     // endings before it became due
+  uint32_t endings_dropped_ GUARDED_BY(mutex_) = 0;  // endings before it are out of the store
 
   RenderedDay rendered_day_;
 
-  uint32_t endings_written_ = 0;  // checkpoint thread: those before it are dropped by the one under way
+  uint32_t endings_written_ = 0;  // checkpoint thread: the checkpoint under way drops endings before it
 
   // Publisher thread.
   Instant endings_at_{};

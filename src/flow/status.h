@@ -40,17 +40,17 @@ struct MisroutedExample {
   std::string user_id_start;  // at most 16 bytes: enough to recognise, not a dump of ids
 };
 
-/// What is published though no event came; see flow/republisher.h.
+/// What is republished without an event; see flow/republisher.h.
 struct RepublishStatus {
   bool sweeping = false;
   bool all_requested = false;        // and not begun yet
   bool awaits_checkpoint = false;    // snapshots wait until the store holds their day
-  std::optional<int32_t> swept_day;  // snapshots are of that day's windows or later
+  std::optional<int32_t> swept_day;  // snapshots use the windows of this day or a later one
   uint64_t users_made_due = 0;       // by sweeps, since the start
   uint64_t endings = 0;              // of served items, since the start
 };
 
-/// Served and never shown; see flow/unexposed_flow.h.
+/// Items that were served and never shown; see flow/unexposed_flow.h.
 struct UnexposedStatus {
   uint64_t published = 0;  // since the start
   uint64_t resolved = 0;   // shown after all
@@ -76,18 +76,18 @@ struct PartitionStatus {
   std::string reason;    // for people; empty when ready
   bool answers = false;  // look-ups of its users are answered
   bool IsRefused() const { return state == "refused" || state == "stopped"; }  // an operator decides
-  HoldReason held_by = HoldReason::kNone;  // its records aren't taken, since:
+  HoldReason held_by = HoldReason::kNone;  // why its records aren't taken, since held_since
   TimeMs held_since;
-  bool assigned = true;  // by the group to this daemon; if not, it may answer, and publishes nothing
+  bool assigned = true;  // by the group to this daemon; if not, it may answer, but publishes nothing
   int64_t next_offset = 0;
   int64_t checkpoint_offset = 0;
   int64_t low_watermark = -1;
   int64_t high_watermark = -1;                   // -1: not known yet
-  int64_t lag_messages = 0;                      // up to the log's end that was seen last
+  int64_t lag_messages = 0;                      // up to the last known end of the log
   bool lag_is_known = true;                      // that end was confirmed within the last second
   std::optional<std::chrono::milliseconds> age;  // see flow/freshness.h; nullopt: not known
   TimeMs partition_time;
-  std::optional<double> retention_headroom_s;  // until unread events vanish; nullopt: nothing unread
+  std::optional<double> retention_headroom_s;  // until unread events are deleted; nullopt: nothing unread
   uint64_t tail_bytes = 0;
   uint64_t marks_outstanding = 0;    // users whose snapshot isn't acknowledged (an upper bound)
   int64_t published_to = -1;         // see PublishFlow::PublishedTo

@@ -22,21 +22,22 @@
 
 namespace seen {
 
-/// Of no configured filter: what was exposed lately in any of them, to tell which served items were not.
+/// An internal filter, not a configured one. It holds what was exposed lately in any filter, to find the
+/// served items that were not exposed.
 inline constexpr FilterId kResolvingFilter{0xffff};
 
-/// A topic that snapshots of this state went to, and that no configured filter names any more. Marks of its
-/// tombstones stand under `id`, where no filter is.
+/// A topic that got snapshots of this state, and that no configured filter names any more. Marks of its
+/// tombstones are stored under `id`, which no filter has.
 struct RetiredTopic {
   FilterId id;
   std::string topic;
   friend bool operator==(const RetiredTopic&, const RetiredTopic&) = default;
 };
-/// The first topic's id; the next ones go down.
+/// The id of the first topic. Each further topic has the next lower id.
 inline constexpr FilterId kRetiredTopicLast{0xfffe};
 inline constexpr size_t kSnapshotTopicsMax = 1024;
 
-/// A record known to have stood at an offset: how a recreated topic is told from the one that was read.
+/// A record that is known to have stood at an offset. It shows whether the topic was recreated since.
 struct Anchor {
   int64_t offset = -1;  // -1: none known
   TimeMs timestamp;
@@ -56,15 +57,15 @@ struct LostRange {
 /// Where the last published snapshots of a filter's users are.
 enum class LastPublished : uint8_t {
   kInState = 0,  // the state holds all that they hold
-  kUnread = 1,   // the state was begun without it: only their topic has it
+  kUnread = 1,   // the state was begun without them: only their topic has them
   kKept = 2,     // likewise, and the store keeps a copy
 };
 
-/// Since when one filter's state is whole. Of a filter that isn't configured now, too.
+/// Since when one filter's state is whole. Also for a filter that isn't configured now.
 struct FilterWholeness {
   FilterId filter;
   TimeMs complete_since;       // by record timestamps; 0: always was. kNotRecorded: it isn't configured
-  bool awaits_record = false;  // nothing was read since: what is read next says it
+  bool awaits_record = false;  // nothing was read since: the next record sets complete_since
   int32_t window_days = 0;     // its longest window
   LastPublished last_published = LastPublished::kInState;
   friend bool operator==(const FilterWholeness&, const FilterWholeness&) = default;
@@ -87,28 +88,28 @@ struct UserRef {
   friend auto operator<=>(const UserRef&, const UserRef&) = default;
 };
 
-/// The user's snapshot isn't yet acknowledged by its topic.
+/// The topic hasn't acknowledged the user's snapshot yet.
 struct Mark {
   UserRef user;
   std::string user_id;  // the state may not have it any more. Empty: written by an older version
   friend auto operator<=>(const Mark&, const Mark&) = default;
 };
 
-/// At `at_s`, by the wall clock, something of the user ends by itself: the snapshot must be made again.
+/// At `at_s`, by the wall clock, something of the user ends by itself. Then the snapshot must be re-rendered.
 struct Ending {
   uint32_t at_s = 0;
   UserRef user;
   friend auto operator<=>(const Ending&, const Ending&) = default;
 };
 
-/// A served item that may have to be told of as unexposed. In the order of the store.
+/// A served item that may have to be published as unexposed. In the order of the store.
 struct ServedRow {
   uint32_t due_s = 0;  // partition time after which it is unexposed
   UserKey user;
   Fingerprint item;
   int64_t offset = 0;  // of its event
-  uint16_t place = 0;  // in it
-  /// None that is due then is greater.
+  uint16_t place = 0;  // in the event
+  /// No row that is due at `due_s` is greater.
   static ServedRow LastOf(uint32_t due_s) {
     constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
     return {due_s, {kMost, kMost}, {UINT32_MAX}, INT64_MAX, UINT16_MAX};
@@ -117,43 +118,44 @@ struct ServedRow {
 };
 
 /// One atomic step of the store, written in key order to a file of its own. Nothing is visible before Commit.
-/// Single thread. Dropped without Commit: no trace is left (a left-over file is removed at the next open).
+/// Single thread. If it is destroyed without Commit, no trace is left (a left-over file is removed at the
+/// next open).
 class CheckpointWriter {
  public:
   virtual ~CheckpointWriter() = default;
   /// How far the sweep has come (flow/sweep_progress.h); before any delta.
   virtual Status PutSweep(std::string_view encoded) = 0;
-  /// `delta` is composed onto what is stored. Ascending by UserRef, before any mark.
+  /// Composes `encoded_delta` onto what is stored. Ascending by UserRef, before any mark.
   virtual Status AddDelta(const UserRef& user, std::string_view encoded_delta) = 0;
-  /// What KeepPublished has kept is done with: a user's, ascending, and then all of a filter's. After the
-  /// deltas, before any mark.
+  /// These drop what KeepPublished has kept: first for single users, ascending, and then for all users of a
+  /// filter. After the deltas, before any mark.
   virtual Status DropPublished(const UserRef& user) = 0;
   virtual Status DropAllPublished(FilterId filter) = 0;
   /// Marks: the user's snapshot is not yet acknowledged. Ascending by UserRef, each user once, set or
   /// cleared.
   virtual Status SetMark(const Mark& mark) = 0;
   virtual Status ClearMark(const UserRef& user) = 0;
-  // The journal's part moves with the rest; a store without one refuses all three.
-  /// First of all, in every checkpoint of a store that has a journal. Days before `keep_from` are dropped
-  /// once this is committed; from `whole_from` on, which isn't before it, nothing is missing.
+  // The journal's rows move with the rest. A store without a journal refuses all three calls.
+  /// The first call, in every checkpoint of a store that has a journal. The commit drops days before
+  /// `keep_from`. From `whole_from` on, which isn't before `keep_from`, no row is missing.
   virtual Status KeepRowsFrom(Day /*keep_from*/, Day /*whole_from*/) { return NoJournal(); }
-  /// Rows of the user that are stored so far, of days up to `through`. Users ascend; a user's erasure comes
-  /// before its rows.
+  /// Erases the user's rows that are stored so far, of days up to `through`. Users ascend; a user's erasure
+  /// comes before the user's rows.
   virtual Status EraseRows(const UserKey&, Day /*through*/) { return NoJournal(); }
-  /// Users ascend; so do a user's places (newest first).
+  /// Users ascend, and so do a user's places (newest first).
   virtual Status AddRow(const UserKey&, const JournalPlace&, std::string_view /*row*/) { return NoJournal(); }
-  /// Endings before `at_s` are done with. After the marks, before the first AddEnding, which is never
-  /// earlier.
+  /// Drops endings before `at_s`. After the marks, before the first AddEnding. No added ending is earlier
+  /// than `at_s`.
   virtual Status DropEndings(uint32_t at_s) = 0;
   /// Ascending, each once.
   virtual Status AddEnding(const Ending& ending) = 0;
-  /// Served rows due before `due_s` are done with; none is added there. After the endings.
+  /// Drops served rows due before `due_s`; none is added there. After the endings.
   virtual Status DropServed(uint32_t due_s) = 0;
-  /// The user's due at `due_s`, but for those that are added by this same checkpoint.
+  /// Drops the user's rows due at `due_s`, except those that this same checkpoint adds.
   virtual Status DropServedOf(uint32_t due_s, const UserKey& user) = 0;
-  /// Ascending, each once, after those calls.
+  /// Ascending, each once, after DropServed and DropServedOf.
   virtual Status AddServed(const ServedRow& row, std::string_view text) = 0;
-  /// State, marks and position move together or not at all, and survive a loss of power once it returns.
+  /// State, marks and position move together or not at all. They survive a power loss once Commit returns.
   /// kNoSpace: nothing changed, retry with a new writer. kCorrupt: stop the partition.
   virtual Status Commit() = 0;
 
@@ -161,7 +163,7 @@ class CheckpointWriter {
   static Status NoJournal() { return Fail(Code::kRefused, "this store keeps no journal"); }
 };
 
-/// A user's last published snapshot, where the state was begun without what it holds.
+/// A user's last published snapshot, kept because the state was begun without the items in it.
 struct PublishedRow {
   UserRef user;
   std::string user_id;
@@ -189,9 +191,9 @@ class PartitionStore {
   virtual Result<std::optional<Position>> ReadPosition() const = 0;
   /// Only one writer at a time.
   virtual Result<std::unique_ptr<CheckpointWriter>> BeginCheckpoint(const Position& position) = 0;
-  /// The user's encoded delta into `out` (cleared first); false: none stored.
+  /// Reads the user's encoded delta into `out` (cleared first). False: none is stored.
   virtual Result<bool> ReadDelta(const UserRef& user, std::string& out) const = 0;
-  /// The same of several users; `out[i]` is empty where nothing is stored.
+  /// The same for several users; `out[i]` is empty where nothing is stored.
   virtual Status ReadDeltas(std::span<const UserRef> users, std::span<std::string> out) const {
     for (size_t i = 0; i < users.size(); ++i) {
       if (const auto found = ReadDelta(users[i], out[i]); !found) return Fail(found.error());
@@ -203,8 +205,8 @@ class PartitionStore {
   /// Up to `limit` endings at or before `until_s` and greater than `after`, ascending.
   virtual Result<std::vector<Ending>> ScanEndings(const std::optional<Ending>& after, uint32_t until_s,
                                                   size_t limit) const = 0;
-  /// Visits the encoded deltas of up to `limit` users greater than `after`, ascending. The last one visited;
-  /// nullopt: there is none after `after`.
+  /// Visits the encoded deltas of up to `limit` users greater than `after`, ascending. Returns the last one
+  /// visited; nullopt: there is none after `after`.
   using VisitUser = std::function<void(const UserRef& user, std::string_view encoded_delta)>;
   virtual Result<std::optional<UserRef>> ScanUsers(const std::optional<UserRef>& after, size_t limit,
                                                    const VisitUser& visit) const = 0;
@@ -215,19 +217,20 @@ class PartitionStore {
                                         size_t limit) const = 0;
   /// As PutSweep wrote it; empty: nothing yet.
   virtual Result<std::string> ReadSweep() const = 0;
-  /// Bytes of `filter` that `horizon` lets go may be dropped from now on, at the store's leisure. Any thread.
+  /// From now on the store may drop bytes of `filter` that `horizon` doesn't keep, at any time. Any thread.
   virtual void SetHorizon(FilterId filter, const Horizon& horizon) = 0;
-  /// In place of what is kept of these users; ascending, each once. Durable when it returns. Beside a
-  /// checkpoint, from one thread.
+  /// Replaces what is kept of these users; ascending, each once. Durable when it returns. One thread; a
+  /// checkpoint may run meanwhile.
   virtual Status KeepPublished(std::span<const PublishedRow> rows) = 0;
   /// `out[i]` has an empty snapshot where nothing is kept. Any thread.
   virtual Status ReadPublished(std::span<const UserRef> users, std::span<PublishedRow> out) const = 0;
-  /// Up to `limit` of those kept, greater than `after`, ascending, without their snapshots.
+  /// Up to `limit` kept rows greater than `after`, ascending, without their snapshots.
   virtual Result<std::vector<PublishedRow>> ScanPublished(const std::optional<UserRef>& after,
                                                           size_t limit) const = 0;
   /// `whole_from` of the last KeepRowsFrom that was committed; nullopt: none was.
   virtual Result<std::optional<Day>> ReadJournalStart() const { return std::optional<Day>(); }
-  /// The user's stored rows of `from` or later, newest first; those behind `after` where it is given.
+  /// Visits the user's stored rows of `from` or later, newest first. If `after` is given, only the rows
+  /// behind it.
   virtual Status ReadRows(const UserKey&, Day /*from*/, const std::optional<JournalPlace>& /*after*/,
                           const VisitJournalRow&) const {
     return {};

@@ -7,8 +7,8 @@
 
 namespace seen {
 
-/// The id of a user whom no tail knows: by the mark, else by the state, else by what is kept
-/// of the last published snapshot. Empty: none has it.
+/// The id of a user whom no tail knows: from the mark, else from the state, else from the kept last published
+/// snapshot. Empty: none has it.
 Result<std::string> StoredUserId(const PartitionStore& store, const UserRef& user);
 
 }  // namespace seen

@@ -23,9 +23,9 @@ struct SweepProgress {
     friend bool operator==(const Filter&, const Filter&) = default;
   };
 
-  std::optional<Day> done;        // up to which day's windows all snapshots are
+  std::optional<Day> done;        // all snapshots use the windows of this day or a later one
   std::optional<Day> running;     // the run under way
-  std::optional<UserRef> cursor;  // it has come up to here
+  std::optional<UserRef> cursor;  // how far that run has come
   std::optional<Day> rendered;    // no snapshot was rendered for a later day; ahead: the clock was wrong
   uint32_t ended = 0;             // endings before this second are out of the store
   std::vector<Filter> filters;

@@ -13,10 +13,10 @@
 namespace seen {
 namespace {
 constexpr uint32_t kIdUnits = 16;  // taken at once for ids; an id has 512 bytes at most
-// One record may overshoot the limit: 10,000 items of one user, each with 33 fingerprints that are similar.
+// One record may overshoot the limit: 10,000 items of one user, each with 33 similar fingerprints.
 constexpr uint64_t kOvershootBytes = 8 * 1024 * 1024;
 
-// Ascending by the upper halves, by counting: three passes of eleven bits.
+// A radix sort, ascending by the upper halves: three passes of eleven bits.
 void SortByUpperHalf(std::vector<uint64_t>& values) {
   constexpr int kBits = 11;
   constexpr uint32_t kDigits = 1u << kBits;
@@ -49,7 +49,7 @@ Tail::~Tail() {
 }
 
 uint32_t Tail::NewUnits(uint32_t count) {
-  if (unit_end_ - next_unit_ < count) {  // none crosses a chunk's end
+  if (unit_end_ - next_unit_ < count) {  // units taken together must not cross a chunk's end
     const size_t number = unit_end_ >> unit_bits_;
     Check(number < chunks_max_, "the tail has more in it than its bytes allow");
     chunks_[number] = memory_->Take();
@@ -79,7 +79,7 @@ const Tail::UserSlot* Tail::Find(const UserKey& key) const {
 
 Tail::UserSlot& Tail::SlotOf(const UserKey& key, std::string_view user_id, uint32_t id_check) {
   if (const UserSlot* found = Find(key)) {
-    auto& slot = const_cast<UserSlot&>(*found);  // ours: we are its only writer
+    auto& slot = const_cast<UserSlot&>(*found);  // ours: this is its only writer
     if (slot.id_check != id_check) [[unlikely]]
       slot.has_collision = true;
     return slot;
@@ -102,7 +102,7 @@ bool Tail::Takes(FilterMask of, ChangeKind kind, const Change& change, FilterMas
 
 void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
   const bool similar = change.kind == ChangeKind::kSimilar;
-  const ChangeKind kind = similar ? ChangeKind::kExposed : change.kind;  // of what it begins
+  const ChangeKind kind = similar ? ChangeKind::kExposed : change.kind;  // of the slot or block it begins
   const Entry entry{change.fingerprint.value, change.second};
   const uint32_t newest = slot.newest.load(std::memory_order_relaxed);
   uint32_t units = 1;
@@ -133,7 +133,7 @@ void Tail::Append(UserSlot& slot, const Change& change, FilterMask filters) {
       block.used.store(static_cast<uint16_t>(used + 1), std::memory_order_release);
       return;
     }
-    units = block.older == 0 ? 2 : 4;  // few users are busy
+    units = block.older == 0 ? 2 : 4;  // small, because few users are busy
   }
   const uint32_t unit = NewUnits(units);
   Block& block = *new (UnitAt(unit)) Block{};
@@ -210,7 +210,7 @@ void Tail::ReadSlot(const UserSlot& slot, FilterMask filters, std::vector<Change
 
 std::vector<const Tail::UserSlot*> Tail::SortedUsers() const {
   std::vector<uint64_t> cells = index_.TagsAndNumbers();
-  SortByUpperHalf(cells);  // a tag is what its key begins with
+  SortByUpperHalf(cells);  // a tag is the beginning of its key
   const auto tag = [&](size_t i) { return cells[i] >> 32; };
   std::vector<const UserSlot*> users(cells.size());
   for (size_t i = 0; i < cells.size(); ++i) users[i] = &SlotAt(static_cast<uint32_t>(cells[i]));

@@ -32,7 +32,7 @@ std::byte* TailMemory::Take() {
     }
   }
   auto* const chunk = static_cast<std::byte*>(::operator new(chunk_bytes_, std::align_val_t(chunk_bytes_)));
-  // Looking users up jumps about in it. Best effort: small pages do as well.
+  // Look-ups of users access it at random, so huge pages help. Best effort: small pages work, too.
   if (chunk_bytes_ == kHugePage) (void)madvise(chunk, chunk_bytes_, MADV_HUGEPAGE);
   return chunk;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Memory of a partition's tails, in chunks that go from one tail to a later one: to fault a page in costs
-// more than to fill it. Any thread.
+// Memory of a partition's tails, in chunks. A later tail reuses the chunks of an earlier one, because
+// faulting a page in costs more than filling it. Any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace seen {
 
 class TailMemory {
  public:
-  /// `tail_bytes_max`: of each of the tails; chunks are an eighth of it, within 64 KiB to 2 MiB (a huge
+  /// `tail_bytes_max`: the limit of each tail. Chunks are an eighth of it, within 64 KiB to 2 MiB (a huge
   /// page).
   explicit TailMemory(uint64_t tail_bytes_max);
   ~TailMemory();
@@ -22,11 +22,12 @@ class TailMemory {
   uint64_t tail_bytes_max() const { return tail_bytes_max_; }
   size_t chunk_bytes() const { return chunk_bytes_; }
 
-  /// A chunk, aligned to 64 bytes at least, of any content.
+  /// A chunk, aligned to at least 64 bytes, of any content.
   std::byte* Take();
-  /// All that a tail of `users` users had. As many are kept as it gave, for the next tail will be like it.
+  /// Takes back all chunks of a tail of `users` users. Keeps as many free chunks as it got, because the next
+  /// tail will need about as many.
   void GiveBack(std::vector<std::byte*> chunks, uint32_t users);
-  /// Of the tail that was given back last.
+  /// The number of users of the tail that was given back last.
   uint32_t last_users() const;
 
  private:

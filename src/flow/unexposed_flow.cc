@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kPage = 256;
 constexpr size_t kUnderWayMax = 4096;
 
-// Whether an exposure that was read in time is of the item as it was served in `bucket`, or later.
+// Whether an exposure that was read in time resolves the item as it was served in `bucket`. The exposure may
+// be in that bucket or later.
 bool Resolves(const Delta& delta, Fingerprint item, uint32_t bucket, const UnexposedPolicy& policy) {
   const int64_t served_from = int64_t{bucket} * policy.width_s;
   for (const OtherSegment& segment : delta.others) {
@@ -37,7 +38,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
     const MutexLock lock(mutex_);
     round = round_;
   }
-  // Nothing comes but with a checkpoint, and partition time moves with it.
+  // Rows come only with a checkpoint, and partition time moves with it.
   bool all_read = due_s == read_s_ && round == read_round_;
   while (in_flight_.size() < kUnderWayMax) {
     if (to_send_.empty()) {
@@ -54,7 +55,7 @@ Status UnexposedFlow::Step(TimeMs partition_time, SnapshotSink& sink, uint64_t t
       if (Status judged = Judge(*page); !judged) return judged;
       const MutexLock lock(mutex_);
       if (round_ != round) {
-        all_read = false;  // a checkpoint added some that the page may lack
+        all_read = false;  // a checkpoint added rows that the page may lack
       } else if (!page->empty()) {
         after_ = page->back().first;
         read_rows_ += page->size();
@@ -146,7 +147,7 @@ Status UnexposedFlow::Write(Checkpoint& checkpoint, CheckpointWriter& writer) {
   return AddRows(log, done_written_s_, writer);
 }
 
-// Of each second at which something is due: the rows of the erased.
+// Drops the rows of erased users, for each second at which something is due.
 Status UnexposedFlow::DropErased(const UnexposedLog& log, CheckpointWriter& writer) const {
   std::optional<ServedRow> after;
   while (!log.erased().empty()) {
@@ -162,7 +163,7 @@ Status UnexposedFlow::DropErased(const UnexposedLog& log, CheckpointWriter& writ
   return {};
 }
 
-// Rows that come after those due at the same time are done with are due at `done`.
+// A row comes late if the rows due at its second are done already. Late rows become due at `done`.
 Status UnexposedFlow::AddRows(const UnexposedLog& log, uint32_t done, CheckpointWriter& writer) {
   std::map<ServedRow, const UnexposedLog::Served*> late;
   const auto& served = log.served();
@@ -190,7 +191,7 @@ Status UnexposedFlow::AddRows(const UnexposedLog& log, uint32_t done, Checkpoint
 void UnexposedFlow::Committed(const Checkpoint&) {
   const MutexLock lock(mutex_);
   if (!earliest_added_) return;
-  // If they came late, what was read past them meanwhile doesn't mean that they were.
+  // If the rows came late, the scan has passed their places without them. Then it must go back.
   ++round_;
   done_s_ = std::min(done_s_, earliest_added_->due_s);
   if (after_ && *earliest_added_ < *after_) after_.reset();
@@ -204,7 +205,8 @@ bool UnexposedFlow::HasChanges() const {
 Horizon UnexposedFlow::ResolvingHorizon() const {
   const MutexLock lock(mutex_);
   Horizon horizon;
-  // What is still to be judged is due then or later, so it was served grace and TTL before.
+  // Rows still to be judged are due at done_s_ or later. So their items were served at most grace and TTL
+  // before done_s_.
   horizon.served_second = done_s_ > policy_.grace_s ? done_s_ - policy_.grace_s - 1 : 0;
   return horizon;
 }

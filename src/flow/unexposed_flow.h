@@ -1,15 +1,14 @@
 #pragma once
-// Served and never exposed: which served items of a partition are published as unexposed, and when they are
-// done with.
+// Items that were served and never exposed: which ones are published, and when their rows are dropped.
 //
-// A served item stands in the store as a row under the second it is due; an exposure of it stands in the
-// user's state in kResolvingFilter, with the partition time it was read at. Once a checkpoint holds a
-// partition time past what is due, all that could resolve it is in the store too: the rows are read in their
-// order, and those that nothing resolves are sent. They are dropped, by a later checkpoint, when all is
-// acknowledged: at least once, also across restarts.
+// A served item is a row in the store, under the second at which it is due. An exposure of the item is in the
+// user's state in kResolvingFilter, with the partition time at which it was read. Once a checkpoint holds a
+// partition time past the due second, everything that could resolve the row is in the store, too. Then the
+// rows are read in order, and those that nothing resolves are sent. A later checkpoint drops the rows when
+// all are acknowledged. So each is sent at least once, also across restarts.
 //
-// Threads: Step and Acknowledged from the publisher's, what CheckpointPart has from the checkpoint thread,
-// the rest any.
+// Threads: the publisher calls Step and Acknowledged, the checkpoint thread the functions of CheckpointPart,
+// and any thread the rest.
 
 #include <atomic>
 #include <cstdint>
@@ -36,17 +35,17 @@ class UnexposedFlow final : public CheckpointPart {
       : policy_(policy), store_(store) {}
   const UnexposedPolicy& policy() const { return policy_; }
 
-  /// A little of what is due at `partition_time`, which a checkpoint holds.
+  /// Does a part of what is due at `partition_time`. A checkpoint must hold that time.
   Status Step(TimeMs partition_time, SnapshotSink& sink, uint64_t ticket_tag);
   void Acknowledged(uint32_t ticket, bool delivered);
 
   Status Begin(Checkpoint& checkpoint, CheckpointWriter& writer) override;
-  /// Served rows: the tail's are added, those that are done with dropped.
+  /// Adds the tail's served rows, and drops those that are done.
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
   void Committed(const Checkpoint& checkpoint) override;
-  /// Any thread: a checkpoint could drop some.
+  /// Any thread: whether a checkpoint could drop rows.
   bool HasChanges() const;
-  /// What resolves nothing any more may go from the store.
+  /// The store may drop exposures before this horizon, because they no longer resolve anything.
   Horizon ResolvingHorizon() const;
 
   UnexposedStatus GetStatus() const;
@@ -67,8 +66,8 @@ class UnexposedFlow final : public CheckpointPart {
   std::deque<Message> to_send_;
   std::unordered_map<uint32_t, Message> in_flight_;
   uint32_t next_ticket_ = 0;
-  uint32_t read_s_ = 0;      // all that is due before it was read,
-  uint64_t read_round_ = 0;  // as of this round
+  uint32_t read_s_ = 0;      // all rows due before it were read
+  uint64_t read_round_ = 0;  // the round of that reading
 
   // Checkpoint thread, of the checkpoint under way.
   uint32_t done_written_s_ = 0;  // rows due before it are dropped
@@ -76,7 +75,7 @@ class UnexposedFlow final : public CheckpointPart {
 
   mutable Mutex mutex_;
   std::optional<ServedRow> after_ GUARDED_BY(mutex_);  // read up to here
-  uint64_t round_ GUARDED_BY(mutex_) = 0;              // checkpoints that added rows
+  uint64_t round_ GUARDED_BY(mutex_) = 0;              // how many checkpoints added rows
   uint32_t done_s_ GUARDED_BY(mutex_) = 0;
   uint64_t read_rows_ GUARDED_BY(mutex_) = 0;  // since the last checkpoint
   std::atomic<uint64_t> published_{0}, resolved_{0}, retried_{0}, outstanding_{0};

@@ -25,7 +25,7 @@ void UnexposedLog::AddServed(const UserKey& user, Fingerprint item, int64_t serv
 void UnexposedLog::AddExposed(const UserKey& user, Fingerprint item, int64_t exposed_second,
                               int64_t partition_second) {
   const uint32_t bucket = policy_.BucketOf(exposed_second);
-  // It comes too late for all that was served before it.
+  // The exposure comes too late for everything that was served before it.
   if (policy_.DueOf(bucket) < partition_second) return;
   const int64_t after = partition_second - int64_t{bucket} * policy_.width_s;
   exposed_.push_back({user, item, bucket, static_cast<uint32_t>(std::max<int64_t>(0, after))});
@@ -33,7 +33,7 @@ void UnexposedLog::AddExposed(const UserKey& user, Fingerprint item, int64_t exp
 }
 
 void UnexposedLog::AddErased(const UserKey& user) {
-  // Rare, and a tail isn't long.
+  // A linear search is enough: erasures are rare, and a tail isn't long.
   std::erase_if(served_, [&](const Served& served) { return served.row.user == user; });
   erased_.push_back(user);
   bytes_ += sizeof(UserKey);

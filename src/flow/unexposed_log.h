@@ -1,7 +1,7 @@
 #pragma once
-// What one tail adds to the search for items that were served and never shown: served items with what is to
-// be published of them, and exposures, which resolve them. One writer, the partition's worker; the rest is
-// for the checkpoint, once the tail is frozen.
+// What one tail adds to the search for items that were served and never shown: served items with the text to
+// publish, and exposures, which resolve them. The partition's worker is the only writer. The rest is for the
+// checkpoint, once the tail is frozen.
 
 #include <cstdint>
 #include <string>
@@ -17,14 +17,14 @@
 
 namespace seen {
 
-/// When a served item that wasn't exposed is told of. A bucket is `width_s` seconds.
+/// When a served item that wasn't exposed is published. A bucket is `width_s` seconds.
 struct UnexposedPolicy {
   uint32_t width_s = 300;  // a sixth of the longest filters[].served_ttl_s
   uint32_t grace_s = 600;
 
   uint32_t BucketOf(int64_t second) const { return static_cast<uint32_t>(second / width_s); }
-  /// The second of partition time after which nothing resolves what was served in `bucket`: its end, the TTL
-  /// and the grace.
+  /// After this second of partition time, nothing resolves an item that was served in `bucket`. It is the
+  /// bucket's end, plus the TTL and the grace.
   int64_t DueOf(uint32_t bucket) const { return (int64_t{bucket} + 1 + kServedWidths) * width_s + grace_s; }
 };
 
@@ -35,13 +35,13 @@ class UnexposedLog {
   /// `text`: see UnexposedText. `place`: of the item in its event.
   void AddServed(const UserKey& user, Fingerprint item, int64_t served_second, int64_t offset, uint16_t place,
                  std::string_view text);
-  /// `partition_second`: the greatest record timestamp up to and with the exposure's own.
+  /// `partition_second`: the greatest record timestamp up to the exposure's own record, included.
   void AddExposed(const UserKey& user, Fingerprint item, int64_t exposed_second, int64_t partition_second);
-  /// What was served to the user before is not to be told of any more.
+  /// What was served to the user before is no longer published.
   void AddErased(const UserKey& user);
   uint64_t bytes() const { return bytes_; }
 
-  /// Brings all that was added into the store's order. Once, before what follows.
+  /// Brings everything that was added into the store's order. Call it once, before the functions below.
   void Sort();
   /// One user's exposures as a delta, ascending by user.
   struct Resolved {
@@ -49,7 +49,7 @@ class UnexposedLog {
     Delta delta;
   };
   std::vector<Resolved> ResolvedUsers() const;
-  /// Ascending; `text` into this.
+  /// Ascending. `from` and `length` give the text, see TextOf.
   struct Served {
     ServedRow row;
     uint64_t from = 0;
@@ -78,7 +78,8 @@ class UnexposedLog {
   uint64_t bytes_ = 0;
 };
 
-/// What is kept of a served item: when, to whom, and the JSON that is published if it isn't shown.
+/// What is kept of a served item: when and to whom it was served, and the JSON that is published if it isn't
+/// shown.
 std::string UnexposedText(std::string_view user_id, std::string_view item_id, TimeMs served_at,
                           std::string_view scene, const ItemDetails& details, std::string_view request_id);
 struct UnexposedParts {

@@ -1,9 +1,9 @@
 #pragma once
-// From users' keys to the numbers of what is kept of them elsewhere, readable while it is written.
+// Maps users' keys to numbers of entries that are kept elsewhere. Readable while it is written.
 //
-// Threads: one writer; any number of readers, which it never waits for and which never wait for it. An
-// open-addressed table of (tag, number), at most half full. A grown table replaces the old one, which is kept
-// until the index goes: a reader that still looks there misses only what came after it began.
+// Threads: one writer and any number of readers; neither waits for the other. An open-addressed table of
+// (tag, number), at most half full. A larger table replaces a full one. The old table is kept until the index
+// is destroyed: a reader that still uses it misses only what came after its look-up began.
 
 #include <algorithm>
 #include <atomic>
@@ -22,7 +22,7 @@ class UserIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// With room for `users`, as a guess.
+  /// Makes room for `users`, which is a guess.
   explicit UserIndex(uint32_t users) {
     const uint32_t cells = std::bit_ceil(std::min(users, kCellsMax / 4) * 2 + 1);
     Use(std::make_unique<Table>(std::max(cells, kCellsMin)));
@@ -33,7 +33,7 @@ class UserIndex {
     const Table& table = *current_.load(std::memory_order_acquire);
     PrefetchLine(&table.cells[table.Home(key)]);
   }
-  /// Any thread. The first number under the key's tag that `is(number)`, or kNone.
+  /// Any thread. The first number under the key's tag for which `is(number)` is true, or kNone.
   template <typename Is>
   uint32_t Find(const UserKey& key, Is is) const {
     const Table& table = *current_.load(std::memory_order_acquire);
@@ -43,7 +43,7 @@ class UserIndex {
       if (TagIn(cell) == TagOf(key) && is(NumberIn(cell))) return NumberIn(cell);
     }
   }
-  /// Writer. `number` isn't in it yet; `key_of(number)` is the key of one that is.
+  /// Writer. `number` must not be in the index yet. `key_of(number)`: the key of a number that is.
   template <typename KeyOf>
   void Insert(const UserKey& key, uint32_t number, KeyOf key_of) {
     if (size_ * 2 >= tables_.back()->mask) Grow(key_of);
@@ -53,7 +53,7 @@ class UserIndex {
   /// Writer.
   uint32_t size() const { return size_; }
   uint64_t grown_bytes() const { return grown_bytes_; }  // of all tables but the first
-  /// Writer. All numbers, each with its key's tag above it: in no order.
+  /// Writer. All numbers, each with its key's tag in the upper half. In no order.
   std::vector<uint64_t> TagsAndNumbers() const {
     std::vector<uint64_t> all;
     all.reserve(size_);
@@ -69,7 +69,7 @@ class UserIndex {
   static constexpr uint32_t kCellsMin = 1024;
   static constexpr uint32_t kCellsMax = 1u << 30;
 
-  // A cell's upper half: the key's tag, its first 32 bits; lower half: number + 1. 0: free.
+  // A cell's upper half is the key's tag: the key's first 32 bits. The lower half is number + 1. 0: free.
   static uint32_t TagOf(const UserKey& key) { return static_cast<uint32_t>(key.high >> 32); }
   static uint32_t TagIn(uint64_t cell) { return static_cast<uint32_t>(cell >> 32); }
   static uint32_t NumberIn(uint64_t cell) { return static_cast<uint32_t>(cell) - 1; }

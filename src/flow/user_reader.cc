@@ -22,7 +22,8 @@ bool IsErased(std::string_view stored, std::span<const Change> changes) {
 Result<Delta> UserReader::ReadUser(FilterIndex filter_index, const UserKey& user) const {
   const FilterPolicy& filter = state_.options().filters[filter_index];
   const auto mask = static_cast<FilterMask>(1u << filter_index);
-  // Tails first: what leaves them for the store meanwhile is then seen twice, which is harmless, not missed.
+  // Tails first: changes that move to the store meanwhile are then seen twice, which is harmless, and not
+  // missed.
   const Tails tails = state_.GetTails();
   std::vector<Delta> parts(1);
   std::vector<Change> changes;
@@ -100,18 +101,19 @@ PublishFlow::Origin UserReader::Merge(const FilterPolicy& filter, const Snapshot
   using Origin = PublishFlow::Origin;
   const auto view = SnapshotView::Parse(published);
   if (!view) return Origin::kState;
-  // What was seen before it was published has left the window.
+  // Everything in a snapshot from before `counts_from` has left the window.
   const Day counts_from = meta.horizon + filter.window_days - filter.LongestWindowDays();
   if (DayOf(view->meta().as_of) < counts_from) return Origin::kState;
   if (RenderUnion(*view, shape, meta, reader.seen().values(), SimilarOf(filter, reader), bytes))
     return Origin::kUnion;
-  // Of the two the one with fewer items lacks more of the other's: docs/decisions/0007.
+  // The snapshot with fewer items lacks more of the other's items: docs/decisions/0007.
   if (reader.seen().size() >= view->meta().item_count) return Origin::kState;
   bytes = published;
   return Origin::kPublished;
 }
 
-// What is kept of the group's users, in their order. Empty where nothing is.
+// Reads the kept snapshots of the group's users, in their order. An entry is empty if nothing is kept.
+// `published` is empty if no filter of the group is merged.
 Status UserReader::ReadPublishedOf(TimeMs wall_now, std::span<const PublishFlow::Rendering> group,
                                    std::span<const UserRef> refs,
                                    std::vector<PublishedRow>& published) const {
@@ -209,10 +211,11 @@ Status UserReader::RenderUsers(TimeMs wall_now, uint32_t served_second,
         if (group[i].origin != PublishFlow::Origin::kState) continue;
       }
     }
-    // What isn't seen yet, as it takes several exposures, may be similar to others.
+    // Items may not count as seen yet, because that takes several exposures. There may still be items similar
+    // to them.
     if (reader.seen().size() == 0 && reader.similar().size() == 0) {
       group[i].bytes.clear();
-      if (group[i].user_id.empty()) {  // the mark may have outlived what the state knew
+      if (group[i].user_id.empty()) {  // the mark may have outlived the user's state
         auto id = StoredUserId(store_, refs[i]);
         if (!id) return Fail(id.error());
         group[i].user_id = id->empty() ? foreign_.IdOf(refs[i]) : std::move(*id);
@@ -238,7 +241,8 @@ Status UserReader::NameRetired(std::span<PublishFlow::Rendering> group) const {
   return {};
 }
 
-// Appends what the tails have of the user, in log order; the id they know it by, empty if none.
+// Appends the user's changes in the tails, in log order. Returns the id that the tails have for the user,
+// empty if none.
 std::string_view UserReader::ReadTails(const Tails& tails, FilterMask filters, const UserKey& user,
                                        std::vector<Change>& changes) {
   std::string_view user_id;
@@ -266,7 +270,7 @@ Status UserReader::RenderUser(FilterIndex filter_index, const UserKey& user, con
   if (!published->empty()) {
     const auto origin = Merge(filter, shape, meta, reader, *published, bytes);
     if (origin == PublishFlow::Origin::kUnion) return {};
-    // One that isn't of the kind asked for is no answer.
+    // A published snapshot of another format than the one asked for is no answer.
     const auto view = SnapshotView::Parse(bytes);
     if (origin == PublishFlow::Origin::kPublished && view && view->meta().format == shape.format) return {};
   }

@@ -30,23 +30,24 @@ class UserReader {
 
   /// All that is known of the user.
   Result<Delta> ReadUser(FilterIndex filter_index, const UserKey& user) const;
-  /// The same, as an answer needs it: what counts by `limits`, the filter's. `reader`: the thread's.
+  /// The same, as an answer needs it: what counts by the filter's `limits`. `reader`: that of the calling
+  /// thread.
   Status ReadSeen(FilterIndex filter_index, const UserKey& user, const AnswerLimits& limits,
                   SeenReader& reader) const;
-  /// The user's last published snapshot, where the filter is incomplete and the state may lack what it holds;
-  /// otherwise it is empty.
+  /// The user's last published snapshot, if the filter is incomplete and the state may lack items in it. Else
+  /// empty.
   Result<std::string> ReadPublished(FilterIndex filter_index, const UserKey& user) const;
-  /// Renders the user's snapshot of a filter; `user_id` is set from the state, empty if unknown.
+  /// Renders the user's snapshot of a filter. Sets `user_id` from the state; empty if unknown.
   Status RenderUser(FilterIndex filter_index, const UserKey& user, const SnapshotShape& shape,
                     std::string& user_id, std::string& bytes) const;
-  /// The same for a group at once, in the shapes of the filters' policies. Of users who have seen nothing
-  /// `bytes` is empty: a tombstone. `served_second`: served items count that end after it.
+  /// The same for a group at once, in the shapes of the filters' policies. For users who have seen nothing,
+  /// `bytes` is empty: a tombstone. `served_second`: served items count if they end after it.
   Status RenderUsers(TimeMs wall_now, uint32_t served_second, std::span<PublishFlow::Rendering> group) const;
-  /// The ids of the users that marks of retired topics are of. `bytes` is empty: a tombstone.
+  /// Sets the ids of the users who have marks of retired topics. `bytes` is empty: a tombstone.
   Status NameRetired(std::span<PublishFlow::Rendering> group) const;
 
   const Clock& clock() const { return clock_; }
-  /// Of those read since the start.
+  /// Among the users read since the partition was opened.
   void FillHeaviestUsers(PartitionStatus& status) const;
 
  private:

@@ -17,7 +17,7 @@ static_assert(sizeof(UserRows::User) <= 32);
 UserRows::UserRows(std::shared_ptr<TailMemory> memory)
     : memory_(std::move(memory)),
       user_bits_(static_cast<uint32_t>(std::countr_zero(memory_->chunk_bytes() / 32))),
-      // A user comes with a row, so that their bytes bound the users too.
+      // Each user comes with a row, so the bytes of the rows bound the users, too.
       user_chunks_max_(memory_->tail_bytes_max() / memory_->chunk_bytes() + 2),
       user_chunks_(std::make_unique<User*[]>(user_chunks_max_)),
       index_(memory_->last_users()) {}
@@ -29,7 +29,7 @@ std::byte* UserRows::NewBytes(size_t size) {
     return long_rows_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get();
   }
   if (size > left_) {
-    AddBytes(left_);  // given up
+    AddBytes(left_);  // the rest of the chunk is given up
     next_ = chunks_.emplace_back(memory_->Take());
     left_ = memory_->chunk_bytes();
   }

@@ -1,11 +1,10 @@
 #pragma once
-// Rows of bytes by user, in memory, readable while they are written: what a partition knows of its users
-// since the last checkpoint beside their seen sets. The tail's companion, and threaded like it: one writer;
-// any number of readers, which it never waits for and which never wait for it. A row can be read when Append
-// returns.
+// Rows of bytes by user, in memory, readable while they are written. They are what a partition knows of its
+// users since the last checkpoint, beside their seen sets. Threads are as in the tail: one writer and any
+// number of readers, and neither waits for the other. A row can be read when Append returns.
 //
-// A user's rows are a list, newest first. A look-up costs two cache misses, the index's of which Prefetch
-// takes ahead.
+// A user's rows are a list, newest first. A look-up costs two cache misses. Prefetch takes the one of the
+// index in advance.
 
 #include <atomic>
 #include <cstdint>
@@ -22,8 +21,8 @@ namespace seen {
 
 class UserRows {
  public:
-  /// `memory` may be shared with rows that come after these. Whoever writes keeps bytes() within
-  /// memory->tail_bytes_max(), but for one row.
+  /// `memory` may be shared with later UserRows. The writer must keep bytes() within
+  /// memory->tail_bytes_max(), except for one row.
   explicit UserRows(std::shared_ptr<TailMemory> memory);
   ~UserRows() { memory_->GiveBack(std::move(chunks_), index_.size()); }
   UserRows(const UserRows&) = delete;
@@ -39,9 +38,10 @@ class UserRows {
   /// Writer. Copies `row`.
   void Append(const UserKey& user, std::string_view row);
 
-  /// Any thread. The user's newest row, the others behind it; nullptr: none. They live as long as this.
+  /// Any thread. The user's newest row, which leads to the older ones; nullptr: none. Rows live as long as
+  /// this.
   const Row* Newest(const UserKey& user) const;
-  /// Any thread. What is in use.
+  /// Any thread. Bytes in use.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   struct User {
@@ -65,7 +65,7 @@ class UserRows {
   const std::shared_ptr<TailMemory> memory_;
   const uint32_t user_bits_;  // a chunk holds 2^user_bits_ users
   std::atomic<uint64_t> bytes_{0};
-  // As long as it can ever get: a reader must not see it move.
+  // Allocated as long as it can ever get, because a reader must not see it move.
   const size_t user_chunks_max_;
   std::unique_ptr<User*[]> user_chunks_;
 

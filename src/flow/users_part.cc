@@ -74,7 +74,7 @@ Status UsersPart::WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, 
   return {};
 }
 
-// When what was served to the user ends by itself. Endings of the past are written as well: the last snapshot
+// Notes when the user's served items end. Endings of the past are written as well, because the last snapshot
 // may hold the items.
 void UsersPart::NoteEndings(const FilterPolicy& filter, const UserKey& user, std::span<const Change> changes,
                             std::vector<Ending>& endings) {

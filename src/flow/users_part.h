@@ -1,6 +1,6 @@
 #pragma once
-// The part of a checkpoint that writes what the frozen tail holds of its users: their deltas, in each filter,
-// and what resolves served items.
+// The part of a checkpoint that writes the users of the frozen tail: their deltas in each filter, and the
+// exposures that resolve served items.
 
 #include <span>
 #include <string>
@@ -19,7 +19,7 @@ class UsersPart final : public CheckpointPart {
   Status Write(Checkpoint& checkpoint, CheckpointWriter& writer) override;
 
  private:
-  // Of the users that the tail erases, to a filter that isn't configured any more.
+  // Writes the erasures in the tail to a filter that isn't configured any more.
   Status WriteErasures(FilterId retired, const Checkpoint& checkpoint, CheckpointWriter& writer);
   Status WriteFilter(FilterIndex filter_index, Checkpoint& checkpoint, CheckpointWriter& writer);
   static Status WriteResolving(const Checkpoint& checkpoint, CheckpointWriter& writer);

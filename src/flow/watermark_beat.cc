@@ -28,7 +28,8 @@ std::string WatermarkText(const PartitionStatus& status, const BeatSender& sende
       R"({{"version":1,{},"partition":{},"partition_time_ms":{},"next_offset":{},"lag_messages":{},)"
       R"("unpublished_users":{},"heartbeat_ms":{}{}}})",
       who, status.partition, status.partition_time.value, status.next_offset,
-      // Readers that don't know `lag_known` take a lag of 0 for "all is read", which isn't known here.
+      // Readers that don't know `lag_known` take a lag of 0 for "all is read". That isn't known here, so the
+      // lag is at least 1.
       status.lag_is_known ? status.lag_messages : std::max<int64_t>(1, status.lag_messages),
       status.marks_outstanding, now.value, status.lag_is_known ? "" : R"(,"lag_known":false)");
 }
@@ -52,7 +53,8 @@ void WatermarkBeat::Step(std::span<const PartitionPointer> opened, SnapshotSink&
     PartitionFlow& flow = *open->flow;
     PartitionStatus status;
     status.partition = open->partition;
-    // The lag first: a record that comes in between may be counted as read, not as never there.
+    // The lag is read before the offset. So a record that is taken in between counts in both, and is never
+    // left out.
     status.lag_messages = flow.state.LagMessages();
     if (!ready) status.lag_messages = std::max<int64_t>(1, status.lag_messages);
     status.state = ready ? "ready" : "catching_up";

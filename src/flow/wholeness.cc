@@ -15,7 +15,7 @@ FilterWholeness InNewStore(int64_t start_offset) {
   return made;
 }
 
-// An older version kept the lost ranges alone.
+// An older version stored only the lost ranges.
 FilterWholeness OfOlderVersion(const Position& stored) {
   FilterWholeness made;
   for (const LostRange& range : stored.lost_ranges)
@@ -38,7 +38,7 @@ FilterWholeness GoesOn(FilterWholeness known, const Position& stored, int32_t wi
     known.complete_since = stored.partition_time;
     known.awaits_record = true;
   } else if (window_days > known.window_days) {
-    // What had left the shorter window is gone.
+    // What left the shorter window is gone.
     const int64_t kept_ms = int64_t{known.window_days} * kMsPerDay;
     known.complete_since = std::max(known.complete_since, TimeMs{stored.partition_time.value - kept_ms});
   }

@@ -1,10 +1,10 @@
 #pragma once
-// Since when each filter of a partition is whole: everything in the log since then is in its state. State
-// that was built from a log without its beginning, that skipped a lost range, or whose filter was added
-// later, isn't whole before the filter's longest window has passed.
+// Since when each filter of a partition is whole: everything in the log since then is in its state. A filter
+// isn't whole if its state was built from a log without its beginning, if a lost range was skipped, or if the
+// filter was added later. It becomes whole once its longest window has passed.
 //
-// It goes by record timestamps. The first record after what is missing says the time, or the partition time
-// before it, whichever is later.
+// The times are record timestamps. The time is that of the first record after the missing ones, or the
+// partition time before it, whichever is later.
 //
 // Threads: the worker changes it, any thread reads.
 
@@ -31,24 +31,25 @@ class Wholeness {
   // Worker.
   /// Records before the next one are missing. `all`: nothing was read before, either.
   void Lost(TimeMs partition_time, bool all);
-  /// The next record will say how much is missing.
+  /// Whether the next record must say since when the state is whole.
   bool awaits_record() const { return awaits_record_.load(std::memory_order_relaxed); }
   void FirstRecord(TimeMs timestamp);
 
   // Any thread.
   /// How often records turned out to be missing.
   uint64_t losses() const { return losses_.load(std::memory_order_acquire); }
-  /// The log was read again for the filter: its state holds everything since `complete_since`. Nothing
-  /// happens where records were lost meanwhile: `losses` was the count before.
+  /// The log was read again for the filter: its state holds everything since `complete_since`. `losses`: the
+  /// count before that reading. If records were lost meanwhile, nothing happens.
   void Filled(FilterIndex filter_index, TimeMs complete_since, uint64_t losses);
-  /// nullopt: the filter is whole at `now`. While no record was read since, it is `now` itself.
+  /// Since when the state holds everything; nullopt: the filter is whole at `now`. Returns `now` itself while
+  /// no record was read since the loss.
   std::optional<TimeMs> IncompleteSince(FilterIndex filter_index, TimeMs now) const;
   LastPublished last_published(FilterIndex filter_index) const;
   void SetLastPublished(FilterIndex filter_index, LastPublished where);
   bool HasChanges() const { return has_changes_.load(std::memory_order_acquire); }
-  /// As the checkpoint must write it.
+  /// What the checkpoint must write.
   std::vector<FilterWholeness> Take();
-  /// The same, and the next checkpoint writes it, too.
+  /// The same. The next checkpoint writes it, too.
   std::vector<FilterWholeness> Now();
 
  private:

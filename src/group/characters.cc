@@ -27,11 +27,11 @@ bool IsOfDictionaryScript(UChar32 c) {
     case USCRIPT_MYANMAR:
       return true;
     default:
-      return c == 0x3099 || c == 0x309a;  // marks of kana, "inherited"
+      return c == 0x3099 || c == 0x309a;  // marks of kana; their script is "inherited"
   }
 }
 
-// Signs of the technical, geometric and older blocks are bullets and ornaments more often than words.
+// Signs below U+2300 and geometric shapes are bullets and ornaments more often than words.
 bool IsEmoji(UChar32 c) {
   if (c < 0x2300 || (c >= 0x25a0 && c < 0x2600)) return false;
   return u_hasBinaryProperty(c, UCHAR_EMOJI);
@@ -65,7 +65,7 @@ CharacterKind KindOfCharacter(uint32_t code_point) {
       return CharacterKind::kNothing;
     case U_CONTROL_CHAR:
       return c == 0x85 || (c >= '\t' && c <= '\r') ? CharacterKind::kSeparator : CharacterKind::kNothing;
-    case U_MODIFIER_SYMBOL:  // the colours of skin
+    case U_MODIFIER_SYMBOL:  // skin tones of emoji
       return c >= 0x1f3fb && c <= 0x1f3ff ? CharacterKind::kNothing : CharacterKind::kSeparator;
     case U_OTHER_SYMBOL:
       return IsEmoji(c) ? CharacterKind::kSymbol : CharacterKind::kSeparator;
@@ -121,7 +121,7 @@ void AppendUtf8(uint32_t c, std::string& out) {
 size_t CharacterBoundary(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return text.size();
   size_t at = bytes_max;
-  // A character has at most three bytes that continue it; more of them are no text.
+  // A character has at most three continuation bytes. A longer run of them isn't text: any cut will do.
   for (int back = 0; back < 3 && at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; ++back)
     --at;
   return at;

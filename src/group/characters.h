@@ -1,5 +1,5 @@
 #pragma once
-// What a character is to a reader of words, by ICU's properties.
+// The kinds of characters for finding words in a text, by ICU's properties.
 
 #include <array>
 #include <cstdint>
@@ -9,27 +9,28 @@
 namespace seen {
 
 enum class CharacterKind : uint8_t {
-  kSeparator,   // white space, punctuation, signs, what is unknown
-  kNothing,     // as if it weren't there: controls, marks that make no letter with what they stand on
+  kSeparator,   // white space, punctuation, signs, unknown characters
+  kNothing,     // ignored: controls, and marks that form no letter with the character before them
   kWord,        // letters, digits and marks
-  kDictionary,  // likewise of scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
+  kDictionary,  // the same in scripts without spaces: Han, kana, Thai, Lao, Khmer, Myanmar
   kSymbol,      // an emoji: a word by itself
 };
 
-/// Of a character as NFKC case folding leaves it.
+/// `code_point`: after NFKC case folding.
 CharacterKind KindOfCharacter(uint32_t code_point);
 
-/// U+0300 and its like of other blocks: what "zalgo" piles up.
+/// Combining marks from U+0300 on and in similar blocks: "zalgo" text stacks them on letters.
 bool IsStackingMark(uint32_t code_point);
 
-/// A table over the basic plane, so that most characters need no call of ICU.
+/// A table of the basic plane: most characters need no call of ICU.
 class BasicPlane {
  public:
   static const BasicPlane& Get();  // made at the first call, in about 20 ms
 
-  /// NFKC case folding may be done of what stands before and of what begins here apart.
+  /// True: NFKC case folding may treat the text before this character and the text from it on separately.
   bool HasBoundaryBefore(uint16_t c) const { return (flags_[c] & kBoundaryBefore) != 0; }
-  /// Alone it is folded to one character of the basic plane; then Folded is that and Kind its kind.
+  /// True: the character alone folds to one character of the basic plane. Then Folded returns that character,
+  /// and Kind its kind.
   bool IsSingle(uint16_t c) const { return (flags_[c] & kSingle) != 0; }
   uint16_t Folded(uint16_t c) const { return folded_[c]; }
   CharacterKind Kind(uint16_t c) const { return static_cast<CharacterKind>(flags_[c] & 7); }
@@ -41,10 +42,10 @@ class BasicPlane {
   std::array<uint8_t, 65536> flags_{};
 };
 
-/// Reads the character at `at` and moves on; U+FFFD for each byte that begins none (overlong forms,
-/// surrogates, more than U+10FFFF, cut ones). `at` < text.size().
+/// Returns the character at `at` and moves `at` past it. Returns U+FFFD for each byte that begins no valid
+/// character (overlong forms, surrogates, above U+10FFFF, truncated ones). `at` < text.size().
 uint32_t NextCharacter(std::string_view text, size_t& at);
-/// The bytes of a code point, to `put`(byte) one by one.
+/// Calls `put`(byte) for each UTF-8 byte of a code point.
 template <typename Put>
 void PutUtf8(uint32_t c, Put put) {
   if (c < 0x80) {

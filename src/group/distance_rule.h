@@ -5,8 +5,8 @@
 
 namespace seen {
 
-/// The greatest distance at which items of these classes are candidates: at most `configured` (0 to 3); -1:
-/// none is. Of a pair of different classes the smaller counts.
+/// The greatest distance at which items of these classes are candidates: at most `configured` (0 to 3). -1:
+/// no item is a candidate. For a pair of different classes the smaller distance counts.
 int DistanceMax(int configured, LengthClass length, ScriptClass script);
 
 }  // namespace seen

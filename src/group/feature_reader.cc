@@ -16,12 +16,12 @@ namespace seen {
 namespace {
 
 constexpr size_t kShingleWords = 3;
-// A language that isn't written in letters says in two characters what others say in four.
+// Two characters of a dictionary script say as much as four letters.
 constexpr size_t kGramOfAlphabetic = 4;
 constexpr size_t kGramOfDictionary = 2;
-// Of an idf of 1: SimHash adds whole numbers.
+// The weight of an idf of 1. SimHash adds whole numbers.
 constexpr double kWeightOne = 32;
-// A text beyond it doesn't leave its buffers behind.
+// A longer text doesn't leave its buffers behind.
 constexpr size_t kKeptBytesMax = 8 << 20;
 
 constexpr std::array<uint64_t, kShingleWords> kPlaceFactors = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
@@ -96,7 +96,7 @@ struct FeatureReader::Impl {
                                         : LengthClass::kLong;
   }
 
-  /// Each token of the SimHash with its weight; `take`(token, hash, weight times kWeightOne).
+  /// Calls `take`(token, hash, weight times kWeightOne) for each token of the SimHash.
   template <typename Take>
   void ForEachToken(std::string_view lang, Take take) const {
     if (Length() == LengthClass::kShort) {
@@ -152,7 +152,7 @@ void FeatureReader::Read(const ItemText& item, ItemFeatures& out) {
   impl.ForEachToken(
       item.lang, [&](std::string_view, uint64_t hash, uint32_t weight) { impl.simhasher.Add(hash, weight); });
   if (impl.simhasher.weight() == 0) {
-    for (const uint64_t hash : impl.hashes) impl.simhasher.Add(hash, 1);  // of nothing but stop words
+    for (const uint64_t hash : impl.hashes) impl.simhasher.Add(hash, 1);  // the text has stop words only
   }
   out.simhash = impl.simhasher.Finish();
   ForEachShingle(impl.hashes, [&](uint64_t shingle) { impl.sketches.Add(shingle); });

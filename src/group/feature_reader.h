@@ -17,10 +17,10 @@ namespace seen {
 struct FeatureOptions {
   std::shared_ptr<const IdfTable> idf;  // never nullptr: IdfTable::Bundled()
   double similarity_min = 0.8;          // chooses the rows of a band
-  uint64_t text_bytes_max = 1 << 20;    // of title and text together, cut at a character
+  uint64_t text_bytes_max = 1 << 20;    // for title and text together; cut at a character
 };
 
-/// A word's part in a SimHash, for people.
+/// A word's share of a SimHash, for people.
 struct WeighedToken {
   std::string token;
   double weight = 0;  // occurrences times idf
@@ -37,12 +37,12 @@ class FeatureReader {
   void Read(const ItemText& item, ItemFeatures& out);
   /// What went into the SimHash, heaviest first: words, or character n-grams of a short text.
   std::vector<WeighedToken> Explain(const ItemText& item);
-  /// The words as an IdfTable counts them, in their order, repeated ones too; of a short text as well. Views
-  /// are valid until the next call of anything here.
+  /// The words as an IdfTable counts them, in text order, with repetitions; also of a short text. The views
+  /// are valid until the next call of any function here.
   std::span<const std::string_view> Words(const ItemText& item);
-  /// Hashes of all word 3-shingles, ascending, unique: the set that a sketch is of.
+  /// Hashes of all word 3-shingles, ascending, unique. A sketch is a sample of this set.
   std::vector<uint64_t> Shingles(const ItemText& item);
-  /// For the log: other segmenters may cut other words, and so decide otherwise at a replay.
+  /// For the log: another segmenter may find other words, and so decide differently at a replay.
   std::string SegmenterVersion() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The hashes of this room. Stored, and compared between machines: never change them.
+// The hashes of this room. They are stored, and compared between machines: never change them.
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// Of a word, or of an n-gram's characters: XXH3-64.
+/// XXH3-64 of a word, or of an n-gram's characters.
 inline uint64_t TokenHash(std::string_view token) { return XXH3_64bits(token.data(), token.size()); }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes.

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of ICU, for the files of this room that include its headers.
+// What this room needs of ICU, for its files that include ICU's headers.
 
 #include <unicode/normalizer2.h>
 
@@ -7,10 +7,10 @@
 
 namespace seen {
 
-/// NFKC with case folding and without what is ignorable (UAX 44, NFKC_CF). Any thread.
+/// NFKC with case folding; removes ignorable characters (UAX 44, NFKC_CF). Any thread.
 const icu::Normalizer2& FoldingNormalizer();
 
-/// Such as "ICU 72.1, Unicode 15.0": another version may cut words of scripts without spaces otherwise.
+/// Such as "ICU 72.1, Unicode 15.0". Another version may find other words in scripts without spaces.
 std::string IcuVersion();
 
 }  // namespace seen

@@ -39,13 +39,12 @@ std::string Quoted(std::string_view text) {
 
 }  // namespace
 
-// Open addressing by the token's hash, which is random already; 0 is no word's place (a word that hashes to 0
-// takes 1).
+// Open addressing by the token's hash, which is random already. 0 marks a free place: a hash of 0 becomes 1.
 struct IdfTable::Impl {
   uint64_t documents = 0;
   uint64_t version = 0;
   size_t words = 0;
-  uint32_t unknown = 0;  // weight
+  uint32_t unknown = 0;  // weight of a word that isn't in the table
   std::vector<uint64_t> hashes;
   std::vector<uint32_t> weights;
 
@@ -55,7 +54,7 @@ struct IdfTable::Impl {
     while (hashes[place] != key && hashes[place] != 0) place = (place + 1) & (hashes.size() - 1);
     return place;
   }
-  /// False: it is there already.
+  /// False: the word is in the table already.
   bool Add(uint64_t hash, uint32_t weight) {
     const size_t place = Place(Key(hash));
     if (hashes[place] != 0) return false;
@@ -120,7 +119,7 @@ Result<std::shared_ptr<const IdfTable>> IdfTable::Parse(std::string_view text) {
     if (!impl.Add(hash, inverse.Weight(*count))) {
       return Fail(AtLine(line, "word: " + Quoted(word) + " stands twice; keep one"));
     }
-    impl.version += Mixed(hash + Mixed(*count));  // whatever their order
+    impl.version += Mixed(hash + Mixed(*count));  // a sum: the order of the words doesn't matter
   }
   if (impl.documents == 0) {
     return Fail(Code::kInvalidArgument,

@@ -1,5 +1,5 @@
 #pragma once
-// Logarithms in whole numbers: libraries and machines differ in a double's last bit, and a weight decides a
+// Logarithms in whole numbers. Libraries and machines differ in a double's last bit, and a weight decides a
 // bit of a SimHash.
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class InverseFrequency {
  private:
   __extension__ using Wide = unsigned __int128;
 
-  /// Times 2^24, rounded down. `x` > 0.
+  /// The logarithm times 2^24, rounded down. `x` > 0.
   static uint64_t Log2(uint64_t x) {
     const int whole = 63 - __builtin_clzll(x);
     uint64_t mantissa = x << (63 - whole);  // 1 to 2, times 2^63
@@ -42,7 +42,7 @@ class InverseFrequency {
   }
 
   uint64_t documents_log2_ = 0;
-  uint64_t last_count_ = 0, last_log2_ = 0;  // of equal counts, which tables are full of
+  uint64_t last_count_ = 0, last_log2_ = 0;  // kept: many words of a table have equal counts
 };
 
 }  // namespace seen

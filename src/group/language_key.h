@@ -5,9 +5,9 @@
 
 namespace seen {
 
-/// By what items of one language come together: the primary subtag of a BCP 47 tag in lower case ("zh" of
-/// "zh-Hant-TW"); "und" where there is none. Items of different languages are never compared if their keys
-/// have indexes of their own.
+/// The key that items of one language share: the primary subtag of a BCP 47 tag in lower case. "zh-Hant-TW"
+/// has "zh"; without a tag it is "und". Items of different languages are never compared if each key has its
+/// own index.
 inline std::string LanguageKey(std::string_view lang) {
   std::string key(lang.substr(0, lang.find_first_of("-_")));
   for (char& c : key) {

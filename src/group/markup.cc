@@ -71,7 +71,7 @@ class Stripper {
 
   std::string_view text_;
   size_t begin_;
-  size_t effort_;  // bytes that may still be searched in vain: what bounds a text full of half tags
+  size_t effort_;  // bytes that may still be searched in vain: bounds the time for a text full of half tags
   std::string& out_;
   char* start_;
   char* to_;
@@ -145,7 +145,7 @@ size_t Stripper::Colon(size_t at) {
   if (At(at, "://") && at > 0 && KindOf(text_[at - 1]) == Kind::kWord) {
     char* scheme = to_;
     while (scheme != start_ && KindOf(scheme[-1]) == Kind::kWord) --scheme;
-    // "中http://": the scheme is still a word of its own.
+    // The scheme begins after a non-ASCII character: in "中http://" it is "http".
     if (scheme != to_ && IsLetter(*scheme)) to_ = scheme;
     Separate();
     in_url_ = true;
@@ -155,7 +155,7 @@ size_t Stripper::Colon(size_t at) {
   return at + 1;
 }
 
-// npos: not there, or too much has been searched already.
+// npos: it isn't there, or too much has been searched already.
 size_t Stripper::Find(size_t from, std::string_view what) {
   for (size_t at = from; at + what.size() <= text_.size(); ++at) {
     if (at - from >= effort_) break;
@@ -165,7 +165,7 @@ size_t Stripper::Find(size_t from, std::string_view what) {
   return std::string_view::npos;
 }
 
-// Past the ">" of a tag whose name ends at `from`. 0: it has none.
+// The place after the ">" of a tag whose name ends at `from`. 0: there is no ">".
 size_t Stripper::EndOfTag(size_t from) {
   char quote = 0;
   size_t at = from;

@@ -15,11 +15,11 @@ namespace {
 
 // Polytonic Greek puts three on a letter; more than that is ornament.
 constexpr size_t kStackingMarksMax = 3;
-// UAX 15, "Stream-Safe Text Format": no language has more on one letter, and sorting them takes a time that
-// is quadratic.
+// UAX 15, "Stream-Safe Text Format": no language puts more on one letter, and sorting them takes quadratic
+// time.
 constexpr size_t kFoldedTogetherMax = 32;
 
-// Appends characters of a kind to the runs they belong to.
+// Appends each character to the run of its kind.
 class RunWriter {
  public:
   explicit RunWriter(NormalText& out) : out_(out) {}
@@ -80,7 +80,7 @@ void Normaliser::Read(std::string_view title, std::string_view text, size_t byte
   }
 }
 
-// Markup's form is the normal one already.
+// StripMarkup's output is the normal form already.
 void Normaliser::ReadAscii(NormalText& out) {
   if (plain_.ends_with(' ')) plain_.pop_back();
   out.text.assign(plain_);
@@ -128,7 +128,7 @@ void Normaliser::ReadUnicode(NormalText& out) {
   }
 }
 
-// Into folded_.
+// Writes to folded_.
 void Normaliser::Fold(std::string_view together) {
   size_t stacking = 0, characters = 0, at = 0;
   while (at < together.size() && characters++ < kFoldedTogetherMax) {

@@ -1,5 +1,5 @@
 #pragma once
-// An item's text as runs of letters that copies of it have in common.
+// An item's text as runs of letters. Copies of a text give the same runs.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace seen {
 
 enum class RunKind : uint8_t {
   kWord,        // letters, digits and marks between spaces
-  kDictionary,  // likewise of scripts without spaces: words yet to be found
+  kDictionary,  // the same in scripts without spaces; Segmenter finds the words
   kSymbol,      // an emoji
 };
 
@@ -22,13 +22,13 @@ struct Run {
 struct NormalText {
   std::string text;  // UTF-8, NFKC, folded; one space between two runs of kWord, nothing else between runs
   std::vector<Run> runs;
-  bool cut = false;  // it was longer than asked for
+  bool cut = false;  // the text was longer than `bytes_max`
 };
 
 /// One thread each; keeps its buffers.
 class Normaliser {
  public:
-  /// `title`, then `text`, together at most `bytes_max` bytes (at most 2^31) of them.
+  /// Reads `title`, then `text`: together at most `bytes_max` bytes (at most 2^31).
   void Read(std::string_view title, std::string_view text, size_t bytes_max, NormalText& out);
 
  private:
@@ -37,7 +37,7 @@ class Normaliser {
   void Fold(std::string_view together);
 
   std::string plain_;   // without markup
-  std::string gentle_;  // a stretch of it without its piles of marks
+  std::string gentle_;  // a piece of plain_ without stacked marks
   std::string folded_;
 };
 

@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-// Of a run; ICU's memory grows with it. No sentence is as long.
+// A longer run is cut: ICU's memory grows with its length. No sentence is as long.
 constexpr size_t kPieceBytesMax = 6'000;
 
 class IcuSegmenter final : public Segmenter {
@@ -36,7 +36,7 @@ class IcuSegmenter final : public Segmenter {
   std::string Version() const override { return IcuVersion(); }
 
  private:
-  // Through UTF-16, which ICU's dictionaries read at once; UTF-8 they would convert once more for each word.
+  // Converts to UTF-16, which ICU's dictionaries read directly. They would convert UTF-8 again for each word.
   void Piece(std::string_view piece, uint32_t offset, std::vector<uint32_t>& ends) {
     units_.clear();
     byte_ends_.clear();
@@ -44,7 +44,7 @@ class IcuSegmenter final : public Segmenter {
       const uint32_t c = NextCharacter(piece, at);
       if (c >= 0x10000) {
         units_.push_back(static_cast<char16_t>(0xd7c0 + (c >> 10)));
-        byte_ends_.push_back(0);  // no word ends within a pair
+        byte_ends_.push_back(0);  // no word ends within a surrogate pair
       }
       units_.push_back(static_cast<char16_t>(c < 0x10000 ? c : 0xdc00 | (c & 0x3ff)));
       byte_ends_.push_back(offset + static_cast<uint32_t>(at));
@@ -61,7 +61,7 @@ class IcuSegmenter final : public Segmenter {
   std::unique_ptr<icu::BreakIterator> words_;
   UText text_ = UTEXT_INITIALIZER;
   std::vector<char16_t> units_;
-  std::vector<uint32_t> byte_ends_;  // where the character that a unit belongs to ends
+  std::vector<uint32_t> byte_ends_;  // for each unit: where its character ends
 };
 
 }  // namespace

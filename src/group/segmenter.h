@@ -1,5 +1,5 @@
 #pragma once
-// Words of scripts that put no spaces between them.
+// Finds words in scripts that put no spaces between them.
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// One thread each. What it does must depend on the run alone: a replay decides the same.
+/// One thread each. The result must depend on the run alone, so that a replay decides the same.
 class Segmenter {
  public:
   virtual ~Segmenter() = default;
@@ -17,12 +17,12 @@ class Segmenter {
   /// `run`: not empty, valid UTF-8, letters, digits and marks of Han, kana, Thai, Lao, Khmer and Myanmar,
   /// folded.
   virtual void Segment(std::string_view run, std::vector<uint32_t>& ends) = 0;
-  /// For people, and to notice that an index was built by another: "ICU 72.1, Unicode 15.0".
+  /// For people, and to detect that another segmenter built an index: "ICU 72.1, Unicode 15.0".
   virtual std::string Version() const = 0;
 };
 
-/// ICU's word boundaries (UAX 29), by its dictionaries. Source: unicode-org.github.io/icu, "Boundary
-/// Analysis".
+/// Finds words by ICU's word boundaries (UAX 29) and its dictionaries. Source: unicode-org.github.io/icu,
+/// "Boundary Analysis".
 std::unique_ptr<Segmenter> NewIcuSegmenter();
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// SimHash: 64 bits of which two texts share the more, the smaller the angle between their weighted words.
+// SimHash: 64 bits. The smaller the angle between the weighted words of two texts, the more bits they share.
 // Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das
 // Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
 
@@ -20,7 +20,8 @@ class SimHasher {
 
   /// `weight` <= kWeightMax. A token that comes twice is added twice.
   void Add(uint64_t token_hash, uint32_t weight);
-  /// Bit i is set where tokens with bit i set weigh more than half. 0 of nothing. Begins again.
+  /// Sets bit i if the tokens with bit i set weigh more than half of all. 0 if nothing was added. Then begins
+  /// again.
   uint64_t Finish();
   uint64_t weight() const { return weight_; }
 
@@ -28,7 +29,7 @@ class SimHasher {
   void Spill();
 
   static constexpr size_t kSpillAfter = 64;  // times kWeightMax is less than 2^16
-  // Weights of tokens whose bit 8 * i + j is set: lane j of part i. The compiler's vectors: SSE2 or NEON.
+  // Lane j of part i: the weights of the tokens whose bit 8 * i + j is set. The compiler uses SSE2 or NEON.
   using Lanes [[gnu::vector_size(16)]] = uint16_t;
   std::array<Lanes, 8> lanes_{};
   size_t in_lanes_ = 0;

@@ -8,8 +8,8 @@
 namespace seen {
 namespace {
 
-// Of the multiply-shift family (Dietzfelbinger et al. 1997), whose order stands in for a random
-// permutation's: the shingles are well mixed already. Odd.
+// Multipliers of the multiply-shift family (Dietzfelbinger et al. 1997), all odd. Its order stands in for a
+// random permutation's order, because the shingles are well mixed already.
 constexpr std::array<uint64_t, kBands* kBandRowsMax> kMultipliers = [] {
   std::array<uint64_t, kBands * kBandRowsMax> all{};
   uint64_t state = 0;
@@ -17,7 +17,8 @@ constexpr std::array<uint64_t, kBands* kBandRowsMax> kMultipliers = [] {
   return all;
 }();
 
-// Hashes of few enough texts' shingles that spreading them by eight of their bits nearly sorts them.
+// Distributes the hashes by eight of their bits, then sorts by insertion. There are few enough hashes that
+// the first step nearly sorts them.
 void SortHashes(std::vector<uint64_t>& hashes, int level, std::vector<uint64_t>& scratch) {
   std::array<uint16_t, 257> place{};
   for (const uint64_t hash : hashes) ++place[(hash << level >> 56) + 1];
@@ -68,7 +69,7 @@ void SketchBuilder::Drain() {
 void SketchBuilder::TakeMinima() {
   if (waiting_count_ == 0) return;
   any_ = true;
-  // Four at a time: one alone would wait for its own minimum.
+  // Four minima at a time: one alone would wait for its own result.
   static_assert(kBands % 4 == 0);
   for (size_t i = 0; i < minima_count_; i += 4) {
     const uint64_t* const factor = &kMultipliers[i];
@@ -116,7 +117,7 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
   const int apart = b.level - a.level;
   if (apart == 0) {
     size_t common = 0, i = 0, j = 0;
-    while (i < a.values.size() && j < b.values.size()) {  // without branches: which is less can't be guessed
+    while (i < a.values.size() && j < b.values.size()) {  // no branches: the CPU can't predict the order
       const uint16_t of_a = a.values[i], of_b = b.values[j];
       common += of_a == of_b ? 1u : 0u;
       i += of_a <= of_b ? 1u : 0u;
@@ -124,10 +125,11 @@ double SketchSimilarity(const Sketch& a, const Sketch& b) {
     }
     return static_cast<double>(common) / static_cast<double>(a.values.size() + b.values.size() - common);
   }
-  // Then the sets' sizes differ by a factor of about 2^8, and few bits are left to distinguish hashes.
+  // Eight levels apart, the sets' sizes differ by a factor of about 2^8, and few bits are left to distinguish
+  // hashes.
   if (apart >= 8) return 0;
-  // Of the finer sample those that the coarser one would have kept, on the bits that both have: those of `b`
-  // that become equal count once.
+  // Compares on the bits that both have. Of `a`, the finer sample, it takes those values that the coarser
+  // sample would have kept. Values of `b` that become equal count once.
   const auto in_both = static_cast<ptrdiff_t>(
       std::upper_bound(a.values.begin(), a.values.end(), 0xffff >> apart) - a.values.begin());
   size_t common = 0, only_one = 0, i = 0, j = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Sets of shingles, small: the adaptive sample (Sketch) and the minima of MinHash, from one pass.
+// Makes two small forms of a set of shingles in one pass: the adaptive sample (Sketch) and the minima of
+// MinHash.
 
 #include <array>
 #include <cstdint>
@@ -13,14 +14,14 @@ namespace seen {
 class SketchBuilder {
  public:
   explicit SketchBuilder(int band_rows);  // 1 to kBandRowsMax
-  /// In any order, repeated ones too.
+  /// Shingles may come in any order, and repeatedly.
   void Add(uint64_t shingle) {
     if (shingle > kept_max_) return AddToMinima(shingle);
     kept_.push_back(shingle);
     if (kept_.size() == kBufferMax) Drain();
     AddToMinima(shingle);
   }
-  /// Bands of nothing are 0. Begins again.
+  /// Without shingles all bands are 0. Then begins again.
   void Finish(Sketch& sketch, std::array<uint64_t, kBands>& bands);
 
  private:
@@ -36,8 +37,8 @@ class SketchBuilder {
 
   size_t minima_count_;
   uint8_t level_ = 0;
-  uint64_t kept_max_ = UINT64_MAX;  // the greatest hash of the level
-  std::vector<uint64_t> kept_;      // at most kBufferMax; unique and few after Drain
+  uint64_t kept_max_ = UINT64_MAX;  // the greatest hash that the level keeps
+  std::vector<uint64_t> kept_;      // at most kBufferMax; after Drain unique, at most kSketchMax
   std::vector<uint64_t> scratch_;
   bool any_ = false;
   size_t waiting_count_ = 0;

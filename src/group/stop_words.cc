@@ -8,8 +8,8 @@
 namespace seen {
 namespace {
 
-// Chosen here, by what is most frequent and means nothing alone: articles, pronouns, prepositions,
-// conjunctions, auxiliaries. As segmentation gives words: "don't" is "don" and "t".
+// This project's choice of the most frequent words that mean nothing alone: articles, pronouns, prepositions,
+// conjunctions, auxiliaries. Words are as segmentation gives them: "don't" is "don" and "t".
 struct List {
   std::string_view lang;
   std::string_view words;

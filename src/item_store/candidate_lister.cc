@@ -21,8 +21,8 @@ bool IsNear(uint64_t differing) {
 uint64_t NumberOf(const ItemRef& item) { return item.number; }
 uint64_t NumberOfListed(const ListedSimHash& listed) { return listed.item.number; }
 
-// A bucket's entries, which begin there. They were listed in order but for what took the place of another
-// that was taken out.
+// Sorts a bucket's entries, which begin at `begin`. They were listed in order, except for an entry that took
+// the place of one that was taken out.
 template <typename List, typename Number>
 void SortFrom(size_t begin, List& list, Number number_of) {
   std::sort(list.begin() + begin, list.end(),
@@ -90,7 +90,7 @@ void CandidateLister::Count(const ItemPresence& presence) {
     done_[list] = room == 0;
     if (room == 0) ++out_->cut;
     for (const uint8_t hash : ItemPresence::HashesOfList(list)) {
-      // Which of them are the newest only the list says.
+      // Only the list says which of its items are the newest.
       if (unknown_[hash] > 0 && room < kMany) unknown_[hash] = kMany;
     }
   }
@@ -114,8 +114,9 @@ void CandidateLister::Want() {
   }
 }
 
-// Of those that are needed: the ones that no known items can spare, and of the others the one band that makes
-// most items known. nullopt: there is none, and all are wanted.
+// Reduces the wanted lists to those that must be read in any case, and one band. The band is the one with the
+// most unknown items among the others. Returns that band. nullopt: there is none, and all needed lists stay
+// wanted.
 std::optional<size_t> CandidateLister::WantOneOfFew() {
   std::optional<size_t> few;
   unsigned most = 0;
@@ -144,7 +145,7 @@ Status CandidateLister::ReadWanted(const ItemIndexReader& reader, const BucketFa
   return {};
 }
 
-// False: not all had room.
+// False: there was no room for all entries.
 bool CandidateLister::Append(size_t list, const ListView& view) {
   const size_t has = SizeOf(list);
   bool in_order = true;
@@ -177,7 +178,7 @@ bool CandidateLister::Append(size_t list, const ListView& view) {
   return has_room;
 }
 
-// The items of a list that was read, and with them all they stand in.
+// Reads the items of a list that was read. Their rows say in which other lists they are.
 Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketFamily& family, size_t list) {
   rows_.Clear();
   const auto& listed = out_->bands[list - kSimHashTables];
@@ -185,7 +186,7 @@ Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketF
     return std::any_of(known_.begin(), known_.end(), [&](const Known& known) { return known.item == item; });
   };
   size_t first_row = out_->items.size();
-  for (size_t i = listed.size(); i-- > 0;) {  // ascending: as keys are read
+  for (size_t i = listed.size(); i-- > 0;) {  // ascending: the order in which keys are read
     const ItemRef& item = listed[i];
     if (item.bucket != bucket_ || is_known(item)) continue;
     rows_.keys.push_back(NumberKey(ItemTable::kItems, item.number));
@@ -197,7 +198,7 @@ Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketF
   }
   for (const auto& value : rows_.values) {
     auto& [item, stored] = out_->items[first_row++];
-    if (!value) continue;  // it was taken out
+    if (!value) continue;  // the item was taken out
     stored = DecodeStoredItem(*value);
     if (!stored) return Fail(reader.database().Corrupt("an item's row"));
     const ItemFeatures& features = stored->features;
@@ -209,7 +210,7 @@ Status CandidateLister::ReadItemsOf(const ItemIndexReader& reader, const BucketF
   return {};
 }
 
-// As if the list had been read.
+// Appends the known items of a list that isn't read: the result is as if it had been read.
 void CandidateLister::AppendKnown(size_t list) {
   const size_t has = SizeOf(list);
   const auto hashes = ItemPresence::HashesOfList(list);

@@ -1,7 +1,7 @@
 #pragma once
-// Which items stand in the lists of a text. Lists lie scattered over the files, a read each; so a list isn't
-// read where all items that stand in it are known from another one: what an item stands in follows from its
-// row, which is needed anyway. One a thread: it keeps its buffers.
+// Finds the items in the lists of a text. Lists are scattered over the files, and each costs a read. So the
+// lister skips a list if it knows all of its items from another list already. An item's row, which is needed
+// anyway, says in which lists the item is. One lister per thread: it keeps its buffers.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace seen {
 
 class CandidateLister {
  public:
-  /// As ItemIndex::Candidates says; bucket by bucket.
+  /// See ItemIndex::Candidates. Works bucket by bucket.
   Status List(const ItemIndexReader& reader, const CandidateQuery& query, uint32_t entries_max,
               CandidateLists& out);
 
@@ -45,12 +45,12 @@ class CandidateLister {
   size_t entries_max_ = 0;
   uint64_t simhash_ = 0;
   ListHashes hashes_{};
-  size_t begin_ = 0, end_ = 0;  // the lists that are asked for
+  size_t begin_ = 0, end_ = 0;  // the lists that the query asks for
   ItemPointReads lists_, rows_;
 
-  // Of the bucket:
+  // State of the current bucket:
   int32_t bucket_ = 0;
-  std::array<unsigned, kHashes> unknown_{};  // items of a hash that aren't known; kCountMax: any number
+  std::array<unsigned, kHashes> unknown_{};  // by hash: items not yet known; kCountMax: any number
   std::array<bool, kCandidateLists> done_{};
   std::vector<Known> known_;
 };

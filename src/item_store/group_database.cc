@@ -15,7 +15,7 @@ namespace seen {
 
 using group_rows::Position;
 
-// Takes the rows whose item has left the window.
+// Removes the rows of items that have left the window.
 class GroupDatabase::WindowFilter final : public rocksdb::CompactionFilter {
  public:
   explicit WindowFilter(const std::atomic<int64_t>& first_ms) : first_ms_(first_ms) {}
@@ -51,8 +51,8 @@ rocksdb::Options GroupDatabase::RocksOptions() const {
   if (env_) rocks.env = env_.get();
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources_.block_cache();
-  // Some bytes an item, in memory: in the cache they are blocks of megabytes, of which a small one reads
-  // and unpacks the same again for every item.
+  // Indexes and filters stay in memory: some bytes per item. In the block cache they would be blocks of
+  // megabytes. A small cache would read and unpack the same block again for every item.
   table.cache_index_and_filter_blocks = false;
   table.enable_index_compression = false;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));

@@ -2,7 +2,7 @@
 // The rows of the table of groups on disk: schemas/store.md, "Table of groups". There is no write-ahead log:
 // rows and positions go into one memtable and reach the disk together.
 //
-// Threads: any; Open, Identify and Write by the writer.
+// Threads: Open, Destroy, Write, Forget and Flush by the writer; the rest by any.
 
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/write_batch_with_index.h>
@@ -22,32 +22,32 @@ namespace seen {
 
 class GroupDatabase {
  public:
-  /// `first_ms`: rows of items before it go when their files are compacted; it outlives this.
+  /// `first_ms`: a compaction removes the rows of items before it; it outlives this object.
   GroupDatabase(std::string path, const StoreResources& resources,
                 const std::shared_ptr<rocksdb::FileSystem>& file_system,
                 const std::atomic<int64_t>& first_ms);
-  ~GroupDatabase();  // what was written is on disk
+  ~GroupDatabase();  // flushes what was written
 
-  /// kCorrupt: it isn't what we would have written; why is in the message.
+  /// kCorrupt: this program wouldn't have written it; the message says why.
   Status Open();
-  /// Closes and removes it.
+  /// Closes and removes the database.
   Status Destroy();
-  /// Whether the rows are of that topic; nullopt: of none yet.
+  /// Whether the rows are of the topic that `descriptor` names; nullopt: of no topic yet.
   Result<std::optional<bool>> IsOf(std::string_view descriptor) const;
   Result<std::optional<group_rows::Position>> PositionOf(int32_t partition) const;
-  /// Of all partitions.
+  /// Calls `take` for the position of each partition.
   Status EachPosition(const std::function<Status(const group_rows::Position&)>& take) const;
-  /// Of all items that aren't alone, whenever they were.
+  /// Calls `take` for each item that isn't alone, in the window or not.
   Status EachLikes(const std::function<void(Fingerprint item, std::string_view row)>& take) const;
 
   /// False: there is no such row. Errors name the folder.
   Result<bool> Read(std::string_view key, std::string& value) const;
   Result<bool> Read(std::string_view key, rocksdb::PinnableSlice& value) const;
-  /// As the batch has left it.
+  /// Reads the row as the batch leaves it.
   Result<bool> Read(rocksdb::WriteBatchWithIndex& batch, const std::string& key, std::string& value) const;
   std::unique_ptr<rocksdb::Iterator> Scan() const;
   Status Write(rocksdb::WriteBatch& batch);
-  /// All rows and positions go, and `descriptor` is written unless it is empty.
+  /// Deletes all rows and positions, and writes `descriptor` unless it is empty.
   Status Forget(std::string_view descriptor);
   Status Flush();
 
@@ -55,7 +55,7 @@ class GroupDatabase {
   uint64_t bytes() const;
   const std::string& path() const { return path_; }
   Error Corrupt(std::string_view what) const;
-  /// An error of reading, for people.
+  /// A read error, for people.
   Status ToRead(const rocksdb::Status& status) const;
 
  private:

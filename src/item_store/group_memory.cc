@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPresenceKeysMin = 64 * 1024;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
-// Of a row; before 1970 and after 2106 the nearest.
+// The time of a row in seconds, clamped to 1970 to 2106.
 uint32_t SecondOf(std::string_view row) {
   const auto time = group_rows::TimeOf(row);
   return time ? static_cast<uint32_t>(std::clamp<int64_t>(time->value / 1000, 0, UINT32_MAX)) : 0;
@@ -96,7 +96,7 @@ Status GroupMemory::Rebuild(const std::function<Status(const Take&)>& each) {
   return {};
 }
 
-// A former one of that size is used again: a reader who is still in it finds nothing, or too much.
+// Reuses a former table of that size. A reader that still uses it finds nothing, or too much.
 PresenceBits& GroupMemory::MakeRoom(size_t keys) {
   const size_t keys_max = std::bit_floor(
       std::max<size_t>(presence_bytes_max_ / PresenceBits::kBytesAKey, PresenceBits::kKeysMin));

@@ -1,6 +1,6 @@
 #pragma once
-// Keys and values of the table of groups: schemas/store.md, "Table of groups". All values of rows that leave
-// with the window begin with the item's time, so that a compaction needn't know them.
+// Keys and values of the table of groups: schemas/store.md, "Table of groups". The value of each row that
+// leaves with the window begins with the item's time. So a compaction needn't know the rest of the value.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ enum class Table : unsigned char {
   kPosition = 0x01,    // a partition of the topic
   kRecord = 0x10,      // fingerprint, item id
   kLikes = 0x11,       // fingerprint, of items that aren't alone
-  kMember = 0x12,      // group's fingerprint, group, item id; not the group's first item
+  kMember = 0x12,      // group's fingerprint, group, item id; not for the group's first item
 };
 
 inline constexpr char kFormat = 1;
@@ -33,24 +33,24 @@ std::string RecordKey(Fingerprint item, std::string_view item_id);
 std::string LikesKey(Fingerprint item);
 std::string MemberPrefix(std::string_view group_id);
 
-/// Of all rows that the window takes: a record's, a list's, a member's.
+/// True for the rows that the window removes: records, likes and members.
 bool LeavesWithWindow(std::string_view key);
 std::optional<TimeMs> TimeOf(std::string_view value);
 
 inline constexpr TimeMs kNoTime{INT64_MIN};
 
-/// How far a partition of the topic is in here.
+/// How far the table has read a partition of the topic.
 struct Position {
   int64_t next_offset = 0;
   int64_t anchor_offset = -1;  // the last record read; -1: none
   TimeMs anchor_timestamp;
   uint64_t anchor_hash = 0;  // RecordHash
-  TimeMs newest = kNoTime;   // the greatest time of an item that is in here, of any partition
+  TimeMs newest = kNoTime;   // the greatest time of an item in the table, of any partition
 };
 std::string EncodePosition(const Position& position);
 std::optional<Position> DecodePosition(std::string_view value);
 
-/// `time`: by which the row leaves. `json`: the topic's record as it came.
+/// `time`: the window removes the row by this time. `json`: the topic's record as it came.
 std::string RecordValue(TimeMs time, const ItemGroup& group, std::string_view json);
 std::string MemberValue(TimeMs time);
 struct RecordView {
@@ -60,11 +60,12 @@ struct RecordView {
 };
 std::optional<RecordView> ParseRecord(std::string_view value);
 
-/// Of two items with one fingerprint the one that was written last has the row: `check` says whose it is.
+/// If two items have one fingerprint, the one that was written last has the row: `check` says which one it
+/// is.
 std::string LikesValue(TimeMs time, const ItemGroup& group);
 struct LikesView {
   uint32_t check = 0;
-  std::string_view fingerprints;  // of four bytes: its group's first item, then the near ones
+  std::string_view fingerprints;  // four bytes each: the group's first item, then the near items
   size_t count() const { return fingerprints.size() / sizeof(uint32_t); }
   Fingerprint at(size_t i) const;
 };

@@ -33,14 +33,14 @@ void ItemIndexCheckpoint::RemoveUnfinished() const {
       .PermitUncheckedError();
   for (const std::string& name : names) {
     if (!name.starts_with(kFilePrefix)) continue;
-    // Where it can't be removed, the next checkpoint truncates it.
+    // If the file can't be removed, the next checkpoint truncates it.
     database_.file_system()
         .DeleteFile(database_.path() + "/" + name, rocksdb::IOOptions(), nullptr)
         .PermitUncheckedError();
   }
 }
 
-// A file a bucket, and one for the position.
+// Writes one file per bucket, and one for the position.
 rocksdb::Status ItemIndexCheckpoint::WriteFiles(const IndexPosition& position,
                                                 std::vector<File>& files) const {
   const rocksdb::Options options = database_.FileOptions();
@@ -90,7 +90,7 @@ rocksdb::Status ItemIndexCheckpoint::Ingest(std::span<const File> files) {
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
   ingest.allow_global_seqno = true;
-  ingest.write_global_seqno = false;    // or the file would be written to after its checksums were
+  ingest.write_global_seqno = false;    // true would write to the file after its checksums
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
   std::vector<rocksdb::IngestExternalFileArg> arguments(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
@@ -105,7 +105,7 @@ rocksdb::Status ItemIndexCheckpoint::Ingest(std::span<const File> files) {
   return ingested;
 }
 
-// Into the tail, as all else that the files get.
+// Puts the rows of presence into the tail, like all other rows that go into the files.
 void ItemIndexCheckpoint::PutPresence() {
   const std::unique_lock lock(tail_.mutex);
   for (const auto& family : *database_.families().All()) {
@@ -121,7 +121,7 @@ rocksdb::Status ItemIndexCheckpoint::Write(const IndexPosition& position) {
   PutPresence();
   std::vector<File> files;
   if (rocksdb::Status written = WriteFiles(position, files); !written.ok()) return written;
-  const std::unique_lock lock(tail_.mutex);  // a list would be read twice, from the file and from the tail
+  const std::unique_lock lock(tail_.mutex);  // or a reader would find a list twice: in a file and in the tail
   const rocksdb::Status ingested = Ingest(files);
   if (ingested.ok()) tail_.tail.Clear();
   return ingested;

@@ -1,6 +1,6 @@
 #pragma once
-// The tail of an index of items to disk: one sorted file a bucket, and one of the position, ingested
-// together. The writer's.
+// Writes the tail of an index of items to disk: one sorted file per bucket and one for the position, ingested
+// together. Writer thread only.
 
 #include <span>
 #include <string>
@@ -17,9 +17,9 @@ class ItemIndexCheckpoint {
  public:
   ItemIndexCheckpoint(const ItemIndexDatabase& database, SharedItemTail& tail)
       : database_(database), tail_(tail) {}
-  /// All is durable and the tail empty, or nothing has changed.
+  /// Either everything is durable and the tail is empty, or nothing has changed.
   rocksdb::Status Write(const IndexPosition& position);
-  /// Files of a checkpoint that a crash has cut short.
+  /// Removes the files of a checkpoint that a crash has interrupted.
   void RemoveUnfinished() const;
 
  private:

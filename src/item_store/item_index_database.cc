@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A bucket from one end to the other: nothing of it is asked for soon.
+// Reads a bucket from end to end. The reads don't fill the cache, because nothing of it is needed again soon.
 std::unique_ptr<rocksdb::Iterator> ReadOnce(rocksdb::DB& db, const BucketFamily& family) {
   rocksdb::ReadOptions options;
   options.fill_cache = false;
@@ -135,7 +135,8 @@ Status ItemIndexDatabase::OpenRocks() {
   return found;
 }
 
-// Of an index that an older version has written to since, some keys are in no row: it would deny them.
+// If an older version has written to the index since, some keys are in no row of presence. The index would
+// deny them.
 Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& position) {
   if (!position) return {};
   std::string mark;
@@ -148,7 +149,7 @@ Status ItemIndexDatabase::ReadKeepsPresence(const std::optional<IndexPosition>& 
   return {};
 }
 
-// The newest bucket grows on: it may come to have as many as another one.
+// The newest bucket still grows: it may get as many items as any other one.
 size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& position) const {
   const size_t an_item =
       2 + (lists_simhashes() ? ItemPresence::kNearHashes : 0) + (lists_bands() ? kBands : 0);
@@ -159,7 +160,7 @@ size_t ItemIndexDatabase::HashesExpected(int32_t bucket, const IndexPosition& po
   return items * an_item / 8 * 9;
 }
 
-// By several threads: a bucket with ten million hashes takes one of them a third of a second.
+// Uses several threads: one thread takes a third of a second for a bucket with ten million hashes.
 Status ItemIndexDatabase::FindPresent(std::span<const ItemIndexFamilies::Pointer> families) const {
   std::vector<Status> found(families.size());
   options_.resources.readers().Run(families.size(), [&](size_t i) {
@@ -183,8 +184,8 @@ Status ItemIndexDatabase::ReadPresence(const BucketFamily& family) const {
   return ToStatus(row->status(), What("can't read which keys it has"));
 }
 
-// What lists name an item stands in is known from the item, also from one that was taken out: reading all
-// lists would take ten times as long.
+// An item's row says in which lists the item is, also if it was taken out (kGone). To read all lists would
+// take ten times as long.
 Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
   ItemPresence& presence = family.presence();
   const std::string from = NumberKey(ItemTable::kItems, 0);
@@ -210,7 +211,7 @@ Status ItemIndexDatabase::ReadItems(const BucketFamily& family) const {
 
 Status ItemIndexDatabase::Remove(const std::string& directory, int32_t partition) {
   const fs::path from = PathOf(directory, partition);
-  // The store's directory removes such leftovers of a crash when it is opened.
+  // If a crash leaves this folder behind, the store's directory removes it when it is opened.
   const fs::path removed = fmt::format("{}/removed-item-index-{}", directory, partition);
   std::error_code code;
   fs::remove_all(removed, code);

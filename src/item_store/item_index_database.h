@@ -1,6 +1,6 @@
 #pragma once
-// The files of an index of items: its folder, what it was built with, and a RocksDB of its own with a column
-// family a bucket. schemas/store.md, "The index of items".
+// The files of an index of items: its folder, the settings it was built with, and its own RocksDB. The
+// RocksDB has a column family per bucket. schemas/store.md, "The index of items".
 //
 // Threads. Writer (one): Open, MakeFamily, Drop, CompactAll. Any thread: the rest.
 
@@ -27,11 +27,11 @@ struct ItemIndexOptions {
   std::string directory;  // of the store
   int32_t partition = 0;  // of the ordered topic
   IndexGeneration generation{};
-  bool keeps_method = false;  // an index that is there has its own: generation.method is of a new one
+  bool keeps_method = false;  // an existing index has its own method: generation.method is for a new one
   std::shared_ptr<const IdfTable> idf;  // as configured; sets generation.idf_version
   std::string idf_text;                 // its text form
   StoreResources resources;
-  uint64_t presence_bytes_max = 256 << 20;  // of what is held in memory of all items: item_presence.h
+  uint64_t presence_bytes_max = 256 << 20;  // for what memory holds of all items: item_presence.h
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // for tests; nullptr: the disk
 };
 
@@ -39,14 +39,14 @@ class ItemIndexDatabase {
  public:
   explicit ItemIndexDatabase(ItemIndexOptions options);
   ~ItemIndexDatabase();
-  /// As RocksItemIndex::Open says.
+  /// See RocksItemIndex::Open.
   Status Open();
   static Status Remove(const std::string& directory, int32_t partition);
   static std::string PathOf(const std::string& directory, int32_t partition);
 
   rocksdb::DB& db() const { return *db_; }
   const ItemIndexFamilies& families() const { return families_; }
-  /// Found, or made.
+  /// Finds the family, or creates it.
   rocksdb::Status MakeFamily(int32_t bucket, ItemIndexFamilies::Pointer& family);
   rocksdb::Status Drop(int32_t first_bucket) { return families_.Drop(*db_, first_bucket); }
   Result<std::optional<IndexPosition>> ReadPosition() const;
@@ -55,19 +55,21 @@ class ItemIndexDatabase {
 
   int32_t partition() const { return options_.partition; }
   const std::shared_ptr<const IdfTable>& idf() const { return options_.idf; }
-  // What the method doesn't ask for isn't listed.
+  // The index has only the lists that its method needs.
   SimilarMethod method() const { return options_.generation.method; }
   bool lists_simhashes() const { return UsesSimHash(options_.generation.method); }
   bool lists_bands() const { return UsesMinHash(options_.generation.method); }
-  /// All of its buckets have rows of presence: it was begun by a version that writes them.
+  /// True: all buckets have rows of presence. A version that writes them began the index, and no older
+  /// version has written to it since.
   bool keeps_presence() const { return keeps_presence_; }
   uint64_t presence_bytes() const;
 
-  // For what is written.
+  // For writing files.
   const std::string& path() const { return path_; }
   rocksdb::FileSystem& file_system() const { return *file_system_; }
   rocksdb::Options FileOptions() const { return {rocks_options_, bucket_options_}; }
-  /// A background error has stopped the database: what it had asked to be deleted may still be needed.
+  /// True: a background error has stopped the database. Files that the database wanted to delete may still be
+  /// needed.
   bool HasStopped() const { return !errors_->Stopped().ok(); }
 
   std::string What(std::string_view action) const;  // for messages
@@ -75,7 +77,7 @@ class ItemIndexDatabase {
 
  private:
   uint64_t PresenceBytesMax() const { return options_.presence_bytes_max / kBucketsKept; }
-  Status Prepare();  // the folder, and what it is built with
+  Status Prepare();  // the folder, and the settings that it is built with
   Status TakeOwnIdf(const IndexGeneration& stored);
   Status OpenRocks();
   Status ReadKeepsPresence(const std::optional<IndexPosition>& position);
@@ -93,7 +95,7 @@ class ItemIndexDatabase {
   const rocksdb::ColumnFamilyOptions bucket_options_;
   bool keeps_presence_ = true;
   std::unique_ptr<rocksdb::DB> db_;
-  ItemIndexFamilies families_;  // let go of before the database
+  ItemIndexFamilies families_;  // released before the database
 };
 
 }  // namespace seen

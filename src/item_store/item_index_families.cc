@@ -38,7 +38,8 @@ rocksdb::Status ItemIndexFamilies::Make(rocksdb::DB& db, const rocksdb::ColumnFa
   rocksdb::Status made = db.CreateColumnFamily(options, BucketFamilyName(bucket), &handle);
   if (!made.ok()) return made;
   List list = *All();
-  // It will have about as many as the one before; a few more shall not make it two parts.
+  // The bucket will have about as many keys as the one before. A reserve of a quarter avoids a second part
+  // for a few more.
   const size_t keys = list.empty() ? 0 : list.front()->presence().keys() / 4 * 5;
   family = std::make_shared<BucketFamily>(db, handle, bucket, ItemPresence(keys, presence_bytes_max));
   list.push_back(family);

@@ -1,6 +1,6 @@
 #pragma once
 // The buckets of an open index of items: a column family each. Threads: Make, Drop, Adopt and Clear by the
-// writer; the rest any. A family that is dropped stays readable for who holds it.
+// writer; the rest by any. A dropped family stays readable for its holders.
 
 #include <rocksdb/db.h>
 
@@ -26,13 +26,15 @@ class BucketFamily {
   BucketFamily& operator=(const BucketFamily&) = delete;
   rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
   int32_t bucket() const { return bucket_; }
-  /// Of all keys but those of items and members. Under the index's lock; changed by NotePresent and
-  /// NoteListed.
+  /// Covers all keys except those of items and members. Use it under the index's lock. NotePresent and
+  /// NoteListed change it.
   ItemPresence& presence() const { return presence_; }
-  /// Writer, under the index's lock: the bucket gets this key, an item stands in these lists.
+  /// Writer, under the index's lock. NotePresent: the bucket gets this key. NoteListed: an item gets into
+  /// these lists.
   void NotePresent(std::string_view key) const;
   void NoteListed(std::span<const uint64_t> list_hashes) const;
-  /// Writer: what was noted since the last time, and the number of the row of presence to write next.
+  /// Writer. TakeUnsaved: what was noted since its last call. TakeRow: the number of the next row of
+  /// presence.
   PresenceHashes TakeUnsaved() const { return std::exchange(unsaved_, {}); }
   uint64_t TakeRow() const { return next_row_++; }
   void SetNextRow(uint64_t row) const { next_row_ = row; }
@@ -59,10 +61,10 @@ class ItemIndexFamilies {
   Pointer Find(int32_t bucket) const;
   void Adopt(List families);
   void Clear() { Adopt({}); }
-  /// `presence_bytes_max`: of its presence.
+  /// `presence_bytes_max`: the limit of the family's presence.
   rocksdb::Status Make(rocksdb::DB& db, const rocksdb::ColumnFamilyOptions& options, int32_t bucket,
                        uint64_t presence_bytes_max, Pointer& family);
-  /// Those before `first_bucket`.
+  /// Drops the families of the buckets before `first_bucket`.
   rocksdb::Status Drop(rocksdb::DB& db, int32_t first_bucket);
 
  private:

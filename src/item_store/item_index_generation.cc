@@ -15,7 +15,7 @@ constexpr std::string_view kFirstLinePrefix = "seen index of items ";
 constexpr std::string_view kRemedy =
     "Remedy: set it back, or start with --rebuild, which builds the index again from the log";
 
-// In the order of the file. `key`: as configured; empty: it isn't.
+// One line of the file, in the file's order. `key`: its key in the configuration; empty: it has none.
 struct Line {
   std::string_view name;
   std::string_view key;

@@ -1,6 +1,6 @@
 #pragma once
-// What an index of items was built with. What decides which items are alike never changes in the life of an
-// index: a replay would decide otherwise. Written once, beside the index.
+// The settings that an index of items was built with. Settings that decide which items are similar never
+// change in the life of an index: a replay would decide differently. They are written once, beside the index.
 
 #include <rocksdb/file_system.h>
 
@@ -14,7 +14,7 @@
 
 namespace seen {
 
-/// Raised when the same text no longer gives the same features.
+/// Raise it when the same text no longer gives the same features.
 inline constexpr uint32_t kFeaturesVersion = 1;
 
 struct IndexGeneration {
@@ -30,12 +30,14 @@ struct IndexGeneration {
 };
 
 std::string EncodeGeneration(const IndexGeneration& generation);
-/// kCorrupt; kRefused where a newer program wrote it.
+/// kCorrupt: it can't be read. kRefused: a newer program wrote it.
 Result<IndexGeneration> DecodeGeneration(std::string_view text);
-/// kRefused, naming key, both values and the remedy, where they differ in anything but the idf table.
+/// kRefused if they differ in anything except the idf table. The message names the key, both values and the
+/// remedy.
 Status CheckGeneration(const IndexGeneration& stored, const IndexGeneration& configured);
 
-/// Files "generation" and "idf.txt" of `directory`, which exists. Durable when it returns; the table first.
+/// Writes the files "idf.txt" and then "generation" into `directory`, which exists. They are durable on
+/// return.
 rocksdb::Status WriteGeneration(rocksdb::FileSystem& files, const std::string& directory,
                                 const IndexGeneration& generation, std::string_view idf_text);
 /// nullopt: there is none.

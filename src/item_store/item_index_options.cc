@@ -31,9 +31,10 @@ rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb:
 rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources.block_cache();
-  // Only what is there is asked for (item_store/item_presence.h), and most of it is in the last level, which
-  // needs no filter then. What is left, and the indexes, is about a hundredth of the data and stays in
-  // memory: in the cache they are blocks of megabytes, of which a small one reads the same over and over.
+  // ItemPresence (item_store/item_presence.h) lets look-ups through only for keys that exist. Most of these
+  // are in the last level, which needs no filter then. The remaining filters and the indexes are about a
+  // hundredth of the data and stay in memory. In the block cache they would be blocks of megabytes, and a
+  // small cache would read the same ones again and again.
   table.cache_index_and_filter_blocks = false;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;

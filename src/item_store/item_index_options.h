@@ -1,5 +1,5 @@
 #pragma once
-// RocksDB set up for the index of items: rows and short lists written at random, point reads of many keys.
+// RocksDB's options for the index of items: random writes of rows and short lists, point reads of many keys.
 
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
@@ -14,7 +14,7 @@ namespace seen {
 /// `env` must outlive the database.
 rocksdb::Options ItemIndexRocksOptions(const StoreResources& resources, rocksdb::Env* env,
                                        std::shared_ptr<BackgroundErrors> errors, int32_t partition);
-/// Of a bucket's family.
+/// The options of a bucket's family.
 rocksdb::ColumnFamilyOptions BucketFamilyOptions(const StoreResources& resources);
 
 }  // namespace seen

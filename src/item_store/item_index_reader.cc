@@ -16,7 +16,7 @@ namespace {
 
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-// Its buffers are kept.
+// Keeps its buffers.
 ItemPointReads& ReadsOfThread() {
   thread_local ItemPointReads reads;
   return reads;
@@ -24,11 +24,11 @@ ItemPointReads& ReadsOfThread() {
 
 }  // namespace
 
-// The tail first, then the files for what it doesn't say. A list of both is put together.
+// Reads the tail first, then the files for keys that the tail doesn't answer. Merges a list that is in both.
 rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads& reads) const {
   using Kind = ItemIndexTail::Kind;
   const size_t count = reads.keys.size();
-  reads.LetGo();  // one that is pinned can't be moved
+  reads.LetGo();  // a pinned slice can't be moved
   reads.values.assign(count, std::nullopt);
   reads.kinds.assign(count, Kind::kNone);
   if (reads.unsaved.size() < count) reads.unsaved.resize(count);
@@ -68,7 +68,7 @@ rocksdb::Status ItemIndexReader::Read(const BucketFamily& family, ItemPointReads
   return rocksdb::Status::OK();
 }
 
-// Those of the keys that the bucket may have.
+// Wants only those keys that the bucket may have.
 void ItemIndexReader::WantPresent(const BucketFamily& family, ItemPointReads& reads) {
   const ItemPresence& presence = family.presence();
   reads.hashes.clear();
@@ -126,7 +126,7 @@ Status ItemIndexReader::ReadRows(ItemTable table, std::span<const ItemRef> items
                                  std::vector<std::optional<Decoded>>& out) const {
   out.clear();
   out.resize(items.size());
-  // By bucket and number, as the files have them.
+  // Sorts by bucket and number, the order of the files.
   std::vector<uint32_t> order(items.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {

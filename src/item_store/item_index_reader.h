@@ -1,5 +1,5 @@
 #pragma once
-// Rows of the index of items: what was written since the last checkpoint first, then the files. Any thread.
+// Reads rows of the index of items: changes since the last checkpoint first, then the files. Any thread.
 
 #include <optional>
 #include <shared_mutex>
@@ -14,11 +14,11 @@
 
 namespace seen {
 
-/// Only the writer changes the tail, under the lock; so does it when files take the tail's place. Who holds
-/// the lock shared sees both as they are.
+/// Only the writer changes the tail, under the exclusive lock. It also holds that lock when files replace the
+/// tail. So a holder of the shared lock sees both in one state.
 struct SharedItemTail {
   mutable std::shared_mutex mutex;
-  ItemIndexTail tail;  // mutex; the writer alone reads it without
+  ItemIndexTail tail;  // under `mutex`; only the writer reads it without a lock
 };
 
 class ItemIndexReader {
@@ -26,14 +26,15 @@ class ItemIndexReader {
   ItemIndexReader(const ItemIndexDatabase& database, const SharedItemTail& tail)
       : database_(database), tail_(tail) {}
 
-  // As ItemIndex says.
+  // See ItemIndex.
   Status Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
               int32_t first_bucket, KnownItem& out) const;
   Status Items(std::span<const ItemRef> items, std::vector<std::optional<StoredItem>>& out) const;
   Status Groups(std::span<const ItemRef> items, std::vector<std::optional<StoredGroup>>& out) const;
   Status Members(ItemRef first, std::vector<ItemRef>& out) const;
 
-  /// The wanted keys of a bucket. Under the tail's lock, and what was read counts while it is held.
+  /// Reads the wanted keys of a bucket. Call it under the tail's lock: the values are valid only while it is
+  /// held.
   rocksdb::Status Read(const BucketFamily& family, ItemPointReads& reads) const;
   std::shared_mutex& mutex() const { return tail_.mutex; }
   const ItemIndexDatabase& database() const { return database_; }

@@ -158,7 +158,7 @@ std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes) {
     const auto bucket = fields.Get<int32_t>();
     position.items[bucket] = fields.Get<uint64_t>();
   }
-  if (fields.Complete()) return position;  // of before the topic of groups was verified
+  if (fields.Complete()) return position;  // written before the topic of groups was verified
   fields.GetAll(fields.Get<uint32_t>(), position.groups_verified);
   return fields.Complete() ? std::optional(position) : std::nullopt;
 }

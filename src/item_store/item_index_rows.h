@@ -1,5 +1,5 @@
 #pragma once
-// What the index of items stores of an item and of its group: schemas/store.md.
+// The rows that the index of items stores for an item and its group: schemas/store.md.
 
 #include <optional>
 #include <string>
@@ -21,8 +21,8 @@ inline constexpr std::string_view kIndexPositionKey{"\x00", 1};
 void EncodeIndexPosition(const IndexPosition& position, std::string& out);
 std::optional<IndexPosition> DecodeIndexPosition(std::string_view bytes);
 
-/// In the default family, with each position of an index whose buckets have rows of presence from their
-/// first checkpoint on: its next offset once more. Older versions neither write nor change it.
+/// In the default family. It repeats the next offset of each position, if the index's buckets have had rows
+/// of presence since their first checkpoint. Older versions neither write nor change it.
 inline constexpr std::string_view kIndexPresenceKey{"\x00\x01", 2};
 std::string EncodePresenceMark(const IndexPosition& position);
 

@@ -11,11 +11,12 @@ namespace {
 
 constexpr size_t kCellsMin = 1024;
 constexpr uint64_t kEntryBytes = sizeof(ItemIndexTail::Entry) + 2 * sizeof(uint64_t);
-constexpr size_t kInPlace = 15;  // characters that a string has no memory of its own for
+constexpr size_t kInPlace = 15;  // characters that a std::string stores without heap memory
 
 uint64_t HashOf(std::string_view key) { return std::hash<std::string_view>{}(key); }
 uint64_t HeapBytes(const std::string& text) { return text.size() > kInPlace ? text.capacity() + 1 : 0; }
-// In the order of keys; what is too short ends in zeros, and a longer one like it comes behind it.
+// The first eight bytes as a number, in the order of keys. A shorter key is padded with zeros, so a longer
+// key with the same prefix must sort behind it by the whole key.
 uint64_t PrefixOf(std::string_view key) {
   uint64_t prefix = 0;
   for (size_t i = 0; i < sizeof prefix; ++i) {
@@ -116,7 +117,8 @@ std::vector<int32_t> ItemIndexTail::Buckets() const {
   return all;
 }
 
-// By the first eight bytes, which most keys don't go beyond, beside the entries: those are where they are.
+// Sorts by the first eight bytes of the keys. These are kept beside pointers to the entries, which don't
+// move. Most keys have no more bytes.
 std::vector<const ItemIndexTail::Entry*> ItemIndexTail::Sorted(int32_t bucket) const {
   const auto found = buckets_.find(bucket);
   if (found == buckets_.end()) return {};

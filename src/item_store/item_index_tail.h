@@ -1,7 +1,7 @@
 #pragma once
-// What was written to the index of items since its last checkpoint: by key, in memory, with the changes of a
-// list gathered into one. RocksDB's memtables keep every change in order and take ten times as long for it;
-// order is needed once, when a checkpoint writes its files. Not thread-safe: RocksItemIndex locks.
+// The changes of the index of items since its last checkpoint: in memory, by key, with the changes of a list
+// gathered into one. RocksDB's memtables keep every change in order, and take ten times as long for that.
+// Order is needed only once, when a checkpoint writes its files. Not thread-safe: RocksItemIndex locks.
 
 #include <cstdint>
 #include <deque>
@@ -15,14 +15,14 @@ namespace seen {
 class ItemIndexTail {
  public:
   enum class Kind : uint8_t {
-    kNone,     // nothing was written: it is as the files have it
-    kPut,      // `value` is all
-    kDeleted,  // there is nothing
-    kMerged,   // a list: `value` comes behind what the files have
+    kNone,     // no change: the files have it
+    kPut,      // `value` replaces the files' value
+    kDeleted,  // the key is deleted
+    kMerged,   // a list: `value` comes after the files' list
   };
   struct Found {
     Kind kind = Kind::kNone;
-    std::string_view value;  // until the next change
+    std::string_view value;  // valid until the next change
   };
   struct Entry {
     std::string key;
@@ -32,23 +32,23 @@ class ItemIndexTail {
 
   void Put(int32_t bucket, std::string_view key, std::string_view value);
   void Delete(int32_t bucket, std::string_view key);
-  /// `operand`: as ListOperand makes it. False: key or operand is none of a list.
+  /// `operand`: as ListOperand returns it. False: the key or the operand isn't a list's.
   [[nodiscard]] bool Merge(int32_t bucket, std::string_view key, std::string_view operand);
 
   Found Find(int32_t bucket, std::string_view key) const;
-  /// Those of the table of members, ascending by key.
+  /// The entries of the table of members, ascending by key.
   using Members = std::map<std::string_view, const Entry*>;
   const Members* MembersOf(int32_t bucket) const;
 
   std::vector<int32_t> Buckets() const;
-  /// All of a bucket, by key.
+  /// All entries of a bucket, ascending by key.
   std::vector<const Entry*> Sorted(int32_t bucket) const;
   uint64_t bytes() const { return bytes_; }
   void Clear();
 
  private:
   struct Bucket {
-    std::deque<Entry> entries;    // where they are they stay
+    std::deque<Entry> entries;    // their addresses don't change
     std::vector<uint64_t> cells;  // upper half of the hash, then the entry's place plus one; 0: free
     Members members;
   };

@@ -1,5 +1,5 @@
 #pragma once
-// Changes of the index of items, into its tail and into what is held in memory of its keys. The writer's.
+// Writes changes of the index of items into its tail and its presence. Writer thread only.
 
 #include "item_store/item_index_database.h"
 #include "item_store/item_index_reader.h"
@@ -10,7 +10,7 @@ namespace seen {
 class ItemIndexWriter {
  public:
   ItemIndexWriter(ItemIndexDatabase& database, SharedItemTail& tail) : database_(database), tail_(tail) {}
-  /// After an error a part of the change is in the tail: it must not be read any more.
+  /// After an error the tail has a part of the change, and must not be read any more.
   rocksdb::Status Write(const IndexChange& change);
 
  private:

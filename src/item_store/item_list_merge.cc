@@ -74,7 +74,7 @@ bool AppendToList(std::string_view key, std::string_view operand, std::string& l
   const size_t bytes = list.size() - kListHeadBytes;
   if (!shape->keeps_newest) {
     list.resize(kListHeadBytes + std::min(bytes, bytes_max));
-  } else if (bytes > 2 * bytes_max) {  // not each time: it moves all that stays
+  } else if (bytes > 2 * bytes_max) {  // not each time: it moves all entries that stay
     list.erase(kListHeadBytes, bytes - bytes_max);
   }
   return true;

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of one bucket of the index of items that are read together, and what came of it.
+// Rows of one bucket of the index of items that are read together, and their values.
 
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
@@ -14,11 +14,11 @@
 
 namespace seen {
 
-/// One a thread: it keeps its buffers.
+/// One per thread: it keeps its buffers.
 struct ItemPointReads {
   std::vector<std::string> keys;
   std::vector<uint32_t> wanted;  // places in `keys`: these are read
-  // By place in `keys`; of what wasn't wanted nullopt too. Until the next reading.
+  // By place in `keys`; nullopt also for keys that weren't wanted. Valid until the next read.
   std::vector<std::optional<std::string_view>> values;
 
   void Clear() {
@@ -29,11 +29,11 @@ struct ItemPointReads {
     wanted.resize(keys.size());
     for (uint32_t i = 0; i < wanted.size(); ++i) wanted[i] = i;
   }
-  /// What is pinned of the files.
+  /// Releases the pinned blocks of the files.
   void LetGo() {
     for (rocksdb::PinnableSlice& value : pinned) value.Reset();
   }
-  /// Nothing stays pinned when a look-up ends, however it does.
+  /// Releases the pinned blocks when a look-up ends, also with an error.
   struct Use {
     explicit Use(ItemPointReads& of) : reads(of) {}
     ~Use() { reads.LetGo(); }
@@ -42,13 +42,13 @@ struct ItemPointReads {
     ItemPointReads& reads;
   };
 
-  // Of the reading:
-  std::vector<uint64_t> hashes;  // of `keys`, where the presence is asked first
-  std::vector<uint32_t> asked;   // of the files: places in `keys`
+  // State of a read:
+  std::vector<uint64_t> hashes;  // of `keys`, if presence is tested first
+  std::vector<uint32_t> asked;   // read from the files: places in `keys`
   std::vector<rocksdb::Slice> slices;
   std::vector<rocksdb::PinnableSlice> pinned;
   std::vector<rocksdb::Status> read;
-  std::vector<std::string> unsaved;  // by place in `keys`, what the tail had
+  std::vector<std::string> unsaved;  // by place in `keys`: the tail's value
   std::vector<ItemIndexTail::Kind> kinds;
 };
 

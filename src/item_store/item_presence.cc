@@ -10,11 +10,12 @@ namespace {
 
 constexpr size_t kKeysMin = 32 * 1024;  // of a part
 constexpr uint64_t kBandHashes = 0x100;
-// Few parts to look at, at the price of room that is spare; of which large ones shall not have much.
+// A part is larger than the one before by this factor. A large factor means few parts to test, but spare
+// room; large parts should have little of that.
 constexpr size_t kGrowth = 8, kLargeGrowth = 2;
 constexpr size_t kLargeKeys = 4 << 20;
 
-// Stored: never change it.
+// Its results are stored: never change it.
 uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 33) * 0xff51afd7ed558ccdu;
   value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53u;
@@ -27,7 +28,7 @@ using Pair = std::array<size_t, 2>;
 constexpr std::array<Pair, ItemPresence::kPairs> kPairsOfTables{Pair{0, 1}, Pair{0, 2}, Pair{0, 3},
                                                                 Pair{1, 2}, Pair{1, 3}, Pair{2, 3}};
 
-// The pairs that the table's block is one of, then its halves.
+// For each table: the pairs that include its block, then its halves.
 constexpr auto kHashesOfTables = [] {
   std::array<std::array<uint8_t, kSimHashTables - 1 + ItemPresence::kHalves>, kSimHashTables> all{};
   for (size_t table = 0; table < kSimHashTables; ++table) {
@@ -50,7 +51,7 @@ constexpr auto kHashesOfBands = [] {
   return all;
 }();
 
-// Of a hash that is there already, what says that it is so again: in the same cache line.
+// The hash that marks one more occurrence of `hash`, after `times` of them. It is in the same cache line.
 uint64_t MarkOf(uint64_t hash, unsigned times) {
   constexpr uint64_t kPlace = 0xffff'ffff'0000'0000u;
   return times == 0 ? hash : (hash & kPlace) | (Mix(hash + times) & ~kPlace);
@@ -94,7 +95,7 @@ std::span<const uint8_t> ItemPresence::HashesOfList(size_t list) {
   return {&kHashesOfBands[list - kSimHashTables], 1};
 }
 
-// False: it passed before, or all does.
+// False: the hash passed before, or all hashes pass.
 bool ItemPresence::Note(uint64_t hash) {
   if (room_ == 0) {
     if (Test(hash)) return false;

@@ -1,17 +1,17 @@
 #pragma once
-// Which keys a bucket of the index of items has, so that a look-up of what isn't there costs a cache line and
-// no file. In memory, two bytes a key: 20 an item where MinHash alone lists it, 64 where both methods do; in
-// a first bucket up to three times as much.
+// Which keys a bucket of the index of items has: the look-up of a missing key costs a cache line and no file.
+// It takes two bytes of memory per key: 20 per item if only MinHash lists it, 64 if both methods do. In a
+// first bucket it takes up to three times as much.
 //
-// RocksDB's own filters would say the same from its block cache, a key and a file at a time; where the cache
-// is small they were read from disk over and over (40% of the writer's time at 60,000 items).
+// RocksDB's own filters would give the same answer from its block cache, one key and one file at a time. With
+// a small cache they were read from disk again and again (40% of the writer's time at 60,000 items).
 //
-// Of lists of candidates it says more: how many items stand in one, so that one needn't be read where all of
-// these are known from others. Of SimHash lists, which at a million items all have entries, how many may be
-// within kNearBits. Two SimHashes within three bits that agree in one block of four agree in another one too,
-// or differ by a bit in each of the three others, and then in one half of each. So 32 bits agree, of which
-// there are seven choices a list: hardly anything else passes (Manku, Jain, Das Sarma 2007, section 3, has
-// tables by blocks that agree).
+// For lists of candidates it also gives the number of items in a list. A list needn't be read if all of its
+// items are known from other lists. At a million items all SimHash lists have entries. For these it counts
+// the items that may be within kNearBits. Take two SimHashes within three bits that agree in one of four
+// blocks. Either they agree in another block too, or they differ by one bit in each of the other three. In
+// the second case they agree in one half of each. In both cases 32 bits agree. A list has seven such choices,
+// and hardly anything else passes (Manku, Jain, Das Sarma 2007, section 3, has tables by blocks that agree).
 
 #include <array>
 #include <cstdint>
@@ -25,47 +25,51 @@
 
 namespace seen {
 
-/// Test and Prefetch: any thread, under the lock that keeps the others out. Nothing is ever taken out. Of a
-/// hash the upper 48 bits count: so many a file keeps (item_store/presence_rows.h).
+/// Test, Prefetch and Count: any thread, under a lock that excludes the functions that add. No key is ever
+/// removed. Of a hash only the upper 48 bits count, because files keep only these
+/// (item_store/presence_rows.h).
 class ItemPresence {
  public:
   static constexpr size_t kPairs = 6;   // of blocks
-  static constexpr size_t kHalves = 4;  // a table: of halves of two other blocks
+  static constexpr size_t kHalves = 4;  // per table: of halves of two other blocks
   static constexpr size_t kNearHashes = kPairs + kSimHashTables * kHalves;
-  static constexpr unsigned kCountMax = 4;  // so many, or more
+  static constexpr unsigned kCountMax = 4;  // this many, or more
 
-  /// `keys`: about so many are expected. Beyond `bytes_max` nothing more is noted, and all else may be there.
+  /// `keys`: about how many are expected. Beyond `bytes_max` nothing more is noted, and then every key may be
+  /// there.
   ItemPresence(size_t keys, uint64_t bytes_max) : keys_expected_(keys), bytes_max_(bytes_max) {}
 
   static uint64_t HashOf(std::string_view key);
-  /// Of what an item stands in: what its SimHash may have in common with others, then its bands.
+  /// Hashes of the lists that an item is in: first the parts of its SimHash that near ones share, then its
+  /// bands.
   using ListHashes = std::array<uint64_t, kNearHashes + kBands>;
   static ListHashes HashesOf(const ItemFeatures& features);
-  /// Places in ListHashes of which a list (SimHash tables, then bands) has one, if there is anything for the
-  /// item.
+  /// Places in ListHashes. A list (SimHash tables, then bands) has an entry for the item only if the presence
+  /// has the hash at one of these places.
   static std::span<const uint8_t> HashesOfList(size_t list);
 
-  /// Of ListHashes, those of the lists of these kinds.
+  /// The hashes of ListHashes that are of these kinds of lists.
   static std::span<const uint64_t> Listed(const ListHashes& hashes, bool by_simhash, bool by_minhash);
 
-  /// As HashOf makes it.
+  /// `hash`: as HashOf returns it.
   void Add(uint64_t hash) { Note(hash); }
-  /// One of ListHashes, of an item more.
+  /// `hash`: one of ListHashes. Counts one more item with it.
   void AddListed(uint64_t hash);
   void Prefetch(uint64_t hash) const {
     for (const auto& part : parts_) part->Prefetch(hash);
   }
-  /// False: it was never added.
+  /// False: the hash was never added.
   bool Test(uint64_t hash) const {
     for (const auto& part : parts_) {
       if (part->Test(hash)) return true;
     }
     return full_;
   }
-  /// Of ListHashes: of how many items it is, kCountMax for more. Never too few, seldom too many.
+  /// `hash`: one of ListHashes. The number of items with it; kCountMax for more. Never too low, seldom too
+  /// high.
   unsigned Count(uint64_t hash) const;
   size_t keys() const { return keys_; }
-  /// Something wasn't noted for want of room.
+  /// True: a key wasn't noted, because there was no room.
   bool full() const { return full_; }
   uint64_t bytes() const;
 
@@ -75,8 +79,8 @@ class ItemPresence {
 
   const size_t keys_expected_;
   const uint64_t bytes_max_;
-  std::vector<std::unique_ptr<PresenceBits>> parts_;  // the last one grows full, and is followed by a larger
-  size_t room_ = 0;                                   // keys that the last one takes yet
+  std::vector<std::unique_ptr<PresenceBits>> parts_;  // after the last one is full, a larger one follows
+  size_t room_ = 0;                                   // keys that the last part can still take
   size_t keys_ = 0;
   bool full_ = false;
 };

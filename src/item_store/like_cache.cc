@@ -8,10 +8,10 @@
 namespace seen {
 namespace {
 
-constexpr uint32_t kUsed = 1u << 31;  // of `count`
+constexpr uint32_t kUsed = 1u << 31;  // a bit of `count`
 
-// Acquire on each word keeps the second look at the version behind them; release on each store keeps the odd
-// version before them. On x86 both are plain moves.
+// Acquire on each word keeps the second read of the version after these words. Release on each store keeps
+// the odd version before them. On x86 both are plain moves.
 template <typename Slot>
 std::optional<LikeCache::Found> Read(const Slot& slot, Fingerprint item, LikeCache::Likes& likes) {
   const uint32_t version = slot.version.load(std::memory_order_acquire);
@@ -31,7 +31,7 @@ bool Lock(Slot& slot, uint32_t version) {
          slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acq_rel);
 }
 
-// Whoever has it writes a hundred bytes.
+// The wait is short: the holder of the lock writes a hundred bytes.
 template <typename Slot>
 uint32_t LockNow(Slot& slot) {
   for (;;) {
@@ -98,7 +98,7 @@ template <size_t kMax, size_t kWays>
 void LikeCache::Slots<kMax, kWays>::Fill(Fingerprint item, const Ticket::Place& place, uint32_t created_s,
                                          std::span<const Fingerprint> likes) {
   auto& slot = SetOf(item).slots[place.way];
-  if (!Lock(slot, place.version)) return;  // changed meanwhile
+  if (!Lock(slot, place.version)) return;  // the slot has changed since Begin
   slot.key.store(item.value, std::memory_order_release);
   slot.created_s.store(created_s, std::memory_order_release);
   slot.count.store(kUsed | static_cast<uint32_t>(likes.size()), std::memory_order_release);

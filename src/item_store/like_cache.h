@@ -1,10 +1,11 @@
 #pragma once
-// What an item is like, by its fingerprint, in a fixed amount of memory: up to 33 fingerprints an item.
+// The items that an item is similar to, by its fingerprint, in a fixed amount of memory: up to 33
+// fingerprints per item.
 //
-// Any thread; no allocation after construction, and no reader waits. A slot is guarded by a version that is
-// odd while somebody writes it (a seqlock; source: Lameter 2005, Boehm 2012), so a reader misses where
-// a writer is at work. Two threads of which one fills what it has read from disk while the other changes it:
-// the fill carries the slot's version from before the disk was read, and is dropped if that has moved on.
+// Any thread; no allocation after construction, and no reader waits. A version guards each slot. It is odd
+// while a thread writes the slot, and then readers miss (a seqlock; source: Lameter 2005, Boehm 2012). One
+// thread may fill a slot from disk while another changes the item. So the fill carries the slot's version
+// from before the disk was read, and is dropped if the version has changed.
 
 #include <array>
 #include <atomic>
@@ -28,15 +29,15 @@ class LikeCache {
 
   void Prefetch(Fingerprint item) const;
   struct Found {
-    size_t count = 0;        // copied to `likes`; 0: that it is like nothing is in here
+    size_t count = 0;        // copied to `likes`; 0: known to be similar to nothing
     uint32_t created_s = 0;  // as filled
   };
-  /// nullopt: it isn't in here.
+  /// nullopt: the cache doesn't have the item.
   std::optional<Found> Find(Fingerprint item, Likes& likes) const;
-  /// Whether Fill would take nothing else's place. No promise where others fill.
+  /// True: Fill would replace no other item. No promise if other threads fill.
   bool HasRoom(Fingerprint item, size_t likes) const;
 
-  /// Where Fill will put the item: to be asked for before what is filled is read.
+  /// The places where Fill will put the item. Call Begin before you read what you will fill.
   struct Ticket {
     struct Place {
       uint32_t way = 0;
@@ -47,7 +48,8 @@ class LikeCache {
   Ticket Begin(Fingerprint item) const;
   /// `created_s`: of the item, seconds since 1970. `likes`: at most kLikesMax.
   void Fill(Fingerprint item, const Ticket& ticket, uint32_t created_s, std::span<const Fingerprint> likes);
-  /// After a change: what was known of the item, and what others have read of it meanwhile, isn't used.
+  /// Call it after a change. Drops what the cache has of the item, and what other threads have read of it
+  /// meanwhile.
   void Invalidate(Fingerprint item);
   void Clear();
 
@@ -63,7 +65,7 @@ class LikeCache {
     std::atomic<uint32_t> created_s{0};
     std::array<std::atomic<uint32_t>, kMax> likes{};
   };
-  // Slots of one size; an item has one set of them.
+  // Slots of one size. An item belongs to one set of them.
   template <size_t kMax, size_t kWays>
   class Slots {
    public:

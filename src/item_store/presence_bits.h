@@ -1,7 +1,7 @@
 #pragma once
-// Which keys are worth a look-up: no, or maybe. A Bloom filter whose bits of a key lie in one cache line.
-// Source: Putze, Sanders, Singler 2007, "blocked Bloom filters"; in a register-blocked one as large five
-// times as many pass that aren't in it.
+// Says whether a key is worth a look-up: no, or maybe. A Bloom filter that keeps all bits of a key in one
+// cache line. Source: Putze, Sanders, Singler 2007, "blocked Bloom filters". In a register-blocked filter of
+// the same size five times as many missing keys pass.
 
 #include <sys/mman.h>
 
@@ -18,13 +18,13 @@
 
 namespace seen {
 
-/// Keys are hashes, uniform in their upper half, which is their cache line. One writer adds and clears; any
-/// thread tests, without a lock. What was added before a reader began is never denied.
+/// Keys are hashes, uniform in their upper half, which selects the cache line. One writer adds and clears.
+/// Any thread tests, without a lock. A key that was added before a reader began is never denied.
 class PresenceBits {
  public:
   static constexpr size_t kBytesAKey = 2;
   static constexpr size_t kKeysMin = 8192;
-  /// With so many in it some one or two in a thousand of what isn't in it pass.
+  /// With `keys` keys in it, about one or two in a thousand missing keys pass.
   explicit PresenceBits(size_t keys)
       : count_(std::max(keys, kKeysMin) / kKeysALine), lines_(MakeLines(count_)) {}
 
@@ -40,14 +40,14 @@ class PresenceBits {
     }
     return true;
   }
-  /// False: it would have passed already.
+  /// False: the key passed already.
   bool Add(uint64_t key) {
     if (Test(key)) return false;
     Line& line = lines_[PlaceOf(key)];
     uint64_t bits = BitsOf(key);
     for (int i = 0; i < kBitsAKey; ++i, bits >>= kBitWidth) {
       std::atomic<uint64_t>& word = line[WordOf(bits)];
-      // Nobody else writes: a locked instruction a bit would take most of a start's time.
+      // No other thread writes. A locked instruction per bit would take most of a start's time.
       word.store(word.load(std::memory_order_relaxed) | MaskOf(bits), std::memory_order_release);
     }
     return true;
@@ -60,7 +60,7 @@ class PresenceBits {
 
  private:
   static constexpr int kBitsAKey = 6;
-  static constexpr int kBitWidth = 9;  // of a place in a line
+  static constexpr int kBitWidth = 9;  // bits of a place in a line
   struct alignas(64) Line {
     std::array<std::atomic<uint64_t>, 8> words{};
     std::atomic<uint64_t>& operator[](size_t i) { return words[i]; }
@@ -76,8 +76,8 @@ class PresenceBits {
   static size_t WordOf(uint64_t bits) { return bits >> 6 & 7; }
   static uint64_t MaskOf(uint64_t bits) { return uint64_t{1} << (bits & 63); }
 
-  // In pages of two megabytes where there are such: each look is at another line, and with small pages it
-  // costs a miss of the table of pages too.
+  // Uses pages of two megabytes if there are such. Each test reads another line, and with small pages it also
+  // costs a miss of the page table.
   struct Free {
     void operator()(Line* lines) const { std::free(lines); }
   };

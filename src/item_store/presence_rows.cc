@@ -51,7 +51,7 @@ bool AddPresence(std::string_view row, ItemPresence& presence) {
   if (!fields.ok() || (row.size() - kHeadBytes) % kHashBytes != 0) return false;
   const size_t count = (row.size() - kHeadBytes) / kHashBytes;
   if (keys > count) return false;
-  // Each hash is another cache line: it is on its way while those before it are added.
+  // Each hash is in another cache line: prefetch it while the hashes before it are added.
   constexpr size_t kAhead = 16;
   std::array<uint64_t, kAhead> ahead;
   for (size_t i = 0; i < count + kAhead; ++i) {

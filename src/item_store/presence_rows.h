@@ -1,7 +1,7 @@
 #pragma once
-// What is held in memory of a bucket's keys (item_store/item_presence.h), as rows: schemas/store.md, "The
-// index of items". Each checkpoint writes the hashes that were noted since the one before. So a start reads
-// six bytes a hash, 60 an item, and not the items. Pure.
+// A bucket's presence (item_store/item_presence.h) as rows: schemas/store.md, "The index of items". Each
+// checkpoint writes the hashes that were noted since the one before. So a start reads six bytes per hash, 60
+// per item, instead of the items. Pure.
 
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ namespace seen {
 
 struct PresenceHashes {
   std::vector<uint64_t> keys;    // as ItemPresence::Add takes them
-  std::vector<uint64_t> listed;  // as ItemPresence::AddListed does
+  std::vector<uint64_t> listed;  // as ItemPresence::AddListed takes them
 };
 
-/// Values of rows, of some 400 KB at most.
+/// The values of rows, about 400 KB each at most.
 std::vector<std::string> EncodePresence(const PresenceHashes& hashes);
 
 /// False: EncodePresence didn't write it.

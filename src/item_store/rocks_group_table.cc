@@ -71,8 +71,8 @@ Result<std::optional<RocksGroupTable::Position>> RocksGroupTable::PositionOf(int
   return database_->PositionOf(partition);
 }
 
-// An item's time is a claim. One that is ahead of the clock takes no row of others out of the window, and its
-// own rows leave like those of an item that is new now.
+// An item's time is its producer's claim. An item that is ahead of the clock moves no window, and its own
+// rows leave like those of an item that is new now.
 TimeMs RocksGroupTable::TimeOf(const GroupRecord& record) {
   const TimeMs claimed = record.group->created_at;
   const TimeMs now = options_.clock->WallNow();
@@ -94,7 +94,7 @@ TimeMs RocksGroupTable::TimeOf(const GroupRecord& record) {
 Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
                               std::span<const GroupRecord> records) {
   rocksdb::WriteBatchWithIndex batch(rocksdb::BytewiseComparator(), 0, true);
-  std::vector<std::pair<Fingerprint, std::string>> changed;  // with their likes; none: alone, or look it up
+  std::vector<std::pair<Fingerprint, std::string>> changed;  // with their likes; empty: alone, or look it up
   changed.reserve(records.size());
   std::string stored;
   for (const GroupRecord& record : records) {
@@ -135,7 +135,7 @@ Status RocksGroupTable::Apply(int32_t partition, const Position& reached,
   position.newest = memory_.newest().value_or(kNoTime);
   batch.Put(PositionKey(partition), EncodePosition(position));
   if (Status written = database_->Write(*batch.GetWriteBatch()); !written) return written;
-  // Behind the write: whoever read the old rows before it has an old ticket.
+  // After the write: a reader that read the old rows has an old ticket, and its fill is dropped.
   for (const auto& [item, likes] : changed) memory_.Changed(item, likes);
   return memory_.Fits() ? Status() : BuildPresence();
 }
@@ -161,7 +161,8 @@ void RocksGroupTable::NoteError(const Error& error) const {
   }
 }
 
-// How many were put into `likes`: its group's first, then the near ones; 0 where it is alone or unknown.
+// Puts the group's first item, then the near items, into `likes` and returns their number. 0: the item is
+// alone or unknown.
 size_t RocksGroupTable::LikesOf(Fingerprint item, LikeCache::Likes& likes) const {
   if (!memory_.MayHave(item)) return 0;
   if (const auto cached = memory_.Find(item, likes)) return *cached;
@@ -220,7 +221,7 @@ Result<std::vector<std::string>> RocksGroupTable::Members(std::string_view group
                                                           size_t limit) const {
   std::vector<std::string> members;
   const std::string prefix = MemberPrefix(group_id);
-  // The group's first item has no row of its own.
+  // The group's first item has no member row.
   const auto first = Find(group_id);
   if (!first) return Fail(first.error());
   bool first_to_come = *first && (*first)->group_id == group_id && group_id > after;

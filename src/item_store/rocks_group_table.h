@@ -1,10 +1,10 @@
 #pragma once
 // The daemon's copy of the topic of groups: one RocksDB, shared by all partitions, with a cache in front.
 //
-// Threads. Writer (one): Identify, PositionOf, Apply, Reset, Flush. Any thread: all else. A reader sees a
-// record at once when Apply returns. It is a copy: there is no write-ahead log, rows and positions go into
-// one memtable and reach the disk together, so a crash forgets the newest of both. What is lost is read
-// again.
+// Threads. Writer (one): Identify, PositionOf, Apply, Reset, Flush. Any thread: the rest. A reader sees a
+// record as soon as Apply returns. The table is a copy, so there is no write-ahead log. Rows and positions go
+// into one memtable and reach the disk together. A crash loses the newest of both, and the daemon reads them
+// from the topic again.
 
 #include <atomic>
 #include <chrono>
@@ -28,9 +28,9 @@ class FileSystem;
 namespace seen {
 
 struct GroupTableOptions {
-  std::string path;  // the database's folder; made where missing
+  std::string path;  // the database's folder; created if missing
   int32_t window_days = 30;
-  uint64_t memory_bytes = 16 << 20;  // of cache and presence; the block cache is the resources'
+  uint64_t memory_bytes = 16 << 20;  // for cache and presence; the block cache is in `resources`
   StoreResources resources;
   const Clock* clock = nullptr;  // outlives the table
   std::chrono::milliseconds future_skew_max{300'000};
@@ -40,17 +40,17 @@ struct GroupTableOptions {
 /// A record of the topic. Views are valid while Apply runs.
 struct GroupRecord {
   std::string_view item_id;
-  const ItemGroup* group = nullptr;  // nullptr: taken out
-  std::string_view json;             // it, as it came; empty where there is no group
+  const ItemGroup* group = nullptr;  // nullptr: the item was taken out
+  std::string_view json;             // `group` as it came; empty if there is none
   TimeMs timestamp;                  // of the record
 };
 
 struct GroupTableFigures {
   uint64_t rows = 0;  // an estimate
   uint64_t bytes = 0;
-  uint64_t disk_reads_total = 0;  // of what the cache hadn't
+  uint64_t disk_reads_total = 0;  // reads that the cache couldn't answer
   uint64_t errors_total = 0;
-  uint64_t too_far_ahead_total = 0;  // records whose item's time was ahead of the clock: it moved no window
+  uint64_t too_far_ahead_total = 0;  // records whose item was ahead of the clock: it moved no window
   uint64_t memory_bytes = 0;         // of cache and presence
 };
 
@@ -58,22 +58,24 @@ class GroupDatabase;
 
 class RocksGroupTable final : public ItemGroups {
  public:
-  /// A table that can't be read, or whose stored time is ahead of the clock (StoredTimeMax), is dropped:
-  /// `dropped` says why, for people. Its topic has it all.
+  /// Drops a table that can't be read, or whose stored time is ahead of the clock (StoredTimeMax). `dropped`
+  /// says why, for people. The topic has all of its records.
   static Result<std::unique_ptr<RocksGroupTable>> Open(GroupTableOptions options, std::string* dropped);
   ~RocksGroupTable() override;
 
-  /// Of which topic the records are, and which brokers'. What is in here of another one is forgotten: true.
+  /// Says of which topic and which brokers the records are. True: the table had rows of another topic, and
+  /// has dropped them.
   Result<bool> Identify(std::string_view cluster, std::string_view topic, int32_t partitions);
 
   using Position = group_rows::Position;
-  /// nullopt: nothing of the partition is in here.
+  /// nullopt: the table has nothing of the partition.
   Result<std::optional<Position>> PositionOf(int32_t partition) const;
-  /// In the order of their offsets, together with how far the partition is then.
+  /// Writes the records, in the order of their offsets, together with the position that the partition has
+  /// reached.
   Status Apply(int32_t partition, const Position& reached, std::span<const GroupRecord> records);
   /// Forgets everything.
   Status Reset();
-  /// All that was applied is on disk.
+  /// Makes everything that was applied durable.
   Status Flush();
 
   void Prefetch(Fingerprint item) const override;
@@ -88,7 +90,7 @@ class RocksGroupTable final : public ItemGroups {
  private:
   explicit RocksGroupTable(GroupTableOptions options);
   Status Load();
-  /// What the row of an item in the record stands under, which leaves the table by it.
+  /// The time of the record's rows: they leave the table by it.
   TimeMs TimeOf(const GroupRecord& record);
   Status BuildPresence();
   size_t LikesOf(Fingerprint item, LikeCache::Likes& likes) const;

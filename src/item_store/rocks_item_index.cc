@@ -18,7 +18,7 @@ Status RocksItemIndex::Candidates(const CandidateQuery& query, uint32_t entries_
   return lister.List(reader_, query, entries_max, out);
 }
 
-// What failed is half done in memory: only what is on disk counts from now on.
+// A failed change is half done in memory: from now on only what is on disk counts.
 Status RocksItemIndex::Stop(const rocksdb::Status& status, std::string_view action) {
   unsaved_bytes_.store(tail_.tail.bytes(), std::memory_order_relaxed);
   if (status.ok()) return {};
@@ -34,7 +34,7 @@ Status RocksItemIndex::Write(const IndexChange& change) {
 Status RocksItemIndex::Checkpoint(const IndexPosition& position, int32_t first_bucket) {
   if (stopped_) return Fail(*stopped_);
   rocksdb::Status done = checkpoint_.Write(position);
-  // Only now: from the last checkpoint on, a replay needed them.
+  // Drops buckets only now: a replay from the last checkpoint would have needed them.
   if (done.ok()) done = database_.Drop(first_bucket);
   return Stop(done, "checkpoint");
 }

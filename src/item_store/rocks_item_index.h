@@ -1,7 +1,7 @@
 #pragma once
-// The index of items on disk: schemas/store.md, "The index of items". Nothing reaches the disk but by
-// Checkpoint, all of it at once (item_index_checkpoint.h); there is no write-ahead log. Until then it is in
-// memory (item_index_tail.h), where reads look first.
+// The index of items on disk: schemas/store.md, "The index of items". Only Checkpoint writes to the disk,
+// everything at once (item_index_checkpoint.h); there is no write-ahead log. Until then changes are in memory
+// (item_index_tail.h), where reads look first.
 
 #include <atomic>
 #include <memory>
@@ -18,11 +18,12 @@ namespace seen {
 
 class RocksItemIndex final : public ItemIndex {
  public:
-  /// Opens or makes "item-index-<partition>" of the directory. kRefused, naming key, both values and the
-  /// remedy, where it was built with other settings. With another idf table it goes on with its own copy of
-  /// the one it was built with, and a warning says so.
+  /// Opens or creates "item-index-<partition>" of the directory. kRefused: it was built with other settings.
+  /// The message names the key, both values and the remedy. If another idf table is configured, the index
+  /// keeps its own copy of the table it was built with, and logs a warning.
   static Result<std::unique_ptr<RocksItemIndex>> Open(ItemIndexOptions options);
-  /// Removes it wholly, or (after a crash) not at all; none is no error. It must not be open.
+  /// Removes the index completely, or (after a crash) not at all. A missing index is no error. It must not be
+  /// open.
   static Status Remove(const std::string& directory, int32_t partition) {
     return ItemIndexDatabase::Remove(directory, partition);
   }
@@ -30,7 +31,7 @@ class RocksItemIndex final : public ItemIndex {
     return ItemIndexDatabase::PathOf(directory, partition);
   }
 
-  /// The table that the index was built with: features must be made with it.
+  /// The table that the index was built with: compute features with it.
   const std::shared_ptr<const IdfTable>& idf() const { return database_.idf(); }
   SimilarMethod method() const { return database_.method(); }
 
@@ -53,10 +54,10 @@ class RocksItemIndex final : public ItemIndex {
   Result<std::optional<IndexPosition>> ReadPosition() const override { return database_.ReadPosition(); }
   uint64_t unsaved_bytes() const override { return unsaved_bytes_.load(std::memory_order_relaxed); }
   uint64_t bytes() const override { return database_.bytes(); }
-  /// What is held in memory of its keys (item_store/item_presence.h). Writer.
+  /// Bytes of memory for its keys (item_store/item_presence.h). Writer.
   uint64_t presence_bytes() const { return database_.presence_bytes(); }
 
-  /// Merges all files of a bucket into one sorted run each. For measurements.
+  /// Merges the files of each bucket into one sorted run. For measurements.
   Status CompactAll() { return database_.CompactAll(); }
 
  private:

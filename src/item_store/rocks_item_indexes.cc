@@ -60,7 +60,7 @@ Status RocksItemIndexes::Prepare() {
 
 Result<ItemIndexes::Opened> RocksItemIndexes::Open(int32_t partition) {
   if (misfit_) return Fail(*misfit_);
-  // Any daemon may come to own all of them.
+  // Each index gets an equal share, because any daemon may come to own all of them.
   auto index =
       RocksItemIndex::Open({.directory = options_.directory,
                             .partition = partition,

@@ -1,5 +1,5 @@
 #pragma once
-// Indexes of items on disk: a folder for all of them, which says of what topic they are.
+// Indexes of items on disk. One folder has them all, and names their topic.
 
 #include <optional>
 #include <string>
@@ -15,19 +15,19 @@ class RocksItemIndexes final : public ItemIndexes {
  public:
   struct Options {
     std::string directory;
-    std::string topic;       // that they are built from
-    int32_t partitions = 1;  // of it
+    std::string topic;       // the topic that they are built from
+    int32_t partitions = 1;  // of the topic
     IndexGeneration generation;
-    bool keeps_method = false;            // an index that is there has its own, but for `rebuild`
+    bool keeps_method = false;            // an existing index keeps its method, except with `rebuild`
     std::shared_ptr<const IdfTable> idf;  // as configured
     std::string idf_text;
     const StoreResources* resources = nullptr;  // outlives this
     uint64_t presence_bytes_max = 0;            // of all indexes together
-    bool rebuild = false;                       // those that don't fit are removed, and built again
+    bool rebuild = false;                       // removes indexes that don't fit; they are built again
   };
   explicit RocksItemIndexes(Options options) : options_(std::move(options)) {}
-  /// Before everything else. Makes the folder; with `rebuild` it removes indexes of another topic, or of
-  /// another number of partitions. Without it they stay, and none can be opened. kUnavailable, kNoSpace.
+  /// Call it first. Creates the folder. With `rebuild` it removes indexes of another topic, or of another
+  /// number of partitions. Without `rebuild` they stay, and none can be opened. kUnavailable, kNoSpace.
   Status Prepare();
 
   Result<Opened> Open(int32_t partition) override;

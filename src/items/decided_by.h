@@ -1,5 +1,5 @@
 #pragma once
-// Who sent a record of the topic of groups: the header that each of them has. schemas/item_groups.md.
+// The header that names who sent a record of the topic of groups. Each record has it. schemas/item_groups.md.
 
 #include <charconv>
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace seen {
 
 inline constexpr char kDecidedByHeader[] = "decided-by";
 
-/// The index of a partition, opened by `instance` at `opened`. No two openings have the same.
+/// Names the index of a partition, opened by `instance` at `opened`. No two openings have the same name.
 inline std::string DecidedBy(int32_t partition, std::string_view instance, TimeMs opened) {
   return std::to_string(partition) + "/" + std::string(instance) + "/" + std::to_string(opened.value);
 }
 
-/// Of which partition of the ordered topic the index is. nullopt: it doesn't say.
+/// The index's partition of the ordered topic. nullopt: the header has none.
 inline std::optional<int32_t> IndexPartitionOf(std::string_view decided_by) {
   int32_t partition = 0;
   const char* const end = decided_by.data() + decided_by.size();

@@ -38,8 +38,8 @@ Status GroupDecision::Decide(const PreparedItem& item, const std::vector<Copy>& 
   return work_.WriteChange();
 }
 
-// A copy is where the oldest of its content is. Anything else goes to the oldest item that it is like and
-// that is the first of its group: those of groups that it has something like itself in are tried too.
+// A copy joins the group of the oldest item with its content. Any other item joins the oldest first item that
+// it is similar to. The first items of the groups of all similar items are tried.
 Status GroupDecision::JoinGroup(const ItemFeatures& features, StoredGroup& group) {
   if (const auto& copied = finder_.copied()) {
     JoinCopied(*copied, group);
@@ -88,7 +88,7 @@ void GroupDecision::ListNear(StoredGroup& group) {
   }
 }
 
-// Those that the item is near have it near them, unless they have enough that are nearer.
+// Adds the item to the near lists of its near items, unless these lists are full of nearer items.
 Status GroupDecision::AddToNearLists(ItemRef item, const std::string& item_id, const StoredGroup& group) {
   GroupRows& rows = work_.rows;
   refs_.clear();
@@ -104,7 +104,7 @@ Status GroupDecision::AddToNearLists(ItemRef item, const std::string& item_id, c
   return {};
 }
 
-// Candidate lists name one item of a content in a bucket.
+// Candidate lists name only one item per content and bucket.
 bool GroupDecision::HasListedCopy(const std::vector<Copy>& copies, int32_t bucket) const {
   return std::any_of(copies.begin(), copies.end(), [&](const Copy& copy) {
     return copy.item.bucket == bucket && !work_.IsGone(copy.created_at);

@@ -1,6 +1,6 @@
 #pragma once
-// Deciding an item: which group it joins, and which items are near it. schemas/item_groups.md says what comes
-// out. The writer's.
+// Decides an item: which group it joins, and which items are near it. schemas/item_groups.md describes the
+// result. Writer thread only.
 
 #include <string>
 #include <vector>
@@ -15,8 +15,9 @@ class GroupDecision {
  public:
   explicit GroupDecision(GroupWork& work) : work_(work), finder_(work.rules, work.index, lists_) {}
 
-  /// An item whose id isn't stored. `copies`: of its content, as the index answers. `moved_from`: the group
-  /// that the id was of with its former text; empty: none. Work is written when it returns.
+  /// `item`: its id isn't stored. `copies`: the items with its content, as the index returns them.
+  /// `moved_from`: the group that the id had with its former text; empty: none. On return the change in
+  /// `work` is written.
   Status Decide(const PreparedItem& item, const std::vector<Copy>& copies, const std::string& moved_from);
 
  private:
@@ -28,7 +29,7 @@ class GroupDecision {
   void CountFound(const PreparedItem& item, bool is_first, const StoredGroup& group);
 
   GroupWork& work_;
-  CandidateLists lists_;  // the finder's
+  CandidateLists lists_;  // the finder's buffer
   SimilarFinder finder_;
   std::vector<ItemRef> refs_;
 };

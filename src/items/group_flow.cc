@@ -32,9 +32,9 @@ Status GroupFlow::Resume() {
   return {};
 }
 
-// To the newest bucket that has items and may be true: nothing that is in the window leaves it. Items ahead
-// of index time don't count any more (GroupRules::IsGone). What the wrong time has dropped is in the log at
-// best.
+// Sets index time to the end of the newest bucket that has items and isn't beyond stored_time_max. So nothing
+// that is in the window leaves it. Items ahead of index time no longer count (GroupRules::IsGone). What the
+// wrong time has dropped can only be read again from the log, if the log still has it.
 void GroupFlow::CorrectIndexTime() {
   const TimeMs time_max = rules_.options().stored_time_max;
   IndexPosition& position = work_.position;
@@ -63,7 +63,8 @@ Status GroupFlow::Apply(std::span<const PreparedItem> items) {
   return applied;
 }
 
-// A record that the sink has given up on is read again: that is no fault of the index.
+// A record that the sink gave up on must be read again, so the flow breaks. The code is kUnavailable: the
+// index has no fault.
 Status GroupFlow::SinkAnswered(Status status) {
   if (status || status.error().code == Code::kUnavailable) return status;
   broken_ = Error{Code::kUnavailable, status.error().message};
@@ -77,7 +78,8 @@ void GroupFlow::Pass(int64_t offset) {
   next_offset_.store(work_.position.next_offset, std::memory_order_relaxed);
 }
 
-// What is stored of the id and in the window, with its row and group loaded; nullopt: nothing.
+// The stored item of this id, if it is in the window. Its row and group are then loaded. nullopt: there is
+// none.
 Result<std::optional<ItemRef>> GroupFlow::FindStored(std::string_view item_id,
                                                      std::optional<uint64_t> content_hash) {
   GroupRows& rows = work_.rows;
@@ -125,7 +127,7 @@ Status GroupFlow::TakeDeleted(const PreparedItem& item) {
   ++work_.counts.deleted_total;
   const auto stored = FindStored(item.item_id, std::nullopt);
   if (!stored) return Fail(stored.error());
-  // Also of one that isn't known: the topic may still have its record.
+  // Also for an unknown item: the topic may still have its record.
   work_.outbox.PutTombstone(std::string(item.item_id));
   return *stored ? taking_out_.TakeOut(**stored) : Status();
 }
@@ -143,7 +145,7 @@ Result<bool> GroupFlow::Repair(const ForeignGroup& foreign) {
     if (foreign.value_hash == GroupHash(foreign.item_id, value)) return false;
     work_.outbox.Put(std::move(**decided));
   } else {
-    // It was deleted; unless it has left the window, or another index may know it.
+    // The index doesn't have the item. It was deleted, unless it has left the window or is another index's.
     const bool is_group = foreign.value_hash && foreign.is_of_index && foreign.created_at;
     if (!is_group || rules_.IsGone(*foreign.created_at, work_.position.index_time)) return false;
     work_.outbox.PutTombstone(foreign.item_id);

@@ -1,7 +1,8 @@
 #pragma once
-// One partition of the ordered topic of items: which older items is each like, and which group is it of. A
-// function of the log alone: a replay, a crash and another machine decide the same. It takes items in order
-// and says when what; GroupDecision and GroupTakingOut do it, GroupLookup answers.
+// One partition of the ordered topic of items. GroupFlow decides which older items each item is similar to,
+// and which group it joins. The result depends on the log alone: a replay, a restart after a crash and
+// another machine decide the same. GroupFlow takes items in order and calls GroupDecision and GroupTakingOut
+// for the work. GroupLookup answers questions.
 //
 // Threads. Writer (one): Apply, Pass, Checkpoint. Any thread: the rest.
 
@@ -32,35 +33,36 @@
 
 namespace seen {
 
-/// After an error that leaves it broken(), the flow, the index and the sink are opened again, at the last
-/// checkpoint. After any other (the sink's, kUnavailable) the same call may be made again.
+/// After an error that leaves it broken(), open the flow, the index and the sink again, at the last
+/// checkpoint. After any other error (the sink's, kUnavailable) repeat the same call.
 class GroupFlow {
  public:
-  /// Goes on where the index's last checkpoint was.
+  /// Resumes at the index's last checkpoint.
   static Result<std::unique_ptr<GroupFlow>> Open(const GroupOptions& options, ItemIndex& index,
                                                  GroupSink& sink);
 
-  /// Takes `items` in the order of their offsets; those that were taken before a restart decide nothing
-  /// again. kUnavailable: the sink is full; next_offset() says how many were taken.
+  /// Takes `items` in the order of their offsets, and skips those that were taken before a restart.
+  /// kUnavailable: the sink is full; next_offset() says how many were taken.
   Status Apply(std::span<const PreparedItem> items);
-  /// Of the records below `offset`, those that Apply wasn't given decide nothing (they couldn't be read).
+  /// Skips the records below `offset` that Apply wasn't given, because they couldn't be decoded.
   void Pass(int64_t offset);
-  /// The log's offset up to which all is in the index (on disk once Checkpoint has returned).
+  /// The log's offset up to which all records are in the index (on disk once Checkpoint has returned).
   int64_t next_offset() const { return next_offset_.load(std::memory_order_relaxed); }
-  /// Somebody else has written the item's newest record: what was decided is sent again, unless that is what
-  /// stands there. True: it is sent. Only once everything in the log is applied.
+  /// Another writer has written the item's newest record. Sends the index's decision again, unless that
+  /// record says the same. True: it was sent. Call it only when everything in the log is applied.
   Result<bool> Repair(const ForeignGroup& foreign);
-  /// Up to where the topic of groups is right, once what was sent has arrived; for the next checkpoint.
+  /// `groups`: by partition, the offset up to which the topic of groups is right once all sent records have
+  /// arrived. The next checkpoint stores it.
   void SetVerified(std::vector<int64_t> groups) { work_.position.groups_verified = std::move(groups); }
-  /// Makes the index durable with the offset, once all that was sent has arrived. kUnavailable: it hasn't
-  /// within `patience`.
+  /// Waits until all sent records have arrived, then makes the index durable with the offset. kUnavailable:
+  /// they haven't arrived within `patience`.
   Status Checkpoint(std::chrono::milliseconds patience = std::chrono::milliseconds(100));
-  /// So much is unsaved that a checkpoint shouldn't wait for its time.
+  /// True: so much is unsaved that the next checkpoint shouldn't wait for its time.
   bool MuchIsUnsaved() const;
   bool broken() const { return broken_.has_value(); }  // the writer's
   SimilarMethod method() const { return rules_.options().method; }
 
-  /// What is stored that is like the text, nearest first; `except`: an id not to answer.
+  /// The stored items that are similar to the text, nearest first. `except`: an id to leave out.
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,
                                         std::string_view except = {}) const {
     return lookup_.Similar(features, limit, except);

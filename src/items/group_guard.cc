@@ -37,7 +37,7 @@ Status GroupGuard::Read(Instant now) {
 }
 
 void GroupGuard::Note(const WrittenGroup& written, Instant now) {
-  if (written.item_id.empty() || written.item_id.size() > kIdBytesMax) return;  // no item's
+  if (written.item_id.empty() || written.item_id.size() > kIdBytesMax) return;  // not an item's key
   Waiting& waiting = waiting_[static_cast<size_t>(written.partition)];
   if (written.decided_by == options_.decided_by) {
     const auto found = waiting.items.find(written.item_id);
@@ -63,7 +63,7 @@ void GroupGuard::Note(const WrittenGroup& written, Instant now) {
   if (const auto group = ReadItemGroup(written.value)) foreign.created_at = group->created_at;
 }
 
-// To send again what is on its way already does no harm: a full guard doesn't wait for it.
+// A full guard doesn't wait for a newer record that may be on its way: sending a group twice does no harm.
 std::vector<ForeignGroup> GroupGuard::Take(Instant now, size_t count_max) {
   std::vector<ForeignGroup> taken;
   const bool all = IsFull();

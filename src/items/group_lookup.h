@@ -16,7 +16,7 @@ class GroupLookup {
  public:
   GroupLookup(const GroupRules& rules, const ItemIndex& index) : rules_(rules), index_(index) {}
 
-  /// The writer, when it has taken an item.
+  /// The writer calls it when it has taken an item.
   void SetIndexTime(TimeMs time) { index_time_.store(time.value, std::memory_order_relaxed); }
 
   Result<std::vector<NearItem>> Similar(const ItemFeatures& features, size_t limit,

@@ -1,5 +1,5 @@
 #pragma once
-// What decides which items are alike, and how far the index goes back.
+// The options that decide which items are similar, and how far the index goes back.
 
 #include <algorithm>
 #include <array>
@@ -13,10 +13,12 @@
 
 namespace seen {
 
-/// How candidates are found. An index lists what its method asks for, for as long as it lives.
+/// How candidates are found. An index keeps its method, and only the lists that this method needs, for its
+/// whole life.
 enum class SimilarMethod : uint8_t { kSimHash, kMinHash, kBoth };
 inline constexpr std::array<std::string_view, 3> kSimilarMethodNames{"simhash", "minhash", "both"};
-/// Of a new index, where none is configured. docs/SIMILAR.md has what the others find and cost.
+/// The method of a new index if none is configured. docs/SIMILAR.md says what the other methods find and
+/// cost.
 inline constexpr SimilarMethod kDefaultMethod = SimilarMethod::kMinHash;
 
 inline constexpr bool UsesSimHash(SimilarMethod method) { return method != SimilarMethod::kMinHash; }
@@ -24,7 +26,7 @@ inline constexpr bool UsesMinHash(SimilarMethod method) { return method != Simil
 inline constexpr std::string_view SimilarMethodName(SimilarMethod method) {
   return kSimilarMethodNames[static_cast<size_t>(method)];
 }
-/// nullopt: it is none of the names.
+/// nullopt: no method has this name.
 inline constexpr std::optional<SimilarMethod> SimilarMethodNamed(std::string_view name) {
   const auto found = std::find(kSimilarMethodNames.begin(), kSimilarMethodNames.end(), name);
   if (found == kSimilarMethodNames.end()) return std::nullopt;
@@ -37,13 +39,13 @@ struct GroupOptions {
   int distance_max = 3;
   double similarity_min = 0.8;
   int32_t window_days = 30;
-  uint32_t list_max = 256;        // entries looked at of one list of candidates: the newest; at most kListMax
-  uint32_t candidates_max = 128;  // verified for one item
+  uint32_t list_max = 256;            // entries read of one list of candidates: the newest; at most kListMax
+  uint32_t candidates_max = 128;      // verified for one item
   TimeMs stored_time_max{INT64_MAX};  // Open corrects a stored index time beyond it: StoredTimeMax
 };
 
-/// A stored time beyond it was never true. A day at least, for a clock that is slow by minutes must correct
-/// nothing, and a time that is hours ahead does no harm.
+/// A stored time beyond the result was never true. The margin is at least a day. A clock that is slow by
+/// minutes must not cause a correction, and a time that is hours ahead does no harm.
 inline TimeMs StoredTimeMax(TimeMs wall_now, std::chrono::milliseconds future_skew_max) {
   return {wall_now.value + std::max(future_skew_max.count(), kMsPerDay)};
 }

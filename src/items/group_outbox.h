@@ -1,5 +1,5 @@
 #pragma once
-// Groups on their way to the topic, in order. The writer's.
+// Groups that wait to be sent to the topic, in order. Writer thread only.
 
 #include <chrono>
 #include <cstdint>
@@ -18,9 +18,9 @@ class GroupOutbox {
   explicit GroupOutbox(GroupSink& sink) : sink_(sink) {}
   void Put(ItemGroup group) { waiting_.push_back({group.item_id, std::move(group)}); }
   void PutTombstone(std::string item_id) { waiting_.push_back({std::move(item_id), std::nullopt}); }
-  /// Sends what waits. kUnavailable: the sink's queue is full; the rest goes on waiting.
+  /// Sends the waiting groups. kUnavailable: the sink's queue is full; the rest stays here.
   Status Send();
-  /// Sends, and waits until all has arrived. kUnavailable: not within `patience`.
+  /// Sends, and waits until all have arrived. kUnavailable: not within `patience`.
   Status AwaitAll(std::chrono::milliseconds patience);
   uint64_t sent_total() const { return sent_; }
 

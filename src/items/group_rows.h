@@ -1,5 +1,5 @@
 #pragma once
-// The rows that one decision reads and changes, each read once.
+// The rows that one decision reads and changes. Each is read once.
 
 #include <span>
 #include <unordered_map>
@@ -13,19 +13,18 @@ class GroupRows {
  public:
   explicit GroupRows(const ItemIndex& index) : index_(index) {}
 
-  /// Forgets all.
   void Clear();
-  /// Loaded ones, which are taken over.
+  /// Takes over rows that are loaded already.
   void TakeItems(std::span<std::pair<ItemRef, std::optional<StoredItem>>> items);
   Status LoadItems(std::span<const ItemRef> items);
   Status LoadGroups(std::span<const ItemRef> items);
-  /// Of loaded ones. nullptr: there is none.
+  /// The row must be loaded. nullptr: there is none.
   const StoredItem* Item(ItemRef item) const;
   const StoredGroup* Group(ItemRef item) const;
-  /// The group that the item is of. It itself where it is the first.
+  /// The first item of the item's group: the item itself if it is the first.
   ItemRef FirstOf(ItemRef item) const;
   const std::string& GroupIdOf(ItemRef item) const;
-  /// To write; the item must be there.
+  /// The group, to be changed. The item must be stored.
   StoredGroup& ChangeGroup(ItemRef item);
   /// In the order of their first ChangeGroup.
   std::span<const ItemRef> changed() const { return changed_; }
@@ -34,7 +33,7 @@ class GroupRows {
   struct Row {
     std::optional<StoredItem> item;
     std::optional<StoredGroup> group;
-    bool has_item = false, has_group = false, changed = false;  // loaded
+    bool has_item = false, has_group = false, changed = false;  // has_: loaded
   };
   const Row* Find(ItemRef item) const;
 
@@ -46,7 +45,7 @@ class GroupRows {
   std::vector<std::optional<StoredGroup>> groups_;
 };
 
-/// As the topic has it.
+/// The group as the topic has it.
 ItemGroup ToItemGroup(const StoredItem& item, const StoredGroup* group);
 
 }  // namespace seen

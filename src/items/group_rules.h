@@ -1,5 +1,5 @@
 #pragma once
-// What is like what, what is nearer, and how long an item counts. Pure; any thread.
+// The rules: which items are similar, which is nearer, and how long an item counts. Pure; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -21,21 +21,22 @@ class GroupRules {
   explicit GroupRules(const GroupOptions& options);
   const GroupOptions& options() const { return options_; }
 
-  /// Symmetric. nullopt: not alike.
+  /// Symmetric. nullopt: not similar.
   std::optional<Likeness> Compare(const ItemFeatures& a, const ItemFeatures& b) const;
-  /// By how many bits a SimHash of the item's class may differ; -1: it is found by no list of SimHashes.
+  /// The number of bits by which a SimHash of the item's class may differ. -1: no list of SimHashes finds the
+  /// item.
   int DistanceMax(const ItemFeatures& features) const;
 
-  /// An item has left the window, or is ahead of index time. The latter is so only where a stored index time
-  /// was corrected: index time is the greatest time of all items.
+  /// True: the item has left the window, or is ahead of index time. An item is ahead only if a stored index
+  /// time was corrected: otherwise index time is the greatest time of all items.
   bool IsGone(TimeMs created_at, TimeMs index_time) const {
     const int64_t age_ms = index_time.value - created_at.value;
     return age_ms > window_ms_ || age_ms < 0;
   }
   int32_t BucketOf(TimeMs created_at) const { return DayOf(created_at).since_epoch / width_days_; }
-  /// The last time that stands in the bucket.
+  /// The last time of the bucket.
   TimeMs EndOf(int32_t bucket) const { return {(int64_t{bucket} + 1) * width_days_ * kMsPerDay - 1}; }
-  /// All of earlier ones has left.
+  /// All items of earlier buckets have left the window.
   int32_t FirstBucket(TimeMs index_time) const;
 
  private:
@@ -44,7 +45,7 @@ class GroupRules {
   const int64_t window_ms_;
 };
 
-/// Nearest first, of the equally near the older one.
+/// Orders nearest first, and the older of equally near items first.
 bool IsNearer(std::optional<double> similarity_a, int distance_a, uint64_t number_a,
               std::optional<double> similarity_b, int distance_b, uint64_t number_b);
 inline bool IsNearer(const StoredNear& a, const StoredNear& b) {

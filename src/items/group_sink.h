@@ -9,14 +9,14 @@
 
 namespace seen {
 
-/// Groups that have changed, out. Queued until Flush of the topic says they have arrived.
+/// Takes groups that have changed. They are queued until AwaitAll says that they have arrived.
 class GroupSink {
  public:
   virtual ~GroupSink() = default;
   /// False: the queue is full, try again.
   virtual bool TrySend(std::string_view item_id, const ItemGroup* group) = 0;  // nullptr: a tombstone
-  /// Everything sent has been acknowledged. kUnavailable: not within `patience`. Any other error: a record
-  /// was given up on, and the sink takes nothing more.
+  /// Waits until everything sent is acknowledged. kUnavailable: not within `patience`. Any other error: the
+  /// sink gave up on a record, and takes nothing more.
   virtual Status AwaitAll(std::chrono::milliseconds patience) = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace seen {
 namespace {
-constexpr size_t kLot = 256;           // members decided again with one write
-constexpr size_t kNewFirstsMax = 128;  // new groups that a member may join; beyond them it is on its own
+constexpr size_t kLot = 256;           // members that one write decides again
+constexpr size_t kNewFirstsMax = 128;  // new groups that a member may join; no member joins a later one
 }  // namespace
 
 Status GroupTakingOut::TakeOut(ItemRef item) {
@@ -46,7 +46,7 @@ Status GroupTakingOut::LeaveNearLists(ItemRef item) {
   return {};
 }
 
-// Where it stood in candidate lists for its content, the next of that content does so now.
+// If the item was in candidate lists for its content, the next item of that content takes its place.
 Status GroupTakingOut::HandOverLists(ItemRef item, const StoredItem& stored) {
   KnownItem known;
   Status found = work_.index.Find(std::nullopt, stored.features.content_hash, work_.FirstBucket(), known);
@@ -59,12 +59,13 @@ Status GroupTakingOut::HandOverLists(ItemRef item, const StoredItem& stored) {
   }
   if (!next) return {};
   if (Status loaded = work_.rows.LoadItems({&*next, 1}); !loaded) return loaded;
-  // As its row has them: of the same content, but read as of another language they may differ.
+  // Takes the features of that item's row. They may differ, because it may have been read as another
+  // language.
   if (const StoredItem* copy = work_.rows.Item(*next)) work_.change.listed.push_back({*next, copy->features});
   return {};
 }
 
-// Its members are decided again, among themselves, in the order of age.
+// Decides the members of its group again, among themselves, oldest first.
 Status GroupTakingOut::Regroup(ItemRef first, const std::string& group_id) {
   std::vector<ItemRef> members;
   if (Status read = work_.index.Members(first, members); !read) return read;
@@ -96,7 +97,7 @@ Status GroupTakingOut::RegroupLot(ItemRef first, const std::string& group_id, st
   return work_.WriteChange();
 }
 
-// The oldest of them that it is like, or it is one itself.
+// The member joins the oldest new first item that it is similar to, or becomes a new first item.
 void GroupTakingOut::JoinNewFirst(ItemRef member, const StoredItem& stored, StoredGroup& group,
                                   std::vector<NewFirst>& firsts) {
   std::optional<Likeness> likeness;

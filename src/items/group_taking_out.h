@@ -1,5 +1,5 @@
 #pragma once
-// Taking an item out, and what becomes of those it was near and of its group. The writer's.
+// Takes an item out, and updates the lists of its near items and its group. Writer thread only.
 
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@ class GroupTakingOut {
  public:
   explicit GroupTakingOut(GroupWork& work) : work_(work) {}
 
-  /// `item`: stored, with its row and group loaded. Work is written when it returns.
+  /// `item`: stored, with its row and group loaded. On return the change in `work` is written.
   Status TakeOut(ItemRef item);
 
  private:

@@ -23,22 +23,22 @@ struct WrittenGroup {
   std::string_view decided_by;  // items/decided_by.h; empty: another program wrote it
 };
 
-/// All its partitions, from given offsets on. One thread.
+/// Reads all partitions of the topic, from given offsets on. One thread.
 class GroupTopic {
  public:
   virtual ~GroupTopic() = default;
   using OnWritten = std::function<void(const WrittenGroup&)>;
-  /// Hands over what has arrived, and doesn't wait. Brokers that are away are waited for. kRefused: the
-  /// offset to read next is gone; the topic has to be opened again.
+  /// Hands over the records that have arrived, and doesn't wait. Unreachable brokers are no error: a later
+  /// call reads on. kRefused: the offset to read next is gone; open the topic again.
   virtual Status Read(const OnWritten& on_written) = 0;
-  /// By partition: where the next record stands.
+  /// By partition: the offset of the next record.
   virtual const std::vector<int64_t>& next_offsets() const = 0;
-  /// Nothing is known to stand in the partition that wasn't handed over.
+  /// True: the partition has no known record that wasn't handed over.
   virtual bool AtEnd(int32_t partition) const = 0;
 };
 
-/// `from`: by partition; where it has none, or one that isn't in the log, reading begins at the earliest
-/// record. Empty: at the topic's ends. kUnavailable: ask again.
+/// `from`: by partition. If a partition has no offset there, or one that isn't in the log, reading begins at
+/// its earliest record. Empty: reading begins at the topic's ends. kUnavailable: try again.
 using OpenGroupTopic = std::function<Result<std::unique_ptr<GroupTopic>>(const std::vector<int64_t>& from)>;
 
 }  // namespace seen

@@ -1,6 +1,6 @@
 #pragma once
-// What the taking of one item reads and changes: the rows it has loaded, and what goes into the index and to
-// the topic. Deciding (group_decision.h) and taking out (group_taking_out.h) share one. The writer's.
+// The state of taking one item: the rows that are loaded, and the changes for the index and the topic.
+// GroupDecision (group_decision.h) and GroupTakingOut (group_taking_out.h) share one. Writer thread only.
 
 #include "items/group_figures.h"
 #include "items/group_outbox.h"
@@ -14,13 +14,13 @@ struct GroupWork {
   GroupWork(const GroupRules& given_rules, ItemIndex& given_index, GroupSink& sink)
       : rules(given_rules), index(given_index), outbox(sink), rows(given_index) {}
 
-  /// Into the change and the outbox: the groups that were changed in `rows`.
+  /// Puts the groups that were changed in `rows` into `change` and `outbox`.
   void KeepChangedGroups();
-  /// The change, into the index.
+  /// Writes `change` to the index.
   Status WriteChange();
   bool IsGone(TimeMs created_at) const { return rules.IsGone(created_at, now); }
   int32_t FirstBucket() const { return rules.FirstBucket(now); }
-  /// It needs no row: the first of its group, like nothing.
+  /// True: the item needs no group row. It is the first of its group, has no near items and didn't move.
   static bool IsAlone(ItemRef item, const StoredGroup& group) {
     return group.first == item && group.near.empty() && group.moved_from.empty();
   }

@@ -1,15 +1,15 @@
 #pragma once
-// The index of items that GroupFlow keeps: in which lists an item stands, what it is, and its group.
-// Implemented by store/ over RocksDB, and by plain maps in tests. It decides nothing: what is like what, who
-// has expired and whose list a copy stands in is GroupFlow's business.
+// The index of items that GroupFlow keeps: the lists that an item is in, its features, and its group.
+// Implemented by item_store/ over RocksDB, and by plain maps in tests. The index decides nothing. GroupFlow
+// decides which items are similar, which have expired, and which copy is in the lists.
 //
-// Items are parted by time into buckets of some days, each dropped whole. Everything of an item stands in its
-// bucket. Reads take the first bucket that counts: what earlier ones hold must not change an answer, for when
-// they are dropped is no part of the log.
+// The index divides items by time into buckets of some days, and drops each bucket as a whole. All rows of an
+// item are in its bucket. Reads take the first bucket that counts. Earlier buckets must not change an answer,
+// because the log doesn't say when they are dropped.
 //
 // Threads. Writer (one): Write, Checkpoint, unsaved_bytes. Any thread: the rest. The writer reads what it has
-// written. A change is seen whole by reads that begin after it; one that lies between two reads may be seen
-// by the second only: an item that a list names may be gone.
+// written. A read that begins after a change sees all of it. If a change comes between two reads, only the
+// second may see it: an item that a list names may be gone.
 
 #include <array>
 #include <cstdint>
@@ -28,8 +28,8 @@
 
 namespace seen {
 
-/// An item in the index. Numbers ascend over the whole partition, in the order of the log: the smaller is the
-/// older. Below 2^40.
+/// An item in the index. Numbers ascend over the whole partition, in the order of the log: the smaller number
+/// is the older item. Below 2^40.
 struct ItemRef {
   int32_t bucket = 0;
   uint64_t number = 0;
@@ -38,18 +38,19 @@ struct ItemRef {
 
 inline constexpr size_t kSimHashTables = 4;  // of 16-bit blocks: a pair within 3 bits agrees in one of them
 inline constexpr size_t kCandidateLists = kSimHashTables + kBands;
-inline constexpr int kNearBits = 3;         // SimHashes that are near, at most
-inline constexpr uint32_t kListMax = 1024;  // entries of a list, in a bucket: the newest are kept
-inline constexpr size_t kCopiesMax = 1024;  // of a content, in a bucket, that are known as copies: the oldest
+inline constexpr int kNearBits = 3;         // the most bits by which near SimHashes differ
+inline constexpr uint32_t kListMax = 1024;  // entries of a list in one bucket: the newest are kept
+inline constexpr size_t kCopiesMax = 1024;  // copies of a content that one bucket knows: the oldest
 
-/// The block of a SimHash that a table goes by.
+/// The block of a SimHash that selects the list in `table`.
 constexpr uint16_t BlockOf(uint64_t simhash, size_t table) {
   return static_cast<uint16_t>(simhash >> (48 - 16 * table));
 }
-/// As much of a band's hash as is kept and compared: the upper 48 bits.
+/// The part of a band's hash that is kept and compared: the upper 48 bits.
 constexpr uint64_t KeptBand(uint64_t band) { return band & ~uint64_t{0xffff}; }
 
-/// What doesn't change while the item is stored. `features`: bands as KeptBand has them, `cut` isn't kept.
+/// The part of an item that doesn't change while it is stored. `features`: bands are as KeptBand returns
+/// them, and `cut` isn't kept.
 struct StoredItem {
   std::string item_id;
   TimeMs created_at;  // 0 to 2^48 ms
@@ -62,7 +63,7 @@ struct StoredNear {
   friend bool operator==(const StoredNear&, const StoredNear&) = default;
 };
 
-/// What changes. An item without one is alone: the first of its group, like nothing.
+/// The part that changes. An item without a StoredGroup is alone: the first of its group, and near no item.
 struct StoredGroup {
   ItemRef first;
   std::string group_id;
@@ -80,7 +81,7 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-/// Whether an item is known, and its content.
+/// The item of an id, and the items of a content, as far as stored.
 struct KnownItem {
   std::optional<ItemRef> item;  // the newest of that id
   std::vector<Copy> copies;     // items of that content: by bucket, then number; at most kCopiesMax a bucket
@@ -91,16 +92,16 @@ struct ListedSimHash {
   ItemRef item;
 };
 
-/// Of each list the `entries_max` (at most kListMax) that were listed last in the newest buckets; of a
-/// SimHash list, of those within kNearBits. Newest bucket first, in it the greatest number. A third of a
-/// megabyte: made once a thread.
+/// Each list has up to `entries_max` (at most kListMax) entries: those listed last, in the newest buckets. A
+/// SimHash list has only entries within kNearBits. The newest bucket comes first, and within a bucket the
+/// greatest number. About 230 KB: make one per thread.
 struct CandidateLists {
   std::array<BoundedList<ListedSimHash, kListMax>, kSimHashTables> simhash;
   std::array<BoundedList<ItemRef, kListMax>, kBands> bands;
-  /// Rows that were read on the way; nullopt: it was taken out.
+  /// Rows that were read on the way; nullopt: the item was taken out.
   std::vector<std::pair<ItemRef, std::optional<StoredItem>>> items;
-  uint64_t compared = 0;  // SimHashes, of lists that may have near ones
-  uint64_t cut = 0;       // known to be left out: entries of lists that were read, and lists
+  uint64_t compared = 0;  // SimHashes in lists that may have near ones
+  uint64_t cut = 0;       // entries that lists no longer keep, and 1 for each list beyond `entries_max`
 
   void Clear();
 };
@@ -112,7 +113,7 @@ inline void CandidateLists::Clear() {
   compared = cut = 0;
 }
 
-/// Where to look: SimHash lists are apart for each length and script class.
+/// Selects the lists to read. Each length and script class has its own SimHash lists.
 struct CandidateQuery {
   const ItemFeatures* features = nullptr;
   bool by_simhash = true;
@@ -120,7 +121,7 @@ struct CandidateQuery {
   int32_t first_bucket = 0;
 };
 
-/// One item's worth of changes, made at once, in the order of the members.
+/// The changes for one item, made at once, in the order of the members.
 struct IndexChange {
   struct Taken {
     ItemRef item;
@@ -129,7 +130,7 @@ struct IndexChange {
   struct Added {
     ItemRef item;
     StoredItem stored;
-    bool has_content = true;  // it stands among the copies of its content
+    bool has_content = true;  // it is among the copies of its content
   };
   struct Listed {
     ItemRef item;
@@ -144,9 +145,9 @@ struct IndexChange {
     ItemRef member;
     bool joins = true;
   };
-  std::vector<Taken> taken;  // with what they hold; not from candidate lists: their numbers lead nowhere
+  std::vector<Taken> taken;  // with their rows; candidate lists keep their numbers, which lead nowhere
   std::vector<Added> added;
-  std::vector<Listed> listed;  // in the candidate lists: an item once
+  std::vector<Listed> listed;  // into the candidate lists; each item once
   std::vector<Grouped> groups;
   std::vector<Membership> memberships;
 
@@ -155,13 +156,13 @@ struct IndexChange {
   }
 };
 
-/// What GroupFlow needs to go on; stored with what it is of.
+/// What GroupFlow needs to resume. It is stored together with the index.
 struct IndexPosition {
-  int64_t next_offset = 0;            // of the log: the effect of all records below it is in the index
-  uint64_t next_number = 0;           // of an item
-  TimeMs index_time;                  // the greatest time of an item; 0: none was read
+  int64_t next_offset = 0;            // of the log: the index has the effect of all records below it
+  uint64_t next_number = 0;           // of the next item
+  TimeMs index_time;                  // the greatest time of an item; 0: no item was read
   std::map<int32_t, uint64_t> items;  // how many are stored, by bucket
-  // Of the topic of groups, by partition: what stood below was right when this was stored (group_guard.h).
+  // By partition of the topic of groups: records below it were right when this was stored (group_guard.h).
   std::vector<int64_t> groups_verified = {};
   friend bool operator==(const IndexPosition&, const IndexPosition&) = default;
 };
@@ -170,28 +171,28 @@ class ItemIndex {
  public:
   virtual ~ItemIndex() = default;
 
-  /// Of what isn't asked (nullopt) nothing is answered.
+  /// nullopt: it isn't asked, and `out` has nothing of it.
   virtual Status Find(std::optional<std::string_view> item_id, std::optional<uint64_t> content_hash,
                       int32_t first_bucket, KnownItem& out) const = 0;
   virtual Status Candidates(const CandidateQuery& query, uint32_t entries_max, CandidateLists& out) const = 0;
-  /// nullopt where there is none: in the order of `items`.
+  /// `out` is in the order of `items`; nullopt: there is no row.
   virtual Status Items(std::span<const ItemRef> items, std::vector<std::optional<StoredItem>>& out) const = 0;
   virtual Status Groups(std::span<const ItemRef> items,
                         std::vector<std::optional<StoredGroup>>& out) const = 0;
-  /// Those that joined and didn't leave, without the first itself; by number.
+  /// The items that joined the group of `first` and didn't leave, by number; without `first` itself.
   virtual Status Members(ItemRef first, std::vector<ItemRef>& out) const = 0;
 
-  /// All or nothing. kUnavailable, kNoSpace: the disk failed; from then on nothing is taken: the index is
-  /// opened again, at its last checkpoint.
+  /// All or nothing. kUnavailable, kNoSpace: the disk failed. Then the index takes nothing more: open it
+  /// again, at its last checkpoint.
   virtual Status Write(const IndexChange& change) = 0;
-  /// Makes all that was written durable, and drops the buckets before `first_bucket`. Where that fails, or a
-  /// crash comes, all of it is durable or nothing.
+  /// Makes all changes durable, and drops the buckets before `first_bucket`. After an error or a crash either
+  /// all of it is durable or nothing.
   virtual Status Checkpoint(const IndexPosition& position, int32_t first_bucket) = 0;
-  /// Of the last checkpoint; nullopt: there was none.
+  /// The position of the last checkpoint; nullopt: there was none.
   virtual Result<std::optional<IndexPosition>> ReadPosition() const = 0;
-  /// In memory only, about.
+  /// Bytes that are in memory only, approximately.
   virtual uint64_t unsaved_bytes() const = 0;
-  /// On disk, about.
+  /// Bytes on disk, approximately.
   virtual uint64_t bytes() const = 0;
 };
 

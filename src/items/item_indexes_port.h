@@ -1,5 +1,5 @@
 #pragma once
-// Where the indexes of items are kept, one a partition. Implemented by item_store/, and by tests.
+// Where the indexes of items are kept: one per partition. Implemented by item_store/, and by tests.
 
 #include <cstdint>
 #include <memory>
@@ -17,13 +17,13 @@ class ItemIndexes {
   virtual ~ItemIndexes() = default;
   struct Opened {
     std::unique_ptr<ItemIndex> index;
-    std::shared_ptr<const IdfTable> idf;          // it was built with: features must be made with it
-    SimilarMethod method = SimilarMethod::kBoth;  // it lists what this asks for
+    std::shared_ptr<const IdfTable> idf;          // the index was built with it: compute features with it
+    SimilarMethod method = SimilarMethod::kBoth;  // the index has this method's lists
   };
-  /// Makes it where it is missing. kRefused: it was built for something else; kCorrupt; kUnavailable,
+  /// Creates the index if it is missing. kRefused: it was built for something else. kCorrupt. kUnavailable,
   /// kNoSpace: try again.
   virtual Result<Opened> Open(int32_t partition) = 0;
-  /// Removes the index. It isn't open.
+  /// Removes the index, which must not be open.
   virtual Status Remove(int32_t partition) = 0;
   virtual std::string PathOf(int32_t partition) const = 0;  // for people
 };

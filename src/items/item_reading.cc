@@ -8,12 +8,12 @@
 namespace seen {
 namespace {
 constexpr size_t kTurn = 8;               // records a reader takes at a time
-constexpr size_t kWorthWaking = 16;       // records for which others are woken
-constexpr size_t kLongBytes = 256 << 10;  // a record
+constexpr size_t kWorthWaking = 16;       // records from which on other threads are woken
+constexpr size_t kLongBytes = 256 << 10;  // of a record: longer ones are decoded one at a time
 constexpr int kAskedMax = 4;
 
-// What an item counts by must not be years ahead: index time would follow, and all else leave the window. Its
-// record's timestamp is a claim too, so the clock bounds both.
+// An item's time must not be years ahead: index time would follow it, and all other items would leave the
+// window. The record's timestamp is a claim of the producer too, so the clock bounds both.
 std::optional<Rejection> TooFarAheadOfClock(const ItemEvent& item, TimeMs record_timestamp, TimeMs now,
                                             std::chrono::milliseconds ahead_max) {
   const int64_t ahead_ms = item.created_at.value_or(record_timestamp).value - now.value;
@@ -116,7 +116,7 @@ void ItemReading::ReadValue(Reader& reader, const Record& record, ReadItem& out)
     out.rejection = item.error();
     return;
   }
-  if (!item->deleted) {  // a deletion has no time and moves none
+  if (!item->deleted) {  // a deletion has no time and doesn't move index time
     out.rejection = TooFarAhead(*item, record.timestamp, options_.future_skew_max);
     if (!out.rejection) {
       out.rejection =

@@ -1,5 +1,5 @@
 #pragma once
-// Items' records to features, on several threads: what an item costs most.
+// Decodes items' records to features, on several threads. This is the most expensive step for an item.
 
 #include <atomic>
 #include <functional>
@@ -21,21 +21,21 @@ struct ItemReadingOptions {
   ItemFormat format;
   uint64_t record_bytes_max = 0;
   std::chrono::milliseconds future_skew_max{0};
-  const Clock* clock = nullptr;  // outlives the reading
+  const Clock* clock = nullptr;  // outlives ItemReading
   FeatureOptions features;
   int threads = 1;
 };
 
-/// A record as it was read.
+/// A decoded record.
 struct ReadItem {
   std::optional<Rejection> rejection;  // then nothing below counts
   std::string item_id;
   TimeMs created_at;
   bool deleted = false;
-  ItemFeatures features;  // unless it is deleted
+  ItemFeatures features;  // unset if it is deleted
 };
 
-/// Threads: Read one at a time; Features any.
+/// Threads: one at a time calls Read; any calls Features.
 class ItemReading {
  public:
   explicit ItemReading(const ItemReadingOptions& options);
@@ -43,9 +43,9 @@ class ItemReading {
   ItemReading(const ItemReading&) = delete;
   ItemReading& operator=(const ItemReading&) = delete;
 
-  /// All of them, in their places. `out` keeps its memory from one call to the next.
+  /// Reads all records: out[i] is records[i]. `out` keeps its memory from one call to the next.
   void Read(std::span<const Record> records, std::vector<ReadItem>& out);
-  /// Of a text that isn't in the log. At most four at a time: others wait.
+  /// The features of a text that isn't in the log. At most four calls run at a time; others wait.
   void Features(const ItemText& text, ItemFeatures& out);
 
  private:
@@ -58,13 +58,13 @@ class ItemReading {
   const ItemReadingOptions options_;
   std::unique_ptr<Reader> own_;  // of the thread that calls Read
   std::vector<std::unique_ptr<Reader>> readers_;
-  Mutex long_mutex_;  // of long records one at a time is decoded: they take much memory
+  Mutex long_mutex_;  // long records are decoded one at a time: they take much memory
 
   Mutex mutex_;
   ConditionVariable wanted_;
   ConditionVariable done_;
   uint64_t round_ GUARDED_BY(mutex_) = 0;
-  int busy_ GUARDED_BY(mutex_) = 0;  // of the readers, in this round
+  int busy_ GUARDED_BY(mutex_) = 0;  // readers at work in this round
   bool stop_ GUARDED_BY(mutex_) = false;
   std::span<const Record> records_;  // of this round
   ReadItem* out_ = nullptr;

@@ -7,14 +7,15 @@
 namespace seen {
 
 inline constexpr int32_t kBucketsAWindow = 4;
-inline constexpr uint64_t kBucketsKept = kBucketsAWindow + 1;  // with the one that is leaving
+inline constexpr uint64_t kBucketsKept = kBucketsAWindow + 1;  // including the one that is leaving
 
-/// Days of a bucket. `window_days` is at least 1, here and below.
+/// The days of a bucket. `window_days` is at least 1, here and below.
 constexpr int32_t BucketDays(int32_t window_days) {
   return (window_days + kBucketsAWindow - 1) / kBucketsAWindow;
 }
 
-/// How many days an item can be known for: until its bucket goes, and the day on which that happens.
+/// The number of days that the index can know an item: until its bucket is dropped, plus the day on which
+/// that happens.
 constexpr int32_t KeptDays(int32_t window_days) { return window_days + BucketDays(window_days) + 1; }
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// The near items of one item: sorted, bounded, one of an id.
+// The near items of one item: sorted, bounded, with unique ids.
 
 #include <vector>
 
@@ -7,11 +7,12 @@
 
 namespace seen {
 
-/// Whether AddNear would change the list.
+/// False: AddNear would not change the list.
 bool TakesNear(const StoredNear& near, const std::vector<StoredNear>& list);
-/// False where the list stays as it was: it is full of nearer ones. Another of the same id goes.
+/// Replaces an entry with the same id. False: the list stays as it was, for example because it is full of
+/// nearer items.
 bool AddNear(const StoredNear& near, std::vector<StoredNear>& list);
-/// False where it wasn't in it.
+/// False: the item wasn't in the list.
 bool DropNear(ItemRef item, std::vector<StoredNear>& list);
 
 }  // namespace seen

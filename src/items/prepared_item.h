@@ -1,5 +1,5 @@
 #pragma once
-// An item as the log has it, read: items/item_reading.h makes it.
+// A decoded item of the log. items/item_reading.h decodes it.
 
 #include <cstdint>
 #include <string_view>
@@ -14,9 +14,9 @@ struct PreparedItem {
   int64_t offset = 0;
   TimeMs record_timestamp;
   std::string_view item_id;
-  TimeMs created_at;                       // the record's timestamp where the item says none
+  TimeMs created_at;                       // the record's timestamp if the item has none
   bool deleted = false;                    // then nothing below counts
-  const ItemFeatures* features = nullptr;  // of a deleted one nullptr
+  const ItemFeatures* features = nullptr;  // nullptr if deleted
 };
 
 }  // namespace seen

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDistanceUnknown = 65;
 constexpr size_t kLot = 32;  // verified together
-// Candidates whose rows are gone cost little; so many times as many of them are passed over.
+// Candidates whose rows are gone cost little. With them, up to this many times candidates_max are looked at.
 constexpr size_t kPassedOver = 4;
 
 bool IsNearerItem(const SimilarItem& a, const SimilarItem& b) {
@@ -17,7 +17,7 @@ bool IsNearerItem(const SimilarItem& a, const SimilarItem& b) {
                   b.likeness.distance, b.item.number);
 }
 
-// The newer bucket's is greater, and in a bucket the newer one's; above 0.
+// Greater for a newer bucket, and within a bucket for a newer item; above 0.
 uint64_t PlaceOf(const ItemRef& item) { return static_cast<uint64_t>(item.bucket + 1) << 40 | item.number; }
 ItemRef ItemAt(uint64_t place) {
   return {static_cast<int32_t>(place >> 40) - 1, place & ((uint64_t{1} << 40) - 1)};
@@ -50,7 +50,7 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
   for (const Copy& copy : copies) {
     if (!rules_.IsGone(copy.created_at, index_time_)) refs_.push_back(copy.item);
   }
-  // One of them may be the one that doesn't count.
+  // One of the copies may be `except_`, which doesn't count.
   const size_t asked = std::min<size_t>(refs_.size(), except_.empty() ? 1 : 2);
   std::partial_sort(refs_.begin(), refs_.begin() + static_cast<ptrdiff_t>(asked), refs_.end(), IsOlder);
   refs_.resize(asked);
@@ -74,8 +74,8 @@ Status SimilarFinder::FindAsCopy(const std::vector<Copy>& copies, GroupRows& row
   return {};
 }
 
-// Lists are merged by place, newest first. What stands in all bands' lists can't be outdone: with enough of
-// these the rest needn't be looked at.
+// Merges the lists by place, newest first. No other candidate ranks before one that is in the lists of all
+// bands: with enough of these the rest needn't be read.
 void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough) {
   candidates_.clear();
   const int distance_max = rules_.DistanceMax(features);
@@ -85,7 +85,7 @@ void SimilarFinder::GatherCandidates(const ItemFeatures& features, size_t enough
     });
   }
   std::array<size_t, kCandidateLists> at{};
-  std::array<uint64_t, kCandidateLists> places;  // of what is next in each list; 0: it has ended
+  std::array<uint64_t, kCandidateLists> places;  // of each list's next entry; 0: the list has ended
   const auto find_place = [&](size_t list) {
     const size_t i = at[list];
     if (list < kSimHashTables) {
@@ -130,7 +130,8 @@ Status SimilarFinder::FindInLists(const ItemFeatures& features, size_t enough, G
   return AddCopies(enough, rows);
 }
 
-// Most bands in common first, then the least distance, then the oldest; until there are enough.
+// Verifies candidates until enough are similar: most bands in common first, then the least distance, then the
+// oldest.
 Status SimilarFinder::Verify(const ItemFeatures& features, size_t enough, GroupRows& rows) {
   alike_.clear();
   const size_t verified_max = rules_.options().candidates_max;
@@ -168,9 +169,8 @@ void SimilarFinder::Add(ItemRef item, const Likeness& likeness) {
   if (std::none_of(similar_.begin(), similar_.end(), is_it)) similar_.push_back({item, likeness});
 }
 
-// Candidate lists name one item of a content. That one may have left the window; others of its content may be
-// near as well as it. Contents are asked for in the order of nearness, where there aren't enough items
-// without.
+// Candidate lists name one item per content and bucket. That item may have left the window, and other items
+// of its content are as near. If there aren't enough items, adds these copies, nearest content first.
 Status SimilarFinder::AddCopies(size_t enough, GroupRows& rows) {
   for (const SimilarItem& alike : alike_) {
     if (Counts(alike.item, rows)) Add(alike.item, alike.likeness);

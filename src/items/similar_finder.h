@@ -1,5 +1,5 @@
 #pragma once
-// What is stored that is like an item: copies of it, or candidates of the lists, verified.
+// Finds the stored items that are similar to an item: its copies, or verified candidates from the lists.
 
 #include <cstdint>
 #include <optional>
@@ -18,31 +18,31 @@ struct SimilarItem {
 };
 
 struct FinderCounts {
-  uint64_t compared = 0;        // SimHashes in lists looked at
+  uint64_t compared = 0;        // SimHashes in lists that were read
   uint64_t verified = 0;        // candidates
   uint64_t lists_cut = 0;       // entries left out
   uint64_t candidates_cut = 0;  // candidates left out
 };
 
-/// One thread's; keeps its buffers.
+/// One thread; keeps its buffers.
 class SimilarFinder {
  public:
-  /// `lists`: a buffer, of this thread too.
+  /// `lists`: a buffer of the same thread.
   SimilarFinder(const GroupRules& rules, const ItemIndex& index, CandidateLists& lists)
       : rules_(rules), index_(index), lists_(lists) {}
 
-  /// Items that are in the window at `index_time`. `copies`: of its content, as Find answers; where one of
-  /// them counts, no list is looked at, and what is like the oldest is like it. `except`: an id that doesn't
-  /// count. Rows of all that is found are loaded into `rows`, and the group of what it is a copy of.
-  /// Candidates are verified, the likeliest first, until `enough` are like it: among many the nearest may be
-  /// missed.
+  /// Finds items that are in the window at `index_time`. `copies`: the items with the same content, as
+  /// ItemIndex::Find returns them. If one of them counts, no list is read: the near items of the oldest copy
+  /// are the result. `except`: an id that doesn't count. Loads the rows of all found items into `rows`, and
+  /// the group of the copied item. Verifies candidates, the likeliest first, until `enough` are similar.
+  /// Among many candidates it may miss the nearest.
   Status Find(const ItemFeatures& features, TimeMs index_time, const std::vector<Copy>& copies,
               std::string_view except, size_t enough, GroupRows& rows);
 
-  /// The oldest copy; nullopt: it is no copy.
+  /// The oldest copy; nullopt: there is none.
   const std::optional<ItemRef>& copied() const { return copied_; }
-  /// Nearest first, of the equally near the older one; each is there and in the window. Of more than
-  /// kNearItemsMax also farther ones, though not all copies of them.
+  /// Nearest first, and the older of equally near items first. Each is stored and in the window. With more
+  /// than kNearItemsMax items the list also has farther ones, but not all of their copies.
   const std::vector<SimilarItem>& similar() const { return similar_; }
   const FinderCounts& counts() const { return counts_; }  // of the last Find
 
@@ -71,7 +71,7 @@ class SimilarFinder {
   FinderCounts counts_;
   std::vector<Candidate> candidates_;
   std::vector<ItemRef> refs_;
-  std::vector<SimilarItem> alike_;  // candidates that are alike, gone ones too
+  std::vector<SimilarItem> alike_;  // similar candidates, also those that don't count
   KnownItem known_;
 };
 

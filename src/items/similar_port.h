@@ -1,5 +1,6 @@
 #pragma once
-// What is like a text that isn't stored. Implemented by run/items_taker.h; faked in serve's tests.
+// Finds the items that are similar to a text that isn't stored. Implemented by run/items_taker.h; faked in
+// serve's tests.
 
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ inline constexpr size_t kSimilarMax = 100;  // of one answer
 
 struct SimilarQuestion {
   ItemText text;
-  std::string_view except;  // an item id that isn't answered; empty: none
+  std::string_view except;  // an item id to leave out; empty: none
   size_t limit = 10;        // 1 to kSimilarMax
 };
 
@@ -27,8 +28,8 @@ struct SimilarAnswer {
 class SimilarPort {
  public:
   virtual ~SimilarPort() = default;
-  /// kNotFound: nothing is grouped here. kUnavailable: the language's index isn't here, or hasn't caught up:
-  /// answer 503 with Retry-After.
+  /// kNotFound: this daemon groups nothing. kUnavailable: the language's index isn't here, or hasn't caught
+  /// up: answer 503 with Retry-After.
   virtual Result<SimilarAnswer> Similar(const SimilarQuestion& question) = 0;
 };
 

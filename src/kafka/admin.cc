@@ -15,7 +15,7 @@ using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, kafka::Destroyer<rd_
 using AdminOptionsHandle =
     std::unique_ptr<rd_kafka_AdminOptions_t, kafka::Destroyer<rd_kafka_AdminOptions_destroy>>;
 
-/// True: created. False: it is there already.
+/// True: created. False: the topic existed already.
 Result<bool> CreateTopic(rd_kafka_t* client, const TopicSpec& spec, std::chrono::milliseconds timeout) {
   const std::string what = "create topic \"" + spec.name + "\"";
   std::array<char, 512> reason{};
@@ -72,8 +72,8 @@ struct Admin::Impl {
   Status MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const;
 };
 
-// Brokers leave a group that this client may not describe out of their list. So a member that never joins
-// looks for its coordinator, and hears of it.
+// Brokers omit a group that this client may not describe from their list. So a consumer that never joins asks
+// for the group's coordinator, and gets that error.
 Status Admin::Impl::MayDescribeGroup(const std::string& group, std::chrono::milliseconds timeout) const {
   constexpr int kSliceMs = 100;
   auto conf = kafka::MakeConf(brokers, {}, settings, {{"group.id", group}, {"enable.auto.commit", "false"}});
@@ -100,8 +100,8 @@ Admin::Admin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Admin::~Admin() = default;
 
 Result<std::unique_ptr<Admin>> Admin::Open(const std::string& brokers, const ClientSettings& client) {
-  // A consumer, never subscribed: unlike a producer's, its questions don't create topics.
-  // A broker that closes connections at once wants another security.protocol.
+  // A consumer that never subscribes: its questions don't create topics, a producer's do. It logs closed
+  // connections: a broker that closes one at once expects another security.protocol.
   auto conf = kafka::MakeConf(brokers, {{"log.connection.close", "true"}}, client,
                               {{"allow.auto.create.topics", "false"}});
   if (!conf) return Fail(std::move(conf.error()));
@@ -116,7 +116,7 @@ Result<std::unique_ptr<Admin>> Admin::Open(const std::string& brokers, const Cli
 
 Result<int32_t> Admin::PartitionCount(const std::string& topic, std::chrono::milliseconds timeout,
                                       AclOperation used_for) const {
-  rd_kafka_poll(impl_->client.get(), 0);  // nobody else does: what is wrong with tokens is logged
+  rd_kafka_poll(impl_->client.get(), 0);  // no other code polls it; this logs problems with tokens
   auto metadata = kafka::TopicMetadata(impl_->client.get(), topic, timeout, used_for);
   if (!metadata) return Fail(std::move(metadata.error()));
   return (*metadata)->topics[0].partition_cnt;
@@ -189,7 +189,7 @@ Result<std::map<int32_t, int64_t>> Admin::Ends(const std::string& topic, std::sp
   return kafka::LogEnds(impl_->client.get(), topic, partitions, timeout);
 }
 
-// Not by DescribeConsumerGroups: consumer_owners.cc says why.
+// Doesn't use DescribeConsumerGroups: consumer_owners.cc says why.
 Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
                                                      std::chrono::milliseconds timeout) const {
   const std::string what = "members of group \"" + group + "\"";
@@ -199,14 +199,14 @@ Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
       rd_kafka_list_groups(impl_->client.get(), group.c_str(), &raw, kafka::ToTimeout(timeout));
   const std::unique_ptr<const rd_kafka_group_list, void (*)(const rd_kafka_group_list*)> groups(
       raw, rd_kafka_group_list_destroy);
-  // A list that lacks a broker's groups may lack this one.
+  // If the list lacks a broker's groups, it may lack this one.
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR || !groups) return kafka::FailWith(error, what, access);
   std::vector<std::string> members;
   for (int i = 0; i < groups->group_cnt; ++i) {
     const rd_kafka_group_info& one = groups->groups[i];
     if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka::FailWith(one.err, what, access);
     for (int m = 0; m < one.member_cnt; ++m) {
-      std::string name = one.members[m].member_id;  // with a UUID behind it
+      std::string name = one.members[m].member_id;  // ends with a UUID
       if (name.size() > kUuidBytes) name.resize(name.size() - kUuidBytes);
       members.push_back(name + " at " + one.members[m].client_host);
     }
@@ -220,7 +220,7 @@ Result<std::vector<std::string>> Admin::GroupMembers(const std::string& group,
 Status Admin::Ping(std::chrono::milliseconds timeout) const {
   rd_kafka_poll(impl_->client.get(), 0);  // as in PartitionCount
   const rd_kafka_metadata_t* raw = nullptr;
-  // Of the topics known here, that is none: the smallest question.
+  // Asks for the topics that this client knows, which are none: the smallest question.
   const auto error = rd_kafka_metadata(impl_->client.get(), 0, nullptr, &raw, kafka::ToTimeout(timeout));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_poll(impl_->client.get(), 0);
   const kafka::MetadataHandle metadata(error == RD_KAFKA_RESP_ERR_NO_ERROR ? raw : nullptr);

@@ -1,5 +1,5 @@
 #pragma once
-// Topics: whether they exist, how many partitions they have, creating them.
+// Requests about topics: whether they exist, how many partitions they have, creating them.
 
 #include <chrono>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct TopicSpec {
   std::string name;
   int32_t partitions = 1;
   std::map<std::string, std::string>
-      config;  // e.g. {"cleanup.policy", "compact"}; the broker's replication factor
-  AclOperation used_for = AclOperation::kRead;  // names the missing ACL where the topic can't be seen
+      config;  // e.g. {"cleanup.policy", "compact"}; replication: the broker's default
+  AclOperation used_for = AclOperation::kRead;  // names the missing ACL if the topic isn't visible
 };
 
 struct TopicState {
@@ -30,7 +30,8 @@ struct TopicState {
   std::string warning;  // for people: it exists, but not as asked (partition count, config); empty: fine
 };
 
-/// Any thread. Every call is bounded by its timeout; kUnavailable: brokers away, call again with back-off.
+/// Any thread. Every call is bounded by its timeout. kUnavailable: the brokers don't answer; call again with
+/// back-off.
 class Admin {
  public:
   /// Connects in the background. kInvalidArgument: settings.
@@ -39,13 +40,13 @@ class Admin {
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;
 
-  /// kNotFound: no such topic. Doesn't create it. kDenied: an ACL for `used_for` is missing.
+  /// kNotFound: no such topic; the call doesn't create it. kDenied: an ACL for `used_for` is missing.
   Result<int32_t> PartitionCount(const std::string& topic, std::chrono::milliseconds timeout,
                                  AclOperation used_for = AclOperation::kRead) const;
 
-  /// Creates the topic if it is missing. Never alters one that exists: what differs is in `warning`.
-  /// kDenied: an ACL is missing. kRefused: the broker won't (policy). The embedded broker can't create topics
-  /// this way: it has its own.
+  /// Creates the topic if it is missing. Never alters an existing topic: `warning` names the differences.
+  /// kDenied: an ACL is missing. kRefused: the broker refuses (policy). The embedded broker can't create
+  /// topics this way: it has its own.
   Result<TopicState> EnsureTopic(const TopicSpec& spec, std::chrono::milliseconds timeout) const;
 
   /// One value of a topic's configuration, e.g. "retention.ms". nullopt: the broker doesn't say. kDenied.
@@ -53,21 +54,21 @@ class Admin {
                                                  std::chrono::milliseconds timeout,
                                                  AclOperation used_for = AclOperation::kRead) const;
 
-  /// Deletes what stands before these offsets, by partition. kDenied; kRefused: the broker won't;
+  /// Deletes the records before these offsets, by partition. kDenied; kRefused: the broker refuses;
   /// kUnavailable.
   Status DeleteRecords(const std::string& topic, const std::map<int32_t, int64_t>& before,
                        std::chrono::milliseconds timeout) const;
 
-  /// The offset behind the last record of each of these partitions. kNotFound; kUnavailable.
+  /// The offset after the last record of each of these partitions. kNotFound; kUnavailable.
   Result<std::map<int32_t, int64_t>> Ends(const std::string& topic, std::span<const int32_t> partitions,
                                           std::chrono::milliseconds timeout) const;
 
   /// The members of a consumer group, as "instance at host" or "client id at host". A static member that has
-  /// stopped stays one until its session ends. kDenied; kUnavailable.
+  /// stopped stays a member until its session ends. kDenied; kUnavailable.
   Result<std::vector<std::string>> GroupMembers(const std::string& group,
                                                 std::chrono::milliseconds timeout) const;
 
-  /// kUnavailable until some broker answers. For "brokers away" at start.
+  /// kUnavailable until some broker answers. Used at the start, to report that no broker answers.
   Status Ping(std::chrono::milliseconds timeout) const;
 
  private:

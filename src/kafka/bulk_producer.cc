@@ -30,7 +30,7 @@ struct BulkProducer::Impl {
   size_t since_poll = 0;
   std::vector<rd_kafka_message_t> batch;
 
-  // A poll costs about as much as a message: one a hundred keeps acknowledgements flowing.
+  // A poll costs about as much as a message. One poll per hundred records keeps acknowledgements flowing.
   void Count(size_t records) {
     queued.fetch_add(records, std::memory_order_relaxed);
     since_poll += records;
@@ -39,8 +39,8 @@ struct BulkProducer::Impl {
     rd_kafka_poll(client.get(), 0);
   }
 
-  /// Waits a little for room after `error`. `deadline` is set the first time: a clock costs too much to look
-  /// at while there is room.
+  /// Waits a little for room after `error`. `deadline` is set at the first call: reading the clock costs too
+  /// much while there is room.
   Status WaitForRoom(rd_kafka_resp_err_t error, std::chrono::milliseconds timeout,
                      std::optional<std::chrono::steady_clock::time_point>& deadline) {
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
@@ -54,7 +54,7 @@ struct BulkProducer::Impl {
     return {};
   }
 
-  /// The client takes the headers over only if it takes the record.
+  /// The client takes ownership of the headers only if it takes the record.
   template <typename TryOnce>
   Status Produce(rd_kafka_headers_t* headers, std::chrono::milliseconds timeout, const TryOnce& try_once) {
     std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -182,7 +182,7 @@ Status BulkProducer::SendNow(std::span<const KeyedRecord> records, std::chrono::
     const std::span rest = std::span(batch).subspan(queued);
     rd_kafka_produce_batch(impl_->topic.get(), RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, rest.data(),
                            static_cast<int>(rest.size()));
-    // Once one finds the queue full those behind it aren't tried.
+    // Once a record finds the queue full, librdkafka doesn't try those behind it.
     const auto refused = std::find_if(rest.begin(), rest.end(), [](const auto& message) {
       return message.err != RD_KAFKA_RESP_ERR_NO_ERROR;
     });

@@ -16,7 +16,7 @@ struct Reserved {
   std::string_view why;
 };
 
-// What seend sets itself, because something it promises rests on it.
+// Properties that seend sets itself, because its guarantees depend on them.
 constexpr std::array kReserved = {
     Reserved{"bootstrap.servers", "use kafka.brokers"},
     Reserved{"metadata.broker.list", "use kafka.brokers"},

@@ -1,5 +1,5 @@
 #pragma once
-// librdkafka properties from the configuration's `kafka.client`, checked before anything is connected.
+// librdkafka properties from `kafka.client` in the configuration. They are checked before anything connects.
 
 #include <chrono>
 #include <map>
@@ -16,21 +16,21 @@ using ClientSettings = std::map<std::string, std::string>;
 
 struct ClientSettingError {
   std::string property;
-  std::string message;  // "kafka.client.linger.ms: "x" ... (what librdkafka says, or why it is ours to set)
+  std::string message;  // "kafka.client.linger.ms: "x": " and what librdkafka says, or why seend sets it
 };
 
-/// Everything wrong with the settings of `kafka.client`: unknown properties, bad values, and properties that
-/// would break what the daemon guarantees (e.g. enable.auto.commit). Empty: all is well. Values of secrets
-/// aren't shown.
+/// All errors in the settings of `kafka.client`: unknown properties, bad values, and properties that would
+/// break the daemon's guarantees (e.g. enable.auto.commit). Empty: there are none. Values of secrets aren't
+/// shown.
 std::vector<ClientSettingError> ClientSettingErrors(const ClientSettings& settings);
 
-/// The same as one kInvalidArgument with all messages, a line each.
+/// The same errors as one kInvalidArgument, with one message per line.
 Status CheckClientSettings(const ClientSettings& settings);
 
 /// Whether a librdkafka property of this name holds a secret. Pure.
 bool IsSecretSetting(std::string_view property);
 
-/// session.timeout.ms as `settings` has it, or librdkafka's default.
+/// session.timeout.ms from `settings`, or librdkafka's default.
 std::chrono::milliseconds SessionTimeout(const ClientSettings& settings);
 
 /// librdkafka's version as linked at run time, e.g. "2.0.2".

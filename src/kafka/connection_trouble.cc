@@ -32,7 +32,7 @@ constexpr std::string_view kCheckCertificate =
 constexpr std::string_view kCheckProtocol =
     ". Remedy: check security.protocol in kafka.client, and the port in kafka.brokers";
 
-// The first that fits counts.
+// The first entry that matches counts.
 constexpr std::array kSecurityWords = {
     SecurityWords{"OAUTHBEARER", kCheckToken},
     SecurityWords{"invalid_token", kCheckToken},
@@ -59,7 +59,8 @@ struct LastTrouble {
   std::chrono::steady_clock::time_point at GUARDED_BY(mutex);
 };
 
-/// Of the whole process, as the log is: librdkafka's threads tell of it, and other threads fail by it.
+/// One for the whole process, as the log is: librdkafka's threads report the trouble, and other threads fail
+/// because of it.
 LastTrouble& Last() {
   static LastTrouble last;
   return last;

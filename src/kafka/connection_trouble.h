@@ -7,14 +7,15 @@
 
 namespace seen::kafka {
 
-/// What to check, judged by librdkafka's words: " Remedy: check …"; empty: they aren't of security. Pure.
+/// What to check, judged by librdkafka's words: ". Remedy: check …"; empty: the words aren't about security.
+/// Pure.
 std::string_view SecurityRemedy(std::string_view text);
 
-/// Takes a line of librdkafka's log. Any thread.
+/// Remembers a line of librdkafka's log if it is about security. Any thread.
 void NoteConnectionLine(std::string_view text);
 
-/// ": <the last line of security> Remedy: check …" if there was one within 45 s; empty: none. librdkafka
-/// holds the same line back for 30 s. Any thread.
+/// ": <the last line about security>. Remedy: check …" if there was one within 45 s; empty: there was none.
+/// librdkafka suppresses repetitions of a line for 30 s. Any thread.
 std::string LastSecurityTrouble();
 
 }  // namespace seen::kafka

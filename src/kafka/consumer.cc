@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBackoffVersion = 0x020200ff;  // fetch.queue.backoff.ms came with librdkafka 2.2
 
-// librdkafka counts key and value bytes only; its operation and message structures come on top.
+// librdkafka counts only the bytes of key and value. Its operation and message structures come on top.
 constexpr uint64_t kMessageOverheadBytes = 384;
 
 ClientSettings ConsumerDefaults() {
@@ -25,8 +25,8 @@ ClientSettings ConsumerDefaults() {
           {"check.crcs", "true"}};
 }
 
-/// What one worker's queue may hold before librdkafka stops fetching for it. Half of the budget, the rest is
-/// for responses under way and being read.
+/// What one worker's queue may hold before librdkafka stops fetching for it. This is half of the budget. The
+/// rest is for responses in flight and responses that are being read.
 struct QueueLimits {
   uint64_t kbytes;
   uint64_t messages;
@@ -110,7 +110,7 @@ void Consumer::Impl::Take(kafka::ClientHandle made) {
 }
 
 void Consumer::Impl::Leave() {
-  rd_kafka_consumer_close(Client().get());  // runs OnRebalance, unless it was fenced
+  rd_kafka_consumer_close(Client().get());  // runs OnRebalance, unless the client was fenced
   RevokeAll();
   rd_kafka_queue_poll_callback(commits.get(), 0);
 }
@@ -140,10 +140,10 @@ void Consumer::Impl::Close() {
 Status Consumer::Impl::BeginAnew() {
   auto made = MakeConsumer();
   if (!made) return Fail(std::move(made.error()));
-  const auto old = Client();  // goes when nobody asks it anything any more
+  const auto old = Client();  // destroyed once no thread uses it any more
   Leave();
   {
-    const auto locks = LockWorkers();  // no worker sees a queue that is gone
+    const auto locks = LockWorkers();  // no worker may see a queue that is gone
     DropQueues();
     Take(std::move(*made));
   }
@@ -172,7 +172,7 @@ void Consumer::Impl::Answered() {
 }
 
 void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& text) {
-  if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl asks for it
+  if (error == RD_KAFKA_RESP_ERR__FATAL) return;  // PollControl checks for it
   if (kafka::IsDenied(error)) {
     outages.fetch_add(1, std::memory_order_relaxed);
     return NoteProblem(rd_kafka_err2name(error), kafka::NoteDenied(error, access()));
@@ -181,7 +181,7 @@ void Consumer::Impl::NoteError(rd_kafka_resp_err_t error, const std::string& tex
   outages.fetch_add(1, std::memory_order_relaxed);
   const std::string shown = kafka::WithoutSecrets(text);
   NoteProblem(rd_kafka_err2name(error), shown + std::string(kafka::SecurityRemedy(shown)));
-  // After the problem: who finds no broker reachable finds why.
+  // Set after the problem: a thread that finds no broker reachable also finds the reason.
   if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) reachable = false;
 }
 
@@ -259,7 +259,7 @@ Status Consumer::Seek(int32_t partition, int64_t offset) {
   state->out_of_range = false;
   state->seeking = true;
   state->next_offset = offset;
-  // Whoever reads again may do so because it is another log.
+  // The caller may read again because the log is another one. So the old anchors don't count any more.
   if (offset <= state->last.offset) state->last = {};
   if (offset <= state->sample.offset) state->sample = {};
   ++state->epoch;
@@ -312,7 +312,8 @@ Result<int64_t> Consumer::OffsetForTime(int32_t partition, TimeMs time,
 Result<std::map<int32_t, int64_t>> Consumer::LogEnds(std::span<const int32_t> partitions,
                                                      std::chrono::milliseconds timeout) const {
   auto ends = kafka::LogEnds(impl_->Client().get(), impl_->options.topic, partitions, timeout);
-  // Where packets are lost no connection fails for a minute.
+  // If packets get lost, no connection fails for a minute. So a question without an answer is a reason to
+  // probe.
   if (!ends && ends.error().code == Code::kUnavailable) impl_->doubted = true;
   return ends;
 }

@@ -1,11 +1,16 @@
 #pragma once
-// A topic as a static member of a consumer group: one control thread, several worker threads, each
-// partition's records to one worker (partition % workers). See run/group_log.h for threads and contracts.
+// Reads a topic as a static member of a consumer group, with one control thread and several worker threads.
+// Each partition's records go to one worker (partition % workers). See run/group_log.h for threads and
+// contracts.
 //
-// What never reaches a WorkerHandler: a record of a partition that isn't assigned, one of an assignment or a
-// position before the last Seek, one whose offset isn't above the last delivered. librdkafka drops outdated
-// messages when they leave its queue; PollWorker, in addition, drops by itself what was fetched under an
-// older epoch of the partition (an epoch starts at each assignment and Seek) or doesn't go forward.
+// These records never reach a WorkerHandler:
+// - records of a partition that isn't assigned;
+// - records of an assignment or a position before the last Seek;
+// - records whose offset isn't above the last delivered one.
+//
+// librdkafka drops outdated messages when they leave its queue. In addition, PollWorker drops records that
+// were fetched under an older epoch of the partition, and records that don't go forward. An epoch starts at
+// each assignment and each Seek.
 
 #include <chrono>
 #include <cstdint>
@@ -26,30 +31,31 @@ class Consumer final : public GroupLog {
  public:
   struct Options {
     std::string brokers;    // bootstrap.servers
-    ClientSettings client;  // checked by CheckClientSettings; what the daemon guarantees overrides it
+    ClientSettings client;  // checked by CheckClientSettings; the daemon's guarantees override it
     std::string topic;
     std::string group_id;
     std::string instance_id;  // group.instance.id; empty: a dynamic member
     int workers = 1;
-    uint64_t fetch_bytes_max = 64 << 20;  // all fetch queues together, messages and librdkafka's own overhead
-    size_t batch_records_max = 4096;      // a worker's one poll
-    // Asks for the group's members, and joins it again where partitions have no owner. Not the embedded
-    // broker: it doesn't answer.
+    uint64_t fetch_bytes_max = 64 << 20;  // of all fetch queues together: messages and librdkafka's overhead
+    size_t batch_records_max = 4096;      // of one poll of a worker
+    // Asks for the group's members, and joins the group again if partitions have no owner. Not for the
+    // embedded broker: it doesn't answer.
     bool watch_owners = false;
-    // How often the last record read of each partition is read again, to notice that the topic was recreated
-    // or its log was cut. 0: never.
+    // How often the last record read of each partition is read again. This shows that the topic was
+    // recreated, or that its log was cut. 0: never.
     std::chrono::milliseconds check_log_every{10'000};
-    CommitLease* lease = nullptr;  // renewed by commits, ended by revocations; outlives the consumer
+    CommitLease* lease = nullptr;  // renewed by commits, ended by revocations; must outlive the consumer
   };
 
-  /// Subscribes; connects in the background. `rebalance` outlives the consumer. kInvalidArgument: settings.
+  /// Subscribes; connects in the background. `rebalance` must outlive the consumer. kInvalidArgument:
+  /// settings.
   static Result<std::unique_ptr<Consumer>> Open(const Options& options, RebalanceHandler& rebalance);
-  ~Consumer() override;  // Close
+  ~Consumer() override;  // calls Close
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
 
-  /// Brokers away are logged with back-off. Called at least every few seconds: max.poll.interval.ms is
-  /// librdkafka's 5 minutes.
+  /// Logs unreachable brokers with back-off. Must be called at least every few seconds: max.poll.interval.ms
+  /// is librdkafka's 5 minutes.
   Status PollControl(std::chrono::milliseconds timeout) override;
   size_t PollWorker(int worker, std::chrono::milliseconds timeout, WorkerHandler& handler) override;
   int WorkerOf(int32_t partition) const override;
@@ -59,8 +65,8 @@ class Consumer final : public GroupLog {
   Result<Watermarks> QueryWatermarks(int32_t partition, std::chrono::milliseconds timeout) const override;
   Result<int64_t> OffsetForTime(int32_t partition, TimeMs time,
                                 std::chrono::milliseconds timeout) const override;
-  /// Where the log of each of these ends for readers of committed records. One request a broker. All, or
-  /// kUnavailable.
+  /// Where each of these logs ends for readers of committed records. One request per broker. Returns all
+  /// ends, or kUnavailable.
   Result<std::map<int32_t, int64_t>> LogEnds(std::span<const int32_t> partitions,
                                              std::chrono::milliseconds timeout) const;
   /// The topic's retention.ms. nullopt: unlimited (-1), or the broker doesn't say (embedded). kUnavailable.
@@ -68,13 +74,13 @@ class Consumer final : public GroupLog {
   Result<std::map<int32_t, int64_t>> GroupCommitted(std::chrono::milliseconds timeout) const override;
   using GroupLog::Commit;
   void Commit(const std::map<int32_t, int64_t>& offsets) override;
-  /// A static member doesn't leave the group: back within session.timeout.ms it gets its partitions again at
-  /// once.
+  /// A static member doesn't leave the group. If it is back within session.timeout.ms, it gets its partitions
+  /// again at once.
   void Close() override;
 
   bool brokers_reachable() const override;
   bool opening() const override;
-  /// The group has assigned partitions to this process since the start, or none on purpose.
+  /// Whether the group has assigned partitions to this process since the start, or has decided on none.
   bool joined() const;
   std::string last_problem() const override;
   std::vector<int32_t> unowned_partitions() const override;

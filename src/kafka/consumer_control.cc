@@ -1,4 +1,4 @@
-// The consumer's control thread: rebalances, positions, brokers that are away.
+// The consumer's control thread: rebalances, positions, unreachable brokers.
 
 #include <algorithm>
 
@@ -10,20 +10,20 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSlice{50};  // how late a Seek or a retry may be noticed
+constexpr milliseconds kSlice{50};  // the longest delay until a Seek or a retry is noticed
 constexpr size_t kFencesMax = 3;
 constexpr milliseconds kFencesWithin{120'000};
 constexpr milliseconds kQuestion{2000};  // watermarks and committed offsets of a partition
 constexpr milliseconds kPendingWaitMax{1000};
 constexpr milliseconds kProbeInterval{1000};
 constexpr milliseconds kProbe{200};
-constexpr int kProbesFailedMax = 2;        // one after the other, while connections fail
+constexpr int kProbesFailedMax = 2;        // in a row, while connections fail
 constexpr milliseconds kWakeInterval{10};  // see WakeFetchers
 constexpr milliseconds kQuiet{1000};
 constexpr milliseconds kLeadersInterval{30'000};
 constexpr int kBackoffVersion = 0x020200ff;
 
-/// The group says that this member, or what it says of itself, isn't one of its own any more.
+/// True: the group no longer accepts this member, or what the member states about itself.
 bool NoMember(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
@@ -63,7 +63,7 @@ void Consumer::Impl::OnCommitted(rd_kafka_resp_err_t error, const rd_kafka_topic
   if (kafka::IsDenied(worst)) kafka::NoteDenied(worst, access());
 }
 
-// Of the group and the topic, as a commit needs both.
+// Notes access to both the group and the topic: a commit needs both.
 void Consumer::Impl::Allowed() {
   kafka::NoteAllowed(access());
   kafka::NoteAllowed({.topic = options.topic});
@@ -74,7 +74,7 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
   for (;;) {
     if (closed) return Fail(Code::kUnavailable, "the consumer is closed");
     const bool hurry = unheard || SteadyClock::now() - drained_at < kQuiet;
-    // Rounded up: the last part of a millisecond would be spent in polls that don't wait.
+    // Rounded up: otherwise the last part of a millisecond would be spent in polls that don't wait.
     auto wait = std::chrono::ceil<milliseconds>(deadline - SteadyClock::now());
     wait = std::clamp(wait, milliseconds(0), hurry ? kWakeInterval : kSlice);
     const kafka::MessageHandle message(rd_kafka_consumer_poll(Client().get(), kafka::ToTimeout(wait)));
@@ -115,9 +115,9 @@ Status Consumer::Impl::PollControl(milliseconds timeout) {
   }
 }
 
-// A static member whose answer to JoinGroup got lost (a broker that went) joins once more, and the
-// coordinator fences it as its own predecessor. Of two processes that share an instance id each fences the
-// other, again and again, until one gives up.
+// If a broker fails, a static member's answer to JoinGroup may get lost. Then the member joins once more, and
+// the coordinator fences it as its own predecessor. If two processes share an instance id, each fences the
+// other again and again, until one gives up.
 bool Consumer::Impl::MayJoinAgain() {
   const auto now = SteadyClock::now();
   while (!fenced_at.empty() && now - fenced_at.front() > kFencesWithin) fenced_at.pop_front();
@@ -139,8 +139,8 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     Answered();
     kafka::NoteAllowed(access());
     topic_away = false;
-    // librdkafka revokes nothing where it joins again between a question to assign and the answer: where the
-    // topic gains a partition meanwhile, or WatchOwners subscribes.
+    // librdkafka revokes nothing if it joins again between its request to assign and the answer. It joins
+    // again if the topic gains a partition meanwhile, or if WatchOwners subscribes.
     RevokeAll();
     log::Info("partitions assigned", {{"partitions", partitions->cnt}, {"group", options.group_id}});
     for (int i = 0; i < partitions->cnt; ++i) pending.insert(partitions->elems[i].partition);
@@ -149,8 +149,8 @@ void Consumer::Impl::OnRebalance(rd_kafka_resp_err_t kind,
     pending_next = {};
     leaders_asked = {};
     OpenPending();
-    ApplyAssignment();  // librdkafka waits for it, whatever is still pending
-    joined = true;      // after `opening`
+    ApplyAssignment();  // librdkafka waits for this call, whatever is still pending
+    joined = true;      // must come after `opening`
     return;
   }
   if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) NoteError(kind, rd_kafka_err2str(kind));
@@ -189,7 +189,7 @@ void Consumer::Impl::Revoke(std::span<const int32_t> partitions, bool lost) {
   };
   end_leases();
   rebalance.OnRevoked(revoked, lost);
-  end_leases();  // the last commit, sent meanwhile, renews none
+  end_leases();  // the last commit was sent meanwhile, and must not renew them
 }
 
 void Consumer::Impl::RevokeAll() {
@@ -220,7 +220,7 @@ void Consumer::Impl::OpenPending() {
     for (const int32_t partition : asked) {
       std::optional<int64_t> start_offset;
       if (!OpenPartition(partition, partition_count, committed.get(), timeout, start_offset)) {
-        timeout = milliseconds(200);  // one partition without a leader mustn't keep the others waiting
+        timeout = milliseconds(200);  // a partition without a leader mustn't delay the others
         continue;
       }
       pending.erase(partition);
@@ -234,7 +234,7 @@ void Consumer::Impl::OpenPending() {
       state.out_of_range = state.seeking = false;
       state.next_offset = *start_offset;
       state.last = rebalance.LastRead(partition);
-      // An older sample still has to be compared: what was read since may be of another log.
+      // An older sample must still be compared: the records read since then may be of another log.
       if (state.sample.offset < 0 || state.sample.offset > state.last.offset) state.sample = state.last;
       state.checking = state.replaced = false;
       state.leader_epoch = -1;
@@ -282,7 +282,8 @@ void Consumer::Impl::ApplyAssignment() {
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(16));
   for (size_t w = 0; w < workers.size(); ++w) {
     auto& worker = *workers[w];
-    // What waits is of before: it will be fetched again. (librdkafka would drop it too, by its own version.)
+    // Messages that wait are from before, and will be fetched again. (librdkafka would drop them, too, by its
+    // own version.)
     for (;;) {
       const auto count =
           rd_kafka_consume_batch_queue(worker.queue.get(), 0, worker.messages.data(), worker.messages.size());
@@ -293,7 +294,7 @@ void Consumer::Impl::ApplyAssignment() {
       auto& state = worker.partitions[i];
       if (!state.assigned) continue;
       const auto partition = static_cast<int32_t>(i * workers.size() + w);
-      // Each time: a topic that was away, or denied, has another queue when it is back.
+      // Does this each time: after a topic was away or denied, its partitions have other queues.
       state.queue.reset(rd_kafka_queue_get_partition(Client().get(), options.topic.c_str(), partition));
       if (state.queue) rd_kafka_queue_forward(state.queue.get(), worker.queue.get());
       state.seeking = false;
@@ -309,16 +310,16 @@ void Consumer::Impl::ApplyAssignment() {
   }
 }
 
-// Stopping a partition's fetcher (which a new assignment begins with) undoes its queue's forwarding, some
-// time after rd_kafka_assign has returned; what is fetched then waits in the partition's own queue. So
-// forward again, which takes along what waits, until something has arrived. The end of the partition is
-// reported if nothing else is.
+// A new assignment first stops the partition's fetcher. This undoes the forwarding of the partition's queue,
+// some time after rd_kafka_assign has returned. Then fetched messages wait in the partition's own queue. So
+// this forwards the queue again until something has arrived. Forwarding takes along the messages that wait.
+// If nothing else arrives, the end of the partition is reported.
 void Consumer::Impl::ForwardUnheard() {
   if (!unheard) return;
   unheard = false;
   for (auto& worker : workers) {
     const std::unique_lock lock(worker->mutex, std::try_to_lock);
-    if (!lock) {  // in a handler, which may take its time
+    if (!lock) {  // a handler runs, and may take long
       unheard = true;
       continue;
     }
@@ -330,9 +331,9 @@ void Consumer::Impl::ForwardUnheard() {
   }
 }
 
-// Before 2.2 librdkafka's broker thread, having found the queue full, looks again only after up to a second,
-// unless something wakes it: a cheap request does. It has to come after the queue was drained, hence the
-// workers' flags.
+// Before librdkafka 2.2, a broker thread that found the queue full looks again only after up to a second,
+// unless something wakes it. A cheap request wakes it. The request must come after the queue was drained: the
+// workers' flags show that.
 void Consumer::Impl::WakeFetchers() {
   if (rd_kafka_version() >= kBackoffVersion || !reachable) return;
   const auto now = SteadyClock::now();
@@ -360,9 +361,9 @@ void Consumer::Impl::WakeFetchers() {
   fetchers_woken = SteadyClock::now();
 }
 
-// librdkafka tells of its last connection's end by counting those that are down, and may miss it where a
-// connection to the group's coordinator loses its address meanwhile. So whoever hears of a connection that
-// failed asks; a broker that answers is enough.
+// librdkafka counts the connections that are down, and reports when none is left. It may miss that if a
+// connection to the group's coordinator loses its address meanwhile. So this asks the brokers after a
+// connection has failed. One broker that answers is enough.
 void Consumer::Impl::ProbeBrokers() {
   const auto now = SteadyClock::now();
   if ((reachable && !doubted) || now < probe_next) return;

@@ -1,7 +1,7 @@
 // The consumer's watch over its log, on a thread of its own. librdkafka may read on in a topic that was
-// recreated, or read nothing more of it, and say nothing. So a record of each partition is read again, by
-// another client, every few seconds: the one that was the last when the check before was made. The last one
-// of now may be of another log already.
+// recreated, or read nothing more of it, and report no error. So every few seconds another client reads one
+// record of each partition again. It is the record that was the last one at the check before. The present
+// last record may already be of another log.
 
 #include <set>
 
@@ -57,7 +57,7 @@ bool Consumer::Impl::NoteFinding(int32_t partition, const LogQuestion& asked,
   auto& worker = WorkerFor(partition);
   const std::lock_guard lock(worker.mutex);
   auto* const state = Find(partition);
-  // Since it was asked the partition may have been given up, or begun anew.
+  // Since the question, the partition may have been given up or assigned again.
   if (state == nullptr || !state->assigned || state->out_of_range || state->sample != asked.sample)
     return false;
   // A new leader may lag for a moment.

@@ -1,12 +1,12 @@
-// Partitions of the topic that no member of the group owns.
+// Finds partitions of the topic that no member of the group owns.
 //
-// A static member that comes back within its session gets its old assignment again, also where the topic has
-// gained partitions meanwhile, and the group's leader doesn't notice (KAFKA-13435). So each member compares
-// what the group owns with what the topic has. A member that subscribes anew makes the group assign anew if
-// the coordinator takes it for the leader; from others the coordinator takes it as no change.
+// A static member that comes back within its session gets its old assignment again. This holds even if the
+// topic has gained partitions meanwhile. The group's leader doesn't notice (KAFKA-13435). So each member
+// compares what the group owns with what the topic has. If a member subscribes again and the coordinator
+// takes it for the leader, the group assigns again. If it is another member, the coordinator sees no change.
 //
-// The group is asked for by rd_kafka_list_groups, which waits, on a thread of its own. The Admin API's
-// DescribeConsumerGroups would wait for nothing, but librdkafka up to 2.14 ends the process where the
+// rd_kafka_list_groups asks for the group. It blocks, so it runs on a thread of its own.
+// DescribeConsumerGroups of the Admin API would not block. But librdkafka up to 2.14 ends the process if the
 // connection to the coordinator is lost at that moment (librdkafka issue 4605).
 
 #include <string_view>
@@ -20,14 +20,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAskEvery{3000};
-constexpr milliseconds kOwnersAnswered{1500};  // a stop waits so long at most
-constexpr milliseconds kUnownedFor{4000};      // an assignment under way takes less
-constexpr milliseconds kRejoinMin{5000};       // this member's partitions pause each time
+constexpr milliseconds kOwnersAnswered{1500};  // a stop waits at most this long
+constexpr milliseconds kUnownedFor{4000};      // an assignment in progress takes less
+constexpr milliseconds kRejoinMin{5000};       // each time this member's partitions pause
 constexpr milliseconds kRejoinMax{300'000};
 constexpr milliseconds kMetadata{500};
-constexpr milliseconds kTopicBackFor{3000};  // librdkafka looks every second meanwhile
+constexpr milliseconds kTopicBackFor{3000};  // meanwhile librdkafka looks every second
 
-/// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error all is zero.
+/// Reads a member's assignment: Kafka's ConsumerProtocolAssignment, big-endian. After an error everything
+/// reads as zero.
 class AssignmentBytes {
  public:
   AssignmentBytes(const void* data, int size)
@@ -84,7 +85,7 @@ milliseconds Consumer::Impl::AskForOwners() {
   for (int i = 0; i < groups->group_cnt; ++i) {
     const rd_kafka_group_info& group = groups->groups[i];
     const std::string_view state = group.state;
-    // Otherwise an assignment is under way. A group without members waits for this one to join.
+    // In other states an assignment is in progress. A group without members waits for this member to join.
     if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR || (state != "Stable" && state != "Empty")) continue;
     std::set<int32_t> members_own;
     for (int m = 0; m < group.member_cnt; ++m) AddAssigned(group.members[m], options.topic, members_own);
@@ -135,12 +136,12 @@ void Consumer::Impl::WatchOwners() {
   }
 }
 
-// A topic that is deleted and made again. librdkafka gives its partitions up, and takes those of the new
-// topic, or doesn't: then another client does.
+// Handles a topic that is deleted and created again. librdkafka gives its partitions up. It may take those of
+// the new topic, or not. If it doesn't, another client joins.
 //
-// From 2.4 to 2.8 a client that never saw the topic missing frees what it knows of the old one and uses it
-// still (librdkafka issue 4778). It asks the brokers without a pause, or ends the process. So such a client
-// is given up at once.
+// From 2.4 to 2.8, a client that never saw the topic missing frees what it knows of the old topic. It still
+// uses that memory (librdkafka issue 4778). Then it asks the brokers without a pause, or ends the process. So
+// such a client is given up at once.
 void Consumer::Impl::AwaitTopic() {
   const auto now = SteadyClock::now();
   if (!topic_away) {
@@ -157,7 +158,7 @@ void Consumer::Impl::AwaitTopic() {
   if (!topic_back || !UsesFreedTopics()) {
     const bool was_back = topic_back;
     topic_back = kafka::TopicMetadata(Client().get(), options.topic, kMetadata).has_value();
-    if (!was_back || !topic_back) return;  // not yet, or the group may still assign it
+    if (!was_back || !topic_back) return;  // not back, or the group may still assign it
   }
   topic_back = false;
   topic_wait = std::min(topic_wait * 2, kRejoinMax);

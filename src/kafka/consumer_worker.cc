@@ -1,4 +1,5 @@
-// The consumer's worker threads: messages out of librdkafka's queue, sorted by partition, to the handler.
+// The consumer's worker threads: they take messages out of librdkafka's queue, sort them by partition, and
+// give them to the handler.
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr size_t kMessagesAhead = 8;
 constexpr std::chrono::seconds kStoodStill{1};
 
-/// Gives the messages back, whatever the handler did.
+/// Returns the messages to librdkafka, whatever the handler did.
 struct MessagesGuard {
   std::vector<rd_kafka_message_t*>& messages;
   size_t count;
@@ -31,8 +32,8 @@ struct MessagesGuard {
 size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, WorkerHandler& handler) {
   const auto deadline = SteadyClock::now() + timeout;
   {
-    // Waiting takes nothing out of the queue and holds nothing the control thread needs. A queue that was
-    // left non-empty signals nothing, hence `behind`.
+    // This wait takes nothing out of the queue, and holds nothing that the control thread needs. A queue that
+    // wasn't emptied signals nothing, so `behind` is checked, too.
     const MutexLock lock(worker.wake_mutex);
     while (!worker.behind && !worker.awake && worker.wake.WaitUntil(worker.wake_mutex, deadline)) {
     }
@@ -46,7 +47,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   worker.behind = count == worker.messages.size();
   const MessagesGuard guard{worker.messages, count};
   worker.batch.clear();
-  // A process that stood still hasn't heard what became of its topic meanwhile.
+  // A process that stood still may have missed what happened to its topic.
   if (worker.polled_at != Instant{} && SystemClock().Now() - worker.polled_at > kStoodStill) {
     outages.fetch_add(1, std::memory_order_relaxed);
   }
@@ -61,7 +62,7 @@ size_t Consumer::Impl::PollWorker(ConsumerWorker& worker, milliseconds timeout, 
   size_t delivered = 0;
   for (const int32_t partition : worker.batch) {
     auto& state = *Find(partition);
-    // A handler before may have sought this one.
+    // A handler that ran before may have called Seek for this partition.
     if (state.epoch == state.batch_epoch && (!state.records.empty() || state.end_offset >= 0)) {
       delivered += state.records.size();
       if (!state.records.empty()) {
@@ -89,7 +90,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       records_stale.fetch_add(1, std::memory_order_relaxed);
     else if (state == nullptr)
       NoteError(message.err, rd_kafka_message_errstr(&message));
-    // Of the whole topic, or of a partition that was given up.
+    // About the whole topic, or about a partition that was given up.
     if (message.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && state == nullptr) topic_away = true;
     return;
   }
@@ -106,7 +107,7 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
       return;
     }
     if (Doubts(*state, message)) {
-      // What this poll has of the partition already came before the doubt.
+      // The records of the partition that this poll already has came before the doubt.
       state->checking = state->seeking = true;
       reassign = true;
       return;
@@ -118,7 +119,8 @@ void Consumer::Impl::Sort(ConsumerWorker& worker, const rd_kafka_message_t& mess
     state->records.back().replay = state->replays.Look(message);
   } else if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     Read();
-    // Behind the position: of before a seek. Ahead of it: gaps (compaction, transactions) up to the end.
+    // Behind the position: from before a seek. Ahead of it: only gaps (compaction, transactions) up to the
+    // end.
     if (message.offset >= state->next_offset) state->end_offset = message.offset;
   } else if (kafka::IsOutOfRange(message.err)) {
     if (!state->out_of_range) {
@@ -147,13 +149,13 @@ bool Consumer::Impl::Doubts(ConsumedPartition& partition, const rd_kafka_message
   return doubtful && partition.last.offset >= 0;
 }
 
-// librdkafka goes on from an offset wherever there is a record at it. So the last record delivered is
-// compared: only the log that was read has the same one there.
+// librdkafka goes on from an offset wherever a record has it. So the last record delivered is compared: only
+// the log that was read has the same record there.
 bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partition,
                                const rd_kafka_message_t& message) {
   const Anchor& last = partition.last;
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF && message.offset <= last.offset) {
-    return true;  // its log is shorter, for now or for good: an answer comes with the next record
+    return true;  // the log is shorter, for now or forever: the next record tells
   }
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && message.err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     return false;
@@ -161,7 +163,7 @@ bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partit
   if (message.offset < last.offset) return true;
   partition.checking = false;
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR || message.offset > last.offset) {
-    return false;  // deleted since: there is nothing to compare
+    return false;  // deleted meanwhile: there is nothing to compare
   }
   if (AnchorOf(kafka::RecordOf(message)) != last) {
     partition.out_of_range = partition.notice_due = partition.replaced = true;
@@ -170,7 +172,7 @@ bool Consumer::Impl::CheckLast(ConsumerWorker& worker, ConsumedPartition& partit
   }
   logs_checked.fetch_add(1, std::memory_order_relaxed);
   if (partition.next_offset != last.offset + 1)
-    partition.seeking = reassign = true;  // a Seek had gone elsewhere
+    partition.seeking = reassign = true;  // a Seek had set another position
   return true;
 }
 
@@ -179,7 +181,7 @@ void Consumer::Impl::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handl
     if (!worker.partitions[i].notice_due) continue;
     const auto partition = static_cast<int32_t>(i * workers.size() + worker.index);
     const auto marks = QueryWatermarks(partition, milliseconds(500));
-    if (!marks) continue;  // with the next poll
+    if (!marks) continue;  // tried again with the next poll
     auto& state = worker.partitions[i];
     state.notice_due = false;
     --worker.notices_due;
@@ -190,11 +192,11 @@ void Consumer::Impl::DeliverNotices(ConsumerWorker& worker, WorkerHandler& handl
       continue;
     }
     if (state.checking && state.last.offset < marks->low) {
-      state.checking = false;  // retention took the record
+      state.checking = false;  // retention deleted the record
       state.last = {};
     }
     if (state.next_offset >= marks->low && state.next_offset <= marks->high) {
-      // The error was of an older position, or a leader that lagged: read on from where we are.
+      // The error was about an older position, or a leader lagged: read on from the present position.
       state.out_of_range = false;
       reassign = true;
       continue;

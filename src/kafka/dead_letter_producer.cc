@@ -20,21 +20,21 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryAfter{1000};
 constexpr milliseconds kAskAfter{10'000};       // for the topic's limit, while it isn't known
-constexpr milliseconds kAskAgainAfter{60'000};  // it may have been raised
-constexpr int kAloneMs = 500;                   // for a letter to go out in a batch of its own
+constexpr milliseconds kAskAgainAfter{60'000};  // the limit may have been raised
+constexpr int kAloneMs = 500;                   // for a letter to go out in its own batch
 constexpr size_t kBatchOverheadBytes = 512;     // record batch and record headers, varints
 constexpr size_t kHeadersBytesMax = 1024;       // ours: short ones and a topic name of at most 249 bytes
 constexpr size_t kOverhead = kBatchOverheadBytes + kHeadersBytesMax;
 
-/// One letter, from TrySend to its acknowledgement. Kept whole only if it has to be sent again.
+/// One letter, from TrySend to its acknowledgement. Its content is kept only if it must be sent again.
 struct Letter {
   int32_t partition = 0;
   int64_t offset = 0;
-  uint64_t life = 0;  // of the partition's bookkeeping, see Forget
+  uint64_t life = 0;  // which of the partition's counts it belongs to, see Forget
   int64_t timestamp = 0;
   size_t key_bytes = 0;  // of the record
   size_t value_bytes = 0;
-  int refused = 0;  // how often the topic found it too large
+  int refused = 0;  // how often the topic refused it as too large
 };
 
 struct Retry {
@@ -45,8 +45,8 @@ struct Retry {
   bool too_large = false;
 };
 
-/// What is kept of a key and a value in `bytes_max`: the value is cut first, for the key says whose it is,
-/// but the key keeps no more than a quarter at its cost.
+/// How much is kept of a key and a value in `bytes_max`. The value is cut first, because the key says whose
+/// it is. But at the value's cost the key keeps a quarter at most.
 struct Kept {
   size_t key = 0;
   size_t value = 0;
@@ -97,14 +97,14 @@ struct DeadLetterProducer::Impl {
   void Acknowledge(const Letter& letter);
   void OnDelivery(const rd_kafka_message_t& message);
   void AskLimit();
-  /// What the topic refused, shorter. False: there is nothing left to cut.
+  /// Shortens a letter that the topic refused. False: nothing is left to cut.
   bool Cut(Retry& again);
   void SendAgain();
   void Run();
 };
 
-// Takes letter and headers if it returns true. On false rd_kafka_last_error isn't looked at: the caller tries
-// again.
+// Takes letter and headers if it returns true. If it returns false, the caller tries again, and doesn't look
+// at rd_kafka_last_error.
 bool DeadLetterProducer::Impl::Produce(Letter* letter, const void* key, size_t key_bytes, const void* value,
                                        size_t value_bytes, rd_kafka_headers_t* headers) const {
   const auto error = rd_kafka_producev(
@@ -156,7 +156,7 @@ void DeadLetterProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   again.too_large = message.err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
   if (again.too_large) ask_at = {};
   again.letter = std::move(letter);
-  // Of those that wait the first one sets the time: others that are refused meanwhile don't put it off.
+  // The first letter that waits sets the time. Letters that are refused later don't delay it.
   if (retry.empty()) retry_at = std::chrono::steady_clock::now() + kRetryAfter;
   retry.push_back(std::move(again));
 }
@@ -166,7 +166,8 @@ bool DeadLetterProducer::Impl::Cut(Retry& again) {
   const size_t bytes = again.key.size() + again.value.size();
   if (bytes == 0) return false;
   size_t limit = content_bytes_max;
-  // No longer than the topic says it takes, and yet refused: once because of others in its batch, not twice.
+  // The letter isn't longer than the topic's stated limit, and is refused. The first time, others in its
+  // batch may be the cause. The second time, they can't be.
   if (bytes <= limit && ++letter.refused > 1) content_bytes_max = limit = bytes / 2;
   const Kept kept = KeptOf(again.key.size(), again.value.size(), limit);
   again.key.resize(kept.key);
@@ -247,8 +248,8 @@ Result<std::unique_ptr<DeadLetterProducer>> DeadLetterProducer::Open(const Optio
        options.client,
        {options.queue_bytes_max, milliseconds(20)},
        {},
-       // An idempotent producer may end in a fatal error; this one must go on for ever, at the price of a
-       // rare double.
+       // An idempotent producer may end in a fatal error. This one must go on for ever, at the cost of a rare
+       // duplicate.
        {{"enable.idempotence", "false"},
         {"batch.size", std::to_string(std::clamp<size_t>(options.message_bytes_max, 1024, 1'000'000))},
         {"message.max.bytes", std::to_string(std::max<size_t>(options.message_bytes_max, 1000) + kOverhead)}},
@@ -286,7 +287,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
   set("source-offset", std::to_string(record.offset));
   SetTruncated(headers.get(), *state, key.size(), value.size());
   {
-    // Before it is sent: its acknowledgement may come at once.
+    // Counted before it is sent: its acknowledgement may come at once.
     const MutexLock lock(impl_->mutex);
     auto& partition = impl_->partitions[letter.partition];
     state->life = partition.life;
@@ -299,7 +300,7 @@ bool DeadLetterProducer::TrySend(const DeadLetter& letter) {
     return false;
   }
   (void)state.release();    // comes back in OnDelivery
-  (void)headers.release();  // librdkafka's now
+  (void)headers.release();  // librdkafka owns them now
   return true;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What can't be decoded, into the dead-letter topic, with its reason and origin in headers.
+// Sends what can't be decoded to the dead-letter topic, with reason and origin in headers.
 
 #include <chrono>
 #include <cstdint>
@@ -13,11 +13,16 @@
 
 namespace seen {
 
-/// Headers: reason, field ("value" where the record's value as a whole is to blame), source-topic,
-/// source-partition, source-offset; truncated = the value's original length in bytes, if it was cut to what
-/// the topic takes; truncated-key = the key's, likewise. Key, value and the record's timestamp are kept; a
-/// null value stays null. Delivery is retried without end; a retry may double a letter. Only a letter that
-/// the topic refuses as too large without key and value is dropped, counted and logged. Any thread.
+/// Headers:
+/// - reason;
+/// - field: "value" if the record's value as a whole is wrong;
+/// - source-topic, source-partition, source-offset;
+/// - truncated: the value's original length in bytes, if it was cut to the topic's limit;
+/// - truncated-key: the same for the key.
+///
+/// Key, value and timestamp of the record are kept. A null value stays null. Delivery is retried without end.
+/// A retry may duplicate a letter. A letter is dropped only if the topic refuses it as too large without key
+/// and value. Then it is counted and logged. Any thread.
 class DeadLetterProducer final : public DeadLetterSink {
  public:
   struct Options {
@@ -27,7 +32,7 @@ class DeadLetterProducer final : public DeadLetterSink {
     std::string source_topic;  // the input
     uint64_t queue_bytes_max = 32 << 20;
     size_t message_bytes_max = 1'000'000;  // key, value and headers; less if the topic takes less
-    RejectReporter* reporter = nullptr;    // outlives the producer; nullptr: nobody counts
+    RejectReporter* reporter = nullptr;    // must outlive the producer; nullptr: drops aren't counted
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<DeadLetterProducer>> Open(const Options& options);
@@ -38,11 +43,11 @@ class DeadLetterProducer final : public DeadLetterSink {
   int64_t OldestUnacknowledged(int32_t partition) const override;
   void Forget(int32_t partition) override;
 
-  /// Waits until all is acknowledged, at most `timeout`. False: some are outstanding.
+  /// Waits until all letters are acknowledged, at most `timeout`. False: some are outstanding.
   bool Flush(std::chrono::milliseconds timeout);
 
   uint64_t outstanding() const;
-  uint64_t retries_total() const;  // letters sent again after a failure that librdkafka gave up on
+  uint64_t retries_total() const;  // letters sent again after librdkafka gave up on them
 
  private:
   struct Impl;

@@ -13,7 +13,7 @@
 namespace seen {
 namespace {
 
-constexpr std::chrono::minutes kDeniedRemembered{10};  // what is asked rarely is asked every five minutes
+constexpr std::chrono::minutes kDeniedRemembered{10};  // even rare requests come every five minutes
 
 struct Denied {
   std::string text;
@@ -26,7 +26,7 @@ struct DeniedAcls {
   std::atomic<size_t> count{0};  // of `by_key`
 };
 
-/// Of the whole process, as the log is: clients are made and dropped all the time.
+/// One for the whole process, as the log is: clients are created and destroyed all the time.
 DeniedAcls& Board() {
   static DeniedAcls acls;
   return acls;
@@ -35,7 +35,7 @@ DeniedAcls& Board() {
 struct Acl {
   std::string_view operation;
   std::string_view resource;  // an option of kafka-acls.sh without its dashes
-  std::string_view name;      // empty: of the cluster
+  std::string_view name;      // empty: the cluster
 };
 
 Acl AclOf(rd_kafka_resp_err_t error, const kafka::Access& access) {
@@ -110,7 +110,7 @@ bool IsDenied(rd_kafka_resp_err_t error) {
 
 std::string MissingAcl(rd_kafka_resp_err_t error, const Access& access) {
   const Acl acl = AclOf(error, access);
-  if (acl.name.empty()) {  // Kafka asks for it only of who may write to no topic
+  if (acl.name.empty()) {  // Kafka checks it only for users who may write to no topic
     return "Kafka denies IdempotentWrite on the cluster, and Write on every topic. Remedy: add the ACLs "
            "--operation "
            "Write (docs/OPERATIONS.md, Access to Kafka)";

@@ -11,7 +11,7 @@ namespace seen {
 using MockCluster = std::unique_ptr<rd_kafka_mock_cluster_t, kafka::Destroyer<rd_kafka_mock_cluster_destroy>>;
 
 struct EmbeddedBroker::Impl {
-  kafka::ClientHandle owner;  // outlives the cluster, which runs on its thread
+  kafka::ClientHandle owner;  // outlives the cluster; the cluster runs on its thread
   MockCluster cluster;
 };
 

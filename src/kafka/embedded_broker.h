@@ -1,16 +1,15 @@
 #pragma once
-// librdkafka's mock cluster as a broker to try things on: `seend --embedded-kafka` and tests.
+// librdkafka's mock cluster as a broker for trials: `seend --embedded-kafka` and tests.
 //
-// Real TCP on loopback, in this process; kcat and any librdkafka client can talk to it (groups, idempotent
-// producers, headers, codecs). What it isn't:
+// It uses real TCP on loopback, in this process. kcat and any librdkafka client can talk to it (groups,
+// idempotent producers, headers, codecs). Its limits:
 // - no Java clients, no CreateTopics, no DescribeConfigs, no offsets-for-times (it answers "none");
-// - it creates every topic somebody asks about, so none is ever missing;
+// - it creates every topic that a client asks about, so no topic is ever missing;
 // - it keeps the last 5 MB of a partition, in memory;
 // - always an ephemeral port: librdkafka offers no other;
-// - static members are taken for dynamic ones: a consumer that comes back waits for its old self's session to
-// end. A
-//   group's first join takes 3 s (0.1 s from librdkafka 2.6 on), and a session.timeout.ms below that never
-//   joins.
+// - it treats static members as dynamic ones: a consumer that comes back waits until its old session ends;
+// - a group's first join takes 3 s (0.1 s from librdkafka 2.6 on); a member with a
+//   session.timeout.ms below that never joins.
 
 #include <cstdint>
 #include <map>
@@ -24,7 +23,7 @@ namespace seen {
 /// Any thread.
 class EmbeddedBroker {
  public:
-  /// `topics`: name to partition count. Others are created on first use with 4 partitions.
+  /// `topics`: name to partition count. Other topics are created on first use with 4 partitions.
   static Result<std::unique_ptr<EmbeddedBroker>> Start(const std::map<std::string, int32_t>& topics);
   ~EmbeddedBroker();
   EmbeddedBroker(const EmbeddedBroker&) = delete;
@@ -33,9 +32,9 @@ class EmbeddedBroker {
   /// "127.0.0.1:PORT", for bootstrap.servers.
   const std::string& bootstrap() const { return bootstrap_; }
 
-  /// kInvalidArgument: it exists already.
+  /// kInvalidArgument: the topic exists already.
   Status CreateTopic(const std::string& topic, int32_t partitions);
-  /// False: drops all connections and takes no new ones, as a broker that is away. True: back again.
+  /// False: drops all connections and takes no new ones, like a broker that is down. True: back again.
   void SetReachable(bool reachable);
 
  private:

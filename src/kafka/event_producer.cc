@@ -39,20 +39,20 @@ EventProducer::EventProducer(const Options& options) : impl_(std::make_unique<Im
 EventProducer::~EventProducer() { Stop(); }
 
 Status EventProducer::Impl::Connect() {
-  auto made = kafka::OpenTopicProducer(
-      {options.brokers,
-       options.client,
-       {kQueueBytesMax, {}},
-       {},
-       // An idempotent producer may end in a fatal error where a message's time runs out.
-       {{"enable.idempotence", "false"},
-        {"linger.ms", "0"},
-        {"message.timeout.ms", std::to_string(options.within.count())}},
-       this,
-       [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-         static_cast<Impl*>(opaque)->OnDelivery(*message);
-       }},
-      options.topic, options.partitioner);
+  auto made =
+      kafka::OpenTopicProducer({options.brokers,
+                                options.client,
+                                {kQueueBytesMax, {}},
+                                {},
+                                // An idempotent producer may end in a fatal error when a message times out.
+                                {{"enable.idempotence", "false"},
+                                 {"linger.ms", "0"},
+                                 {"message.timeout.ms", std::to_string(options.within.count())}},
+                                this,
+                                [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+                                  static_cast<Impl*>(opaque)->OnDelivery(*message);
+                                }},
+                               options.topic, options.partitioner);
   if (!made) return Fail(std::move(made.error()));
   client = std::move(made->client);
   topic = std::move(made->topic);

@@ -1,5 +1,6 @@
 #pragma once
-// Single events into a topic, each answered for: where it stands once all replicas have it, or why not.
+// Sends single events to a topic. Each event is answered: its position once all replicas have it, or the
+// reason why not.
 
 #include <chrono>
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace seen {
 
-/// acks=all. Connects with the first event. A retry may double an event. Any thread.
+/// acks=all. Connects with the first event. A retry may duplicate an event. Any thread.
 class EventProducer {
  public:
   struct Options {
@@ -22,22 +23,23 @@ class EventProducer {
     ClientSettings client;
     std::string topic;
     Partitioner partitioner = Partitioner::kMurmur2;
-    // That keys map to: a topic that gained partitions keeps its users where they are. 0: all of the topic's.
+    // The number of partitions that keys map to. If the topic gained partitions, users stay where they are.
+    // 0: all partitions of the topic.
     int32_t partitions = 0;
-    std::chrono::milliseconds within{5'000};  // from Send to its answer, give or take a second
+    std::chrono::milliseconds within{5'000};  // from Send to its answer, plus or minus a second
     size_t outstanding_max = 1'000;
   };
   explicit EventProducer(const Options& options);
-  ~EventProducer();  // Stop
+  ~EventProducer();  // calls Stop
   EventProducer(const EventProducer&) = delete;
   EventProducer& operator=(const EventProducer&) = delete;
 
-  /// Runs `done` once, maybe before it returns, from any thread; it must not block. kUnavailable: not known
-  /// to have been written, try again; kInvalidArgument: the topic takes no event so large; kRefused,
-  /// kNotFound: the topic.
+  /// Runs `done` once, from any thread, maybe before Send returns. `done` must not block. kUnavailable: not
+  /// known to have been written, try again; kInvalidArgument: the event is too large for the topic; kRefused,
+  /// kNotFound: an error of the topic.
   void Send(std::string_view key, std::string_view value, ChangePort::Done done);
 
-  /// Answers what is outstanding, and all that comes after it, with kUnavailable.
+  /// Answers outstanding events, and all events that come later, with kUnavailable.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The topic of groups, followed from given offsets on.
+// Follows the topic of groups from given offsets on.
 
 #include <chrono>
 #include <memory>
@@ -12,7 +12,7 @@ namespace seen {
 
 class FollowedGroupTopic final : public GroupTopic {
  public:
-  /// `from`: as OpenGroupTopic has it. kUnavailable: brokers or the topic are away.
+  /// `from`: as in OpenGroupTopic. kUnavailable: no broker answers, or the topic doesn't exist.
   static Result<std::unique_ptr<GroupTopic>> Open(const TopicFollower::Options& options,
                                                   const std::vector<int64_t>& from,
                                                   std::chrono::milliseconds timeout);

@@ -20,7 +20,7 @@ struct GroupProducer::Impl {
   kafka::TopicHandle topic;  // destroyed before the client
   std::string value;
   int until_poll = kSendsBetweenPolls;
-  std::string failure;  // of a record that was given up on
+  std::string failure;  // about a record that was given up
 
   void OnDelivery(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) kafka::NoteAllowed(kafka::WriteTo(options.topic));

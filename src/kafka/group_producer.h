@@ -1,5 +1,6 @@
 #pragma once
-// Groups of items into their compacted topic: idempotent, acks=all, keyed by item id by Java's partitioner.
+// Sends groups of items to their compacted topic: idempotent, acks=all, keyed by item id, with Java's
+// partitioner.
 
 #include <chrono>
 #include <memory>
@@ -18,10 +19,10 @@ class GroupProducer final : public GroupSink {
     std::string brokers;
     ClientSettings client;
     std::string topic;
-    std::string decided_by;  // its records' header: items/decided_by.h
+    std::string decided_by;  // the header of its records: items/decided_by.h
     uint64_t queue_bytes_max = 16 << 20;
     std::chrono::milliseconds linger{50};           // AwaitAll doesn't wait for it
-    std::chrono::milliseconds delivery_timeout{0};  // then a record is given up on; 0: never
+    std::chrono::milliseconds delivery_timeout{0};  // then a record is given up; 0: never
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<GroupProducer>> Open(const Options& options);

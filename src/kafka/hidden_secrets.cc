@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kSecretBytesMin = 4;
 constexpr std::string_view kHidden = "(hidden)";
-// librdkafka quotes parts of its value where it can't read it.
+// librdkafka quotes parts of this property's value if it can't parse the value.
 constexpr std::string_view kQuoted = "sasl.oauthbearer.config";
 
 struct Secrets {
@@ -17,7 +17,7 @@ struct Secrets {
   std::set<std::string, std::less<>> values GUARDED_BY(mutex);
 };
 
-/// Of the whole process: the log is, too.
+/// One for the whole process, as the log is.
 Secrets& KnownSecrets() {
   static Secrets secrets;
   return secrets;

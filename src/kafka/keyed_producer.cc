@@ -25,7 +25,7 @@ Delivery DeliveryOf(rd_kafka_resp_err_t error) {
 
 struct KeyedProducer::Impl {
   Options options;
-  std::shared_mutex mutex;  // exclusively, to open it anew
+  std::shared_mutex mutex;  // exclusive while the client is opened again
   kafka::ClientHandle client;
   kafka::TopicHandle topic;       // destroyed before the client
   std::vector<Outcome> outcomes;  // the poll thread's own
@@ -61,7 +61,7 @@ Status KeyedProducer::Impl::Connect() {
 
 void KeyedProducer::Impl::Drop() {
   if (!client) return;
-  // Until each record has come back: one that didn't would hold its source's offset for ever.
+  // Repeats until each record has come back: one that didn't would hold its source's offset for ever.
   do {
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(client.get(), 200);
@@ -90,14 +90,14 @@ void KeyedProducer::Impl::PassOutcomes() {
 void KeyedProducer::Impl::Run() {
   NameThread("rekey-acks");
   while (!stopping) {
-    if (!client) {  // couldn't be opened anew
+    if (!client) {  // couldn't be opened again
       std::this_thread::sleep_for(kReopenAfter);
     } else {
       rd_kafka_poll(client.get(), kPollMs);
       PassOutcomes();
       const auto health = kafka::ProducerHealth(client.get());
       if (health) continue;
-      // An idempotent producer that lost its place is done for: what it holds is read again.
+      // An idempotent producer can't go on after a fatal error. The records that it holds are read again.
       if (kafka::MayLog("keyed producer reopened")) {
         log::Error("producer of re-keyed records reopened", {{"error", health.error().message}});
       }
@@ -144,7 +144,7 @@ KeyedRecordSink::Taken KeyedProducer::TrySend(std::string_view key, const Record
   };
   const auto error = headers ? produce(RD_KAFKA_VTYPE_HEADERS, headers.get()) : produce();
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    (void)headers.release();  // librdkafka's now
+    (void)headers.release();  // librdkafka owns them now
     return Taken::kQueued;
   }
   if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) return Taken::kTooLarge;

@@ -1,6 +1,6 @@
 #pragma once
-// Records into the topic that is keyed by user, as they were but for their key: idempotent, acks=all, by
-// Java's partitioner.
+// Sends records to the topic that is keyed by user; only their key changes. Idempotent, acks=all, with Java's
+// partitioner.
 
 #include <chrono>
 #include <functional>
@@ -22,15 +22,15 @@ class KeyedProducer final : public KeyedRecordSink {
     ClientSettings client;
     std::string topic;
     uint64_t queue_bytes_max = 32 << 20;
-    size_t record_bytes_max = 1 << 20;  // key, value and headers of the longest worth trying
-    size_t batch_bytes_max = 1 << 20;   // the topic's max.message.bytes: more at once would be refused
+    size_t record_bytes_max = 1 << 20;  // key, value and headers of the longest record worth trying
+    size_t batch_bytes_max = 1 << 20;   // the topic's max.message.bytes: a larger batch would be refused
     std::chrono::milliseconds linger{5};
-    /// On the producer's own thread, some at a time.
+    /// Runs on the producer's own thread, with several outcomes at a time.
     std::function<void(std::span<const Outcome>)> on_outcomes;
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<KeyedProducer>> Open(const Options& options);
-  /// Drops what isn't delivered, and tells nobody.
+  /// Drops what isn't delivered, and reports nothing about it.
   ~KeyedProducer() override;
 
   Taken TrySend(std::string_view key, const Record& record, uint64_t ticket) override;

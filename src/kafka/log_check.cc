@@ -14,9 +14,9 @@ using Kind = LogFinding::Kind;
 constexpr milliseconds kSlice{100};
 constexpr milliseconds kQuestion{1000};
 
-// One record a partition is wanted: fetch little, and little ahead.
+// Only one record per partition is wanted: fetch little, and little ahead.
 ClientSettings Imposed() {
-  return {{"group.id", "seen-log-check"},  // assign() asks for one; nothing is joined
+  return {{"group.id", "seen-log-check"},  // assign() requires it; no group is joined
           {"enable.partition.eof", "true"},
           {"queued.min.messages", "1"},
           {"queued.max.messages.kbytes", "64"},
@@ -30,7 +30,7 @@ int64_t EndOf(rd_kafka_t* client, const std::string& topic, int32_t partition) {
   return error == RD_KAFKA_RESP_ERR_NO_ERROR ? std::max<int64_t>(high, -1) : -1;
 }
 
-/// nullopt: the message says nothing of the record.
+/// nullopt: the message says nothing about the record.
 std::optional<Kind> Judge(const rd_kafka_message_t& message, const Anchor& wanted) {
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
     return message.offset <= wanted.offset ? Kind::kShorter : Kind::kGone;

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a topic's partitions still hold the records that were read from them. Internal to this room.
+// Checks whether a topic's partitions still hold the records that were read from them. Internal to this room.
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@ struct LogFinding {
     kSame,      // the record is there
     kReplaced,  // another record is there
     kShorter,   // the log ends before it: it was cut or replaced, or a new leader isn't up to date yet
-    kGone,      // retention or compaction took it: there is nothing to compare
+    kGone,      // retention or compaction deleted it: there is nothing to compare
   };
   Kind kind = Kind::kGone;
   int64_t end = -1;  // of the log; -1: not known
@@ -29,9 +29,9 @@ struct LogCheckOptions {
   std::string topic;
 };
 
-/// Reads these records again. Errors: the client can't be made. The client is made for this call, so whatever
-/// another one believes of the topic doesn't matter. Takes `timeout` at most, ends soon after `stop` is set.
-/// A partition that doesn't answer has no finding.
+/// Reads these records again. Creates a client for this call, so what another client believes about the topic
+/// doesn't matter. Takes at most `timeout`, and ends soon after `stop` is set. A partition that doesn't
+/// answer has no finding. Errors: the client can't be created.
 Result<std::map<int32_t, LogFinding>> CheckLogs(const LogCheckOptions& options,
                                                 const std::map<int32_t, Anchor>& records,
                                                 std::chrono::milliseconds timeout,

@@ -1,5 +1,5 @@
 #pragma once
-// librdkafka's message as the flow's record. Internal to this room.
+// Turns librdkafka's message into the flow's record. Internal to this room.
 
 #include <librdkafka/rdkafka.h>
 
@@ -7,7 +7,7 @@
 
 namespace seen::kafka {
 
-/// The log has no such offset, any more or yet.
+/// The log has this offset no more, or not yet.
 inline bool IsOutOfRange(rd_kafka_resp_err_t error) {
 #if RD_KAFKA_VERSION >= 0x020100ff
   if (error == RD_KAFKA_RESP_ERR__LOG_TRUNCATION) return true;
@@ -15,7 +15,7 @@ inline bool IsOutOfRange(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || error == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
 }
 
-/// Its views, and headers, last as long as the message.
+/// The record's views and headers are valid as long as the message.
 inline Record RecordOf(const rd_kafka_message_t& message) {
   Record record;
   record.offset = message.offset;

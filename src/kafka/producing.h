@@ -1,5 +1,5 @@
 #pragma once
-// What the room's producers have in common. Internal to this room.
+// The common part of this room's producers. Internal to this room.
 
 #include <string>
 
@@ -13,12 +13,12 @@ struct ProducerQueue {
   std::chrono::milliseconds linger{5};
 };
 
-/// Idempotent, acks=all, retried without end in time, its queue bounded in bytes. lz4 unless the client says
-/// otherwise.
+/// Idempotent, acks=all, retried without a time limit, with a queue bounded in bytes. lz4, unless the
+/// client's settings say otherwise.
 ClientSettings ProducerDefaults(const ProducerQueue& queue);
 ClientSettings ProducerImposed(const ProducerQueue& queue);
 
-/// A producer that one object owns and hears from.
+/// A producer that belongs to one object. That object gets its delivery reports.
 struct ProducerSetup {
   const std::string& brokers;
   const ClientSettings& client;
@@ -32,8 +32,8 @@ struct ProducerSetup {
 /// Connects in the background. kInvalidArgument: settings.
 Result<ClientHandle> OpenProducer(const ProducerSetup& setup);
 
-/// Keyed messages go where `partitioner` says for the topic's real partition count, as librdkafka learns and
-/// refreshes it from metadata; without a key to random ones.
+/// `partitioner` maps keyed messages to the topic's real partition count. librdkafka learns and refreshes the
+/// count from metadata. Messages without a key go to random partitions.
 Result<TopicHandle> MakeTopic(rd_kafka_t* client, const std::string& topic, Partitioner partitioner);
 
 /// A producer into one topic.
@@ -44,7 +44,7 @@ struct TopicProducer {
 Result<TopicProducer> OpenTopicProducer(const ProducerSetup& setup, const std::string& topic,
                                         Partitioner partitioner);
 
-/// kRefused, or kDenied, once the idempotent producer can't go on.
+/// kRefused or kDenied, once the idempotent producer can't go on.
 Status ProducerHealth(rd_kafka_t* client);
 
 }  // namespace seen::kafka

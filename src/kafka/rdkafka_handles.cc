@@ -18,8 +18,8 @@ const ClientSettings& RoomDefaults() {
       {"log.connection.close", "false"},
       {"socket.keepalive.enable", "true"},
       {"socket.nagle.disable", "true"},
-      // Bounds blocking questions (watermarks, committed offsets) too, which wait for it with a broker gone
-      // silent.
+      // Also bounds blocking questions (watermarks, committed offsets): they wait this long for a broker that
+      // has gone silent.
       {"socket.timeout.ms", "10000"},
       {"reconnect.backoff.ms", "50"},
       {"reconnect.backoff.max.ms", "2000"},
@@ -30,9 +30,9 @@ const ClientSettings& RoomDefaults() {
 
 void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
   const std::string_view kind = facility;
-  // Properties of the other role: one kafka.client serves consumers and producers.
+  // About properties of the other role: one kafka.client serves consumers and producers.
   if (kind == "CONFWARN" || kind == "AUTOCREATE") return;
-  // A connection that nobody used for long.
+  // About a connection that nobody used for a long time.
   if (kind == "FAIL" && std::string_view(text).find("Disconnected (after") != std::string_view::npos) return;
   const std::string shown = WithoutSecrets(text);
   NoteConnectionLine(shown);
@@ -40,7 +40,7 @@ void OnLog(const rd_kafka_t*, int level, const char* facility, const char* text)
   const auto severity = level <= 3   ? log::Level::kError
                         : level <= 5 ? log::Level::kWarning
                                      : log::Level::kInfo;
-  // A broker away is waited for: it is no error of this program.
+  // The client waits for an unreachable broker. It is no error of this program.
   const bool away = kind == "FAIL" || kind == "ERROR";
   log::Write(away ? log::Level::kWarning : severity, "kafka client", {{"about", kind}, {"text", shown}});
 }
@@ -76,7 +76,7 @@ Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& ro
 
 Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf) {
   const bool has_tokens = UsesTokens(conf.get());
-  // Else tokens are renewed only while somebody polls, and not every client is polled all the time.
+  // Otherwise tokens are renewed only while somebody polls, and not every client is polled all the time.
   if (has_tokens) rd_kafka_conf_enable_sasl_queue(conf.get(), 1);
   std::array<char, 512> reason{};
   rd_kafka_t* const client = rd_kafka_new(type, conf.get(), reason.data(), reason.size());
@@ -157,7 +157,7 @@ bool MayLog(std::string_view key) {
   const MutexLock lock(mutex);
   const auto found = entries.find(key);
   if (found == entries.end()) {
-    // Keys are few (facilities, error names); should they not be, forgetting costs a repeated line.
+    // Keys are few (facilities, error names). If they aren't, forgetting them only repeats lines.
     if (entries.size() > 1000) entries.clear();
     entries.emplace(key, Entry{now + std::chrono::seconds(1), std::chrono::seconds(1)});
     return true;

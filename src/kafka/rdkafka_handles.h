@@ -1,5 +1,6 @@
 #pragma once
-// Owning handles for librdkafka's C objects, and making configured clients. Internal to this room.
+// Owning handles for librdkafka's C objects, and functions that make configured clients. Internal to this
+// room.
 
 #include <librdkafka/rdkafka.h>
 
@@ -40,29 +41,29 @@ struct MetadataDestroyer {
 };
 using MetadataHandle = std::unique_ptr<const rd_kafka_metadata_t, MetadataDestroyer>;
 
-/// `brokers` and the properties, later maps over earlier ones: the room's defaults, `role_defaults`,
-/// `client`, `imposed`. Logging goes to base/log.h, with repetition held back. kInvalidArgument names the
-/// property.
+/// Applies `brokers` and the properties. Later maps override earlier ones: the room's defaults,
+/// `role_defaults`, `client`, `imposed`. Logging goes to base/log.h, with repetition held back.
+/// kInvalidArgument names the property.
 Result<ConfHandle> MakeConf(const std::string& brokers, const ClientSettings& role_defaults,
                             const ClientSettings& client, const ClientSettings& imposed);
 
 /// kInvalidArgument: librdkafka refuses the combination of properties.
 Result<ClientHandle> MakeClient(rd_kafka_type_t type, ConfHandle conf);
 
-/// What the caller should do about librdkafka's error: kUnavailable (brokers away, leaders moving), kNotFound
-/// (no such topic), kDenied (an ACL is missing), kRefused (fencing, policies), kInvalidArgument.
+/// What the caller should do about librdkafka's error. kUnavailable: brokers don't answer, or leaders move.
+/// kNotFound: no such topic. kDenied: an ACL is missing. kRefused: fencing, policies. Also kInvalidArgument.
 Code CodeOf(rd_kafka_resp_err_t error);
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what);
-/// As FailWith; of a denied request the message names the ACL that it lacks.
+/// As FailWith. For a denied request the message names the missing ACL.
 tl::unexpected<Error> FailWith(rd_kafka_resp_err_t error, std::string_view what, const Access& access);
 
-/// One topic's metadata with at least one partition, not created by asking. `wanted_for` names the missing
-/// ACL. kNotFound, kUnavailable, kDenied.
+/// The metadata of one topic, with at least one partition. Asking doesn't create the topic. `wanted_for`
+/// names the missing ACL. kNotFound, kUnavailable, kDenied.
 Result<MetadataHandle> TopicMetadata(rd_kafka_t* client, const std::string& topic,
                                      std::chrono::milliseconds timeout,
                                      AclOperation wanted_for = AclOperation::kRead);
 
-/// The offset behind the last record of each partition. kNotFound, kUnavailable.
+/// The offset after the last record of each partition. kNotFound, kUnavailable.
 Result<std::map<int32_t, int64_t>> LogEnds(rd_kafka_t* client, const std::string& topic,
                                            std::span<const int32_t> partitions,
                                            std::chrono::milliseconds timeout);
@@ -73,7 +74,8 @@ inline int ToTimeout(std::chrono::milliseconds timeout) {
                                                             : timeout.count());
 }
 
-/// Holds back what repeats itself: each `key` at once, then after 1 s doubling to 5 min. Thread-safe.
+/// Holds back repetitions. Allows each `key` at once, then after waits of 1 s, doubling to 5 min.
+/// Thread-safe.
 bool MayLog(std::string_view key);
 
 }  // namespace seen::kafka

@@ -77,7 +77,8 @@ Status ReadLoop::Assign(std::span<const int64_t> from) {
 }
 
 Status ReadLoop::Sort(const rd_kafka_message_t& message, const Take& take) {
-  // librdkafka asks for the group's coordinator, whether anything is committed or not.
+  // librdkafka asks for the group's coordinator even if nothing is ever committed. So a denied group doesn't
+  // matter.
   if (message.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return {};
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
     NoteAllowed(access());
@@ -97,7 +98,8 @@ Status ReadLoop::Sort(const rd_kafka_message_t& message, const Take& take) {
 }
 
 Status ReadLoop::Poll(std::chrono::milliseconds timeout, const Take& take, const OnRecords& on_records) {
-  // One message ends the wait (a batch call would wait until the batch is full), then what else is there.
+  // The wait ends with the first message (a batch call would wait until the batch is full). Then the poll
+  // takes what else is there.
   const MessageHandle first(rd_kafka_consumer_poll(client_.get(), ToTimeout(timeout)));
   if (!first) return {};
   const auto taken =

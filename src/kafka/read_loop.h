@@ -1,6 +1,6 @@
 #pragma once
-// Reading given partitions of a topic without a group: one loop for what reads a part of a topic and what
-// follows it. Internal to this room.
+// Reads given partitions of a topic without a group. The room's readers of a part of a topic, and those that
+// follow a topic, share this loop. Internal to this room.
 
 #include <chrono>
 #include <deque>
@@ -20,9 +20,9 @@ class ReadLoop {
     std::string brokers;
     ClientSettings client;
     std::string topic;
-    ClientSettings imposed;  // over what every reader needs
+    ClientSettings imposed;  // on top of what every reader needs
     size_t batch_records = 4096;
-    // How long a broker without records keeps a fetch. Questions wait for the fetch before them.
+    // How long a broker without new records holds a fetch. Questions wait for the fetch before them.
     std::chrono::milliseconds fetch_wait{100};
   };
   struct Ends {
@@ -36,23 +36,26 @@ class ReadLoop {
   ReadLoop(const ReadLoop&) = delete;
   ReadLoop& operator=(const ReadLoop&) = delete;
 
-  /// By partition, as they are now. kNotFound: no such topic; kUnavailable: brokers away; kDenied.
+  /// The ends as they are now, by partition. kNotFound: no such topic; kUnavailable: brokers don't answer;
+  /// kDenied.
   Result<std::vector<Ends>> QueryEnds(std::chrono::milliseconds timeout) const;
-  /// As QueryEnds, of one partition. kNotFound: no such partition, too.
+  /// As QueryEnds, for one partition. kNotFound also if there is no such partition.
   Result<Ends> QueryEnds(int32_t partition, std::chrono::milliseconds timeout) const;
-  /// Once, or again after Unassign: where reading begins, by partition; below 0: the partition isn't read.
+  /// `from`: where reading begins, by partition; below 0: the partition isn't read. Call it once, or again
+  /// after Unassign.
   Status Assign(std::span<const int64_t> from);
-  /// Nothing is read any more, and what waits to be polled is dropped.
+  /// Stops reading, and drops what waits to be polled.
   Status Unassign();
 
-  /// Looks at each message, errors included: true has its record delivered. A failure ends the poll.
+  /// Looks at each message, errors included. True: the record is delivered. A failure ends the poll.
   using Take = std::function<Result<bool>(const rd_kafka_message_t& message)>;
   using OnRecords = std::function<Status(int32_t partition, std::span<const Record> records)>;
-  /// Waits up to `timeout`, hands over what there is, in order by partition; views last as long as the call.
+  /// Waits up to `timeout`, then hands over what there is, in order by partition. Views are valid during the
+  /// call.
   Status Poll(std::chrono::milliseconds timeout, const Take& take, const OnRecords& on_records);
 
   rd_kafka_t* client() const { return client_.get(); }
-  /// What reading needs, for FailWith.
+  /// The access that reading needs, for FailWith.
   Access access() const { return {.topic = options_.topic}; }
 
  private:

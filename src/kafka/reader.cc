@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// "group.id" is asked for by assign(); nothing is committed, nothing joined.
+/// assign() requires "group.id". Nothing is committed, and no group is joined.
 ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
   return {{"group.id", "seen-reader"},
           {"enable.partition.eof", "true"},
@@ -17,7 +17,8 @@ ClientSettings ReaderImposed(uint64_t queue_bytes_max) {
           {"queued.min.messages", "200000"}};
 }
 
-/// The first offset at or after `time`, the end if there is none. kUnavailable, e.g. of the embedded broker.
+/// The first offset at or after `time`; the end if there is none. kUnavailable, e.g. from the embedded
+/// broker.
 Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time, milliseconds timeout,
                       std::map<int32_t, int64_t>& offsets) {
   const kafka::PartitionList list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
@@ -33,7 +34,7 @@ Status OffsetsForTime(rd_kafka_t* client, const std::string& topic, TimeMs time,
     if (entry.err != RD_KAFKA_RESP_ERR_NO_ERROR)
       return kafka::FailWith(entry.err, "offsets of " + topic + " by time", access);
     if (entry.offset >= 0)
-      offsets[entry.partition] = entry.offset;  // RD_KAFKA_OFFSET_END where none is so late
+      offsets[entry.partition] = entry.offset;  // RD_KAFKA_OFFSET_END if no record is so late
   }
   return {};
 }
@@ -129,7 +130,7 @@ Status TopicReader::Impl::FindRanges(milliseconds timeout) {
 Result<bool> TopicReader::Impl::Take(const rd_kafka_message_t& message) {
   const auto index = static_cast<size_t>(message.partition);
   if (message.partition < 0 || index >= states.size()) {
-    // Of the client as a whole. Brokers away are waited for.
+    // About the client as a whole. The reader waits for brokers that don't answer.
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR || kafka::CodeOf(message.err) == Code::kUnavailable)
       return false;
     return kafka::FailWith(message.err, "read " + options.topic, loop->access());

@@ -1,6 +1,6 @@
 #pragma once
-// A topic's records for tools (verify, replay) and fills: every partition from here to there, no group,
-// nothing committed.
+// Reads a topic's records for tools (verify, replay) and fills: every partition from one offset to another,
+// without a group and without commits.
 
 #include <chrono>
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace seen {
 
-/// A header of a record that one of this room's readers gave, valid as long as the record; nullopt: it has
-/// none of that name, or it is null.
+/// A header of a record that one of this room's readers delivered; valid as long as the record. nullopt: no
+/// header has that name, or it is null.
 std::optional<std::string_view> HeaderOf(const Record& record, const char* name);
 
 /// One thread.
@@ -30,11 +30,11 @@ class TopicReader {
     std::string brokers;
     ClientSettings client{};
     std::string topic;
-    std::optional<TimeMs> from_time{};          // first record at or after it; nullopt: the earliest
+    std::optional<TimeMs> from_time{};          // the first record at or after it; nullopt: the earliest
     std::optional<TimeMs> to_time{};            // records before it; nullopt: the end as it is at Open
     std::optional<int32_t> only_partition{};    // nullopt: all
-    std::map<int32_t, int64_t> from_offsets{};  // partition -> offset, to resume: goes before from_time
-    std::map<int32_t, int64_t> to_offsets{};    // exclusive: goes before to_time
+    std::map<int32_t, int64_t> from_offsets{};  // partition -> offset, to resume; overrides from_time
+    std::map<int32_t, int64_t> to_offsets{};    // exclusive; the lesser of it and to_time counts
     uint64_t queue_bytes_max = 64 << 20;        // of fetched records
   };
   struct Range {
@@ -43,21 +43,22 @@ class TopicReader {
     int64_t to = 0;  // exclusive
   };
 
-  /// Finds the ranges. kNotFound: no such topic; kUnavailable: brokers away; kInvalidArgument: settings.
+  /// Finds the ranges. kNotFound: no such topic; kUnavailable: brokers don't answer; kInvalidArgument:
+  /// settings.
   static Result<std::unique_ptr<TopicReader>> Open(const Options& options, std::chrono::milliseconds timeout);
   ~TopicReader();
   TopicReader(const TopicReader&) = delete;
   TopicReader& operator=(const TopicReader&) = delete;
 
-  /// As fixed at Open; a partition each, ascending, empty ones too.
+  /// Fixed at Open: one per partition, ascending, empty ones too.
   const std::vector<Range>& ranges() const;
   /// Where the partition's log begins now. kUnavailable.
   Result<int64_t> QueryLow(int32_t partition, std::chrono::milliseconds timeout) const;
 
   using OnRecords = std::function<void(int32_t partition, std::span<const Record> records)>;
   /// Waits up to `timeout` for records and hands over what there is, in order by partition; valid until
-  /// `on_records` returns. False: everything has been read. kUnavailable: can't go on (e.g. offsets gone by
-  /// retention).
+  /// `on_records` returns. False: everything has been read. kUnavailable: reading can't go on (e.g. retention
+  /// deleted offsets).
   Result<bool> Poll(std::chrono::milliseconds timeout, const OnRecords& on_records);
 
   uint64_t records_remaining() const;  // an upper bound: compaction and transactions leave gaps

@@ -16,17 +16,17 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReopenAfter{1000};
 constexpr milliseconds kPurgeAgain{1000};
-// A topic that refused a snapshot of some length gets one so long a second, whoever's it is: enough to notice
-// soon that max.message.bytes was raised, or that another one compresses better; too few to keep others
-// waiting.
+// After a topic has refused a snapshot, one snapshot of that length or more goes out per second, of any user.
+// That is enough to notice soon that max.message.bytes was raised, or that another one compresses better. It
+// is too few to delay other snapshots.
 constexpr milliseconds kTryTooLargeEvery{1000};
 constexpr size_t kBatchBytesMin = 1024;
 constexpr size_t kBatchBytesMax = 1'000'000;  // librdkafka's default
-constexpr size_t kFramingBytes = 512;         // of a batch and a record, at most about
+constexpr size_t kFramingBytes = 512;         // of a batch and a record, about the maximum
 
 using Destination = std::pair<Output, FilterIndex>;
 
-/// One of the topics, and from which length on it refused a snapshot.
+/// One of the topics, and the length from which on it has refused snapshots.
 struct SinkTopic {
   kafka::TopicHandle handle;
   size_t refused_bytes = std::numeric_limits<size_t>::max();
@@ -44,13 +44,13 @@ struct SnapshotProducer::Impl {
   size_t batch_bytes = kBatchBytesMax;
   kafka::ClientHandle client;
   std::map<Destination, SinkTopic> topics;             // destroyed before the client
-  std::map<std::string, SinkTopic> retired;            // likewise; opened by their first tombstone
+  std::map<std::string, SinkTopic> retired;            // destroyed likewise; opened by their first tombstone
   std::vector<OutputGuard::Delivered> delivered;       // by one poll
-  std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that aren't sent, for acknowledgement
+  std::vector<std::pair<uint64_t, Delivery>> refused;  // tickets that weren't sent, for acknowledgement
   std::atomic<uint64_t> outstanding{0};
   const Acknowledge* acknowledge = nullptr;  // while polling
 
-  // A client that is given up takes nothing more, and stays until each of its tickets has come back.
+  // A client that is given up takes nothing more. It stays until each of its tickets has come back.
   bool closing = false;
   bool batch_too_large = false;
   bool some_refused = false;  // some topic has `refused_bytes`
@@ -58,7 +58,7 @@ struct SnapshotProducer::Impl {
   SteadyClock::time_point reopen_at{};
 
   std::vector<rd_kafka_message_t> messages;  // of one Produce
-  std::vector<size_t> numbers;               // theirs among its snapshots
+  std::vector<size_t> numbers;               // their indexes among its snapshots
 
   Status Connect();
   void BeginClosing(std::string_view why);
@@ -66,7 +66,7 @@ struct SnapshotProducer::Impl {
   void Produce(std::span<OutgoingSnapshot> snapshots);
   void Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error);
   void OnDelivery(const rd_kafka_message_t& message);
-  /// True: it was its own length. False: that of the batch that it was in.
+  /// True: the snapshot itself was too large. False: its batch was.
   bool IsTooLarge(const rd_kafka_message_t& message);
   SinkTopic* FindTopic(const OutgoingSnapshot& snapshot);
   bool IsMissing(std::string_view topic, rd_kafka_resp_err_t error);
@@ -76,7 +76,7 @@ struct SnapshotProducer::Impl {
     if (acknowledge != nullptr) (*acknowledge)(ticket, delivery);
   }
   void NoteOffset(const rd_kafka_message_t& message) {
-    // Of a record that was sent twice the broker doesn't say.
+    // The broker doesn't report the offset of a record that was sent twice.
     if (message.offset < 0) return;
     for (const auto& [to, topic] : topics) {
       if (topic.handle.get() == message.rkt && to.first == Output::kSnapshots)
@@ -110,9 +110,10 @@ Status SnapshotProducer::Impl::Connect() {
   auto made = kafka::OpenProducer({options.brokers,
                                    options.client,
                                    {options.queue_bytes_max, options.linger},
-                                   // A snapshot is as large as its user's history; the broker decides.
+                                   // A snapshot is as large as its user's history. The broker decides the
+                                   // limit.
                                    {{"message.max.bytes", "8388608"},
-                                    // A retired topic that was deleted must not come back by a tombstone.
+                                    // A tombstone must not create a retired topic that was deleted.
                                     {"allow.auto.create.topics", "false"}},
                                    {{"batch.size", std::to_string(batch_bytes)},
                                     {"message.timeout.ms", std::to_string(options.delivery_timeout.count())}},
@@ -163,8 +164,8 @@ void SnapshotProducer::Impl::OnDelivery(const rd_kafka_message_t& message) {
   Finish(reinterpret_cast<uint64_t>(message._private), delivery);
 }
 
-// The broker refuses a batch as a whole. Where others may have been in it the batch was too large, not the
-// snapshot: the topic's limit was lowered since it was asked for.
+// The broker refuses a batch as a whole. If the batch may have held other snapshots, the batch was too large,
+// not the snapshot. Then the topic's limit was lowered after the daemon asked for it.
 bool SnapshotProducer::Impl::IsTooLarge(const rd_kafka_message_t& message) {
   const size_t bytes = message.len + message.key_len;
   if (bytes + kFramingBytes < batch_bytes && batch_bytes > kBatchBytesMin) {
@@ -195,7 +196,7 @@ void SnapshotProducer::Impl::BeginClosing(std::string_view why) {
   purge_at = {};
 }
 
-// Nothing goes out before all that went out before has come back: an older snapshot mustn't follow a newer
+// Nothing is sent before all that was sent earlier has come back: an older snapshot mustn't follow a newer
 // one.
 void SnapshotProducer::Impl::Reopen() {
   const auto now = SteadyClock::now();
@@ -239,7 +240,8 @@ void SnapshotProducer::TrySend(std::span<OutgoingSnapshot> snapshots) {
   }
 }
 
-// Snapshots of one filter, in a batch: librdkafka reads its clocks and takes the topic's lock once for all.
+// Sends snapshots of one filter in a batch: librdkafka reads its clocks and takes the topic's lock once for
+// all.
 void SnapshotProducer::Impl::Produce(std::span<OutgoingSnapshot> snapshots) {
   if (closing) {
     for (OutgoingSnapshot& snapshot : snapshots) snapshot.queued = false;
@@ -301,7 +303,7 @@ SinkTopic* SnapshotProducer::Impl::FindTopic(const OutgoingSnapshot& snapshot) {
   return &topic;
 }
 
-// A retired topic that was deleted took its snapshots with it: there is nothing left to erase.
+// A deleted retired topic has no snapshots any more: there is nothing left to erase.
 bool SnapshotProducer::Impl::IsMissing(std::string_view topic, rd_kafka_resp_err_t error) {
   if (error != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC && error != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
     return false;
@@ -312,7 +314,7 @@ bool SnapshotProducer::Impl::IsMissing(std::string_view topic, rd_kafka_resp_err
 
 void SnapshotProducer::Impl::Refuse(const OutgoingSnapshot& snapshot, rd_kafka_resp_err_t error) {
   if (IsMissing(snapshot.retired_topic, error)) {
-    refused.emplace_back(snapshot.ticket, Delivery::kAcknowledged);  // done with
+    refused.emplace_back(snapshot.ticket, Delivery::kAcknowledged);  // nothing is left to do
     return;
   }
   const bool too_large = error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;

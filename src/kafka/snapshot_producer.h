@@ -1,6 +1,7 @@
 #pragma once
-// Rendered filters into their compacted topics: idempotent, acks=all, retried until they time out. What timed
-// out is given back as not delivered: an older snapshot mustn't go out once another process may publish.
+// Sends rendered filters to their compacted topics: idempotent, acks=all, retried until they time out. A
+// snapshot that timed out is reported as not delivered: an older snapshot mustn't go out once another process
+// may publish.
 
 #include <chrono>
 #include <cstdint>
@@ -17,12 +18,11 @@
 
 namespace seen {
 
-/// A snapshot that a topic refuses because it alone is longer than the topic takes comes back as kTooLarge,
-/// and so do longer ones, untried, but one a second.
+/// If a topic refuses a snapshot because that snapshot alone is longer than the topic takes, it comes back as
+/// kTooLarge. From then on snapshots of that length or more come back untried, except one a second.
 ///
-/// Keys go to the partition that the input's partitioner gives for the topic's partition count as the brokers
-/// tell it. Threads: the publisher's, but for Flush (with the publisher stopped) and the figures (any
-/// thread).
+/// The input's partitioner maps keys to the topic's partition count, which the brokers report. Threads: the
+/// publisher's, except for Flush (with the publisher stopped) and the figures (any thread).
 class SnapshotProducer final : public SnapshotSink {
  public:
   struct Options {
@@ -35,10 +35,10 @@ class SnapshotProducer final : public SnapshotSink {
     Partitioner partitioner = Partitioner::kMurmur2;
     uint64_t queue_bytes_max = 32 << 20;
     size_t batch_bytes_max = 1'000'000;    // the least max.message.bytes of the topics: more is refused
-    std::chrono::milliseconds linger{20};  // but for SendNow
+    std::chrono::milliseconds linger{20};  // SendNow doesn't wait for it
     std::chrono::milliseconds delivery_timeout{22'000};  // LeaseTimes::delivery; more than `linger`
-    Reporter* reporter = nullptr;                        // outlives the producer; nullptr: nobody counts
-    OutputGuard* guard = nullptr;  // likewise; hears where snapshots stand; nullptr: nobody does
+    Reporter* reporter = nullptr;                        // must outlive the producer; nullptr: no counts
+    OutputGuard* guard = nullptr;  // must outlive the producer; gets the offsets of snapshots; nullptr: off
   };
   /// Connects in the background. kInvalidArgument: settings.
   static Result<std::unique_ptr<SnapshotProducer>> Open(const Options& options);
@@ -47,18 +47,18 @@ class SnapshotProducer final : public SnapshotSink {
 
   void TrySend(std::span<OutgoingSnapshot> snapshots) override;
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
-  /// Sends what is queued without waiting for more, and runs acknowledgements for a millisecond. Few requests
-  /// of many snapshots cost least, here and at the broker: for when there are few anyway.
+  /// Sends what is queued without waiting for more, and runs acknowledgements for a millisecond. For use
+  /// with few snapshots. Otherwise few requests of many snapshots each cost least, here and at the broker.
   void SendNow(const Acknowledge& acknowledge) override;
 
-  /// Waits until all is acknowledged, running the acknowledgements, at most `timeout`. False: some are
+  /// Waits until all is acknowledged, at most `timeout`, and runs the acknowledgements. False: some are
   /// outstanding.
   bool Flush(std::chrono::milliseconds timeout, const Acknowledge& acknowledge);
 
   uint64_t outstanding() const override;
-  /// kRefused from a fatal error of the idempotent producer until another one has taken its place. Calls of
-  /// PollAcknowledgements give back all that it holds as not delivered, then open the next one, at most one a
-  /// second. Nothing is queued meanwhile. The publisher's thread.
+  /// kRefused from a fatal error of the idempotent producer until another producer has taken its place. Calls
+  /// of PollAcknowledgements report all that it holds as not delivered. Then they open the next one, at most
+  /// one a second. Nothing is queued meanwhile. The publisher's thread.
   Status Health() const;
 
  private:

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{5'000};
 constexpr milliseconds kPoll{200};
-constexpr milliseconds kSilence{30'000};  // a read gives up
+constexpr milliseconds kSilence{30'000};  // then a read gives up
 constexpr milliseconds kLinger{20};
 constexpr const char* kDeliveryMs = "60000";
 
@@ -28,7 +28,7 @@ TopicSpec StateTopicSpec(std::string name, int32_t partitions) {
           {{"cleanup.policy", "delete"},
            {"retention.ms", "-1"},
            {"retention.bytes", "-1"},
-           {"segment.bytes", "134217728"},  // brokers free whole segments
+           {"segment.bytes", "134217728"},  // brokers delete only whole segments
            {"unclean.leader.election.enable", "false"}}};
 }
 
@@ -50,7 +50,7 @@ Status StateProducer::Impl::Connect() {
        {options.queue_bytes_max, kLinger},
        {{"message.max.bytes",
          std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000'000))}},
-       // Blocks are compressed.
+       // Blocks are compressed already.
        {{"compression.codec", "none"},
         {"message.timeout.ms", kDeliveryMs},
         {"batch.size", std::to_string(std::clamp<size_t>(options.record_bytes_max, 1'000, 1'000'000))}},
@@ -100,7 +100,7 @@ Result<std::unique_ptr<StateProducer>> StateProducer::Open(const StateTopicOptio
 
 bool StateProducer::TrySend(int32_t partition, std::string_view record, uint64_t ticket) {
   if (!impl_->producer.client) return false;
-  // RD_KAFKA_MSG_F_COPY: the bytes aren't changed.
+  // RD_KAFKA_MSG_F_COPY: librdkafka doesn't change the bytes.
   const std::string& group = impl_->options.group;
   const int result = rd_kafka_produce(impl_->producer.topic.get(), partition, RD_KAFKA_MSG_F_COPY,
                                       const_cast<char*>(record.data()), record.size(), group.data(),
@@ -121,7 +121,7 @@ void StateProducer::PollDeliveries(const std::function<void(const StateDelivery&
       impl_->Drop();
     }
   }
-  if (!impl_->producer.client) (void)impl_->Connect();  // asked again at the next poll
+  if (!impl_->producer.client) (void)impl_->Connect();  // the next poll tries again
   for (const StateDelivery& delivery : std::exchange(impl_->delivered, {})) on_delivery(delivery);
 }
 
@@ -138,8 +138,8 @@ Status StateTopicReader::Connect() {
                                      options_.topic,
                                      {{"group.id", "seen-reader"},
                                       {"enable.partition.eof", "true"},
-                                      // The next read begins only when brokers have answered this one's last
-                                      // fetch.
+                                      // The next read begins only when brokers have answered the last fetch
+                                      // of this one.
                                       {"fetch.wait.max.ms", "10"},
                                       {"queued.max.messages.kbytes", "16384"}}});
   if (!loop) return Fail(std::move(loop.error()));

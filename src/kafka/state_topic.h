@@ -17,7 +17,7 @@ namespace kafka {
 class ReadLoop;
 }  // namespace kafka
 
-/// The topic as the daemon makes it.
+/// The topic as the daemon creates it.
 TopicSpec StateTopicSpec(std::string name, int32_t partitions);
 
 struct StateTopicOptions {
@@ -27,11 +27,11 @@ struct StateTopicOptions {
   std::string group;  // whose state it is: the key of each record
   uint64_t queue_bytes_max = 16 << 20;
   size_t record_bytes_max = 1'000'000;  // the topic's max.message.bytes
-  // Whether that group's state may be read, too; empty: none but `group`'s.
+  // Whether the state of another group may be read, too; empty: only that of `group`.
   std::function<bool(std::string_view other)> reads_group = {};
 };
 
-/// Idempotent, acks=all. What isn't delivered within a minute is given up: runs aren't waited for.
+/// Idempotent, acks=all. Gives up a record that isn't delivered within a minute: nothing waits for runs.
 class StateProducer final : public StateSink {
  public:
   /// Connects in the background. kInvalidArgument: settings.
@@ -41,7 +41,7 @@ class StateProducer final : public StateSink {
 
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override;
   void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) override;
-  /// Why the brokers took none of the last records; empty: they took some, or were away.
+  /// Why the brokers refused the last records; empty: they took some, or didn't answer.
   std::string refusal() const;
 
  private:
@@ -52,13 +52,13 @@ class StateProducer final : public StateSink {
 
 class StateTopicReader final : public StateLog {
  public:
-  /// `stop` ends a Read that waits for brokers. It outlives this.
+  /// `stop` ends a Read that waits for brokers. It must outlive this object.
   StateTopicReader(StateTopicOptions options, const std::atomic<bool>& stop);
   ~StateTopicReader() override;
 
-  /// The offset behind the partition's last record. kUnavailable; kNotFound: no such topic or partition.
+  /// The offset after the partition's last record. kUnavailable; kNotFound: no such topic or partition.
   Result<int64_t> End(int32_t partition);
-  /// kRefused: a record is another group's.
+  /// kRefused: a record belongs to another group.
   Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) override;
 
  private:
@@ -67,7 +67,7 @@ class StateTopicReader final : public StateLog {
 
   const StateTopicOptions options_;
   const std::atomic<bool>& stop_;
-  std::unique_ptr<kafka::ReadLoop> loop_;  // from the first question on, until one fails
+  std::unique_ptr<kafka::ReadLoop> loop_;  // from the first question until one fails
 };
 
 }  // namespace seen

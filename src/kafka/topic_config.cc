@@ -23,8 +23,8 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
   if (!metadata) return Fail(metadata.error());
   const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
   rd_kafka_AdminOptions_set_request_timeout(options.get(), ToTimeout(timeout), nullptr, 0);
-  // Any broker knows. Not asked to one, librdkafka waits for a controller, which the embedded broker doesn't
-  // have.
+  // Any broker knows the value. If no broker is named, librdkafka waits for a controller, and the embedded
+  // broker has none.
   const int32_t leader = (*metadata)->topics[0].partitions[0].leader;
   if (leader >= 0) rd_kafka_AdminOptions_set_broker(options.get(), leader, nullptr, 0);
   const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
@@ -34,7 +34,7 @@ Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const
   const EventHandle event(rd_kafka_queue_poll(queue.get(), ToTimeout(timeout) + 500));
   if (!event) return Fail(Code::kUnavailable, what + ": no answer");
   if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    // The embedded broker, among others, can't be asked.
+    // Some brokers can't be asked, among them the embedded one.
     if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) return std::optional<std::string>();
     return FailWith(error, what, access);
   }

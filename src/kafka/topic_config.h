@@ -12,7 +12,7 @@
 
 namespace seen::kafka {
 
-/// nullopt: the broker doesn't know the name or can't describe topics. `wanted_for`: as TopicMetadata has it.
+/// nullopt: the broker doesn't know the name or can't describe topics. `wanted_for`: as in TopicMetadata.
 /// kNotFound, kUnavailable, kDenied. Any thread.
 Result<std::optional<std::string>> DescribeTopicConfig(rd_kafka_t* client, const std::string& topic,
                                                        const std::string& name,

@@ -10,12 +10,12 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr size_t kBatchRecords = 2048;
-constexpr milliseconds kFetchWait{500};  // it asks nothing once it reads
+constexpr milliseconds kFetchWait{500};  // it asks nothing once it reads, so no question waits
 
-/// "group.id" is asked for by assign(); nothing is committed, nothing joined.
+/// assign() requires "group.id". Nothing is committed, and no group is joined.
 ClientSettings Imposed(uint64_t fetch_bytes_max) {
   return {{"group.id", "seen-follower"},
-          {"enable.partition.eof", "true"},  // where nothing is to be read, it says that reading is allowed
+          {"enable.partition.eof", "true"},  // shows that reading is allowed if there is nothing to read
           {"queued.max.messages.kbytes", std::to_string(std::max<uint64_t>(fetch_bytes_max / 1024, 1024))}};
 }
 

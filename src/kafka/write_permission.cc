@@ -20,7 +20,7 @@ Result<std::optional<bool>> MayWrite(const std::string& brokers, const ClientSet
   });
   const auto made = kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(*conf));
   if (!made) return Fail(made.error());
-  // A broker that wrote it nevertheless would write a mark that every reader of marks skips.
+  // If a broker wrote the record anyway, it would be a mark that every reader of marks skips.
   const std::string run(kReplayHeader), mark(kReplayMarkHeader), end(kReplayEnd);
   const auto queued = rd_kafka_producev(made->get(), RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),
                                         RD_KAFKA_V_HEADER(run.c_str(), "permission", -1),

@@ -1,5 +1,5 @@
 #pragma once
-// Whether brokers let this client write into a topic, asked without writing.
+// Asks whether the brokers let this client write to a topic, without writing.
 
 #include <chrono>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace seen {
 
-/// nullopt: the brokers don't say. Nothing is written: the record asks for two acknowledgements (acks=2),
-/// which brokers refuse once they have looked at the ACLs. Source: Kafka's KafkaApis.handleProduceRequest and
+/// nullopt: the brokers don't say. Nothing is written: the record asks for two acknowledgements (acks=2), and
+/// brokers refuse that after they have checked the ACLs. Source: Kafka's KafkaApis.handleProduceRequest and
 /// ReplicaManager.appendRecords. kInvalidArgument: settings.
 Result<std::optional<bool>> MayWrite(const std::string& brokers, const ClientSettings& client,
                                      const std::string& topic, std::chrono::milliseconds timeout);

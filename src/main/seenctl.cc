@@ -1,7 +1,7 @@
 #include "tools/commands.h"
 
-// A producer asks for zeroed buffers of 64 KiB all the time. One from a thread's cache is cleared in place;
-// any other is given back to the system and faulted in again.
+// A producer allocates zeroed buffers of 64 KiB all the time. jemalloc clears a buffer from the thread's
+// cache in place. jemalloc gives any other buffer back to the system, and the pages are faulted in again.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "tcache_max:1048576";
 

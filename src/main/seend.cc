@@ -10,14 +10,14 @@
 #include "kafka/client_settings.h"
 #include "rocks/version.h"
 
-// Freed memory goes back to the system after a moment, large pieces (a long HTTP body) at once: what is
-// resident follows the load, not its peak.
+// jemalloc gives freed memory back to the system after a second, and large pieces (such as a long HTTP body)
+// at once. So resident memory follows the load, not the peak.
 extern "C" const char* malloc_conf;
 const char* malloc_conf =
     "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:1000,oversize_threshold:2097152";
 
 int main(int argc, char** argv) {
-  std::signal(SIGHUP, SIG_IGN);  // until StopSignal logs it
+  std::signal(SIGHUP, SIG_IGN);  // ignored until StopSignal handles it
   const seen::ProgramVersions versions{std::string(seen::kVersion), seen::ClientLibraryVersion(),
                                        seen::RocksVersion()};
   seen::Command command = seen::ParseCommandLine(argc, argv, versions);

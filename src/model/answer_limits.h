@@ -1,5 +1,5 @@
 #pragma once
-// Which of what a user's delta holds counts in an answer or a snapshot.
+// Limits: which items of a user's delta count in an answer or a snapshot.
 
 #include <cstdint>
 #include <string_view>
@@ -10,54 +10,57 @@
 
 namespace seen {
 
-/// Exposures count on days from `horizon` on (kind 3: if created then, where `by_creation`, else by the day
-/// it was shown); where they are of more than `items_max` items, those of the newest days, the crossing day
-/// cut by fingerprint order. Served ones count until they end, declared ones in windows of their own; each of
-/// these is cut to `items_max` by itself. An item counts that any of them holds.
+/// An item counts if any kind of segment holds it. Exposures count from day `horizon` on. The day of a kind 3
+/// exposure is the day its item was created where `by_creation` is set, else the day it was shown. If the
+/// exposures have more than `items_max` items, the newest days count. The day that crosses the limit is cut
+/// by fingerprint order. Served items count until they end. Each declared kind counts in a window of its own.
+/// Served items and each declared kind are cut to `items_max` separately.
 struct AnswerLimits {
   Day horizon;
   uint32_t items_max = 10'000;
   DeltaLimits delta;
   uint32_t now_s = 0;  // served segments count while they end after it
-  /// By number - 16. kLastOfDays: the kind doesn't count.
+  /// First day that counts, by the kind's number - 16. kLastOfDays: the kind doesn't count.
   std::array<Day, kDeclaredKindsMax> declared = horizon_detail::Filled(kLastOfDays);
-  /// An item counts from so many exposures on: those of kind 2, and one for each segment of another kind.
-  /// Above 1 not together with `by_creation`.
+  /// An item counts once it has at least this many exposures. Each exposure of kind 2 is one, and so is each
+  /// segment of another kind. Above 1 only without `by_creation`.
   uint32_t exposures_min = 1;
   Day cooldown = kFirstOfDays;  // an item's newest exposure must not be before it
   bool by_creation = false;
-  /// What is like the seen is asked for as well: kind 5, of days on which one exposure would count, at most
-  /// kSimilarPerItem times items_max of the newest days. It never counts as seen.
+  /// Also asks for what is similar to the seen items: kind 5, on the days on which a single exposure would
+  /// count. At most kSimilarPerItem times items_max fingerprints, of the newest days. They never count as
+  /// seen.
   bool similar = false;
 
   uint32_t SimilarMax() const { return TimesSimilar(items_max); }
   friend bool operator==(const AnswerLimits&, const AnswerLimits&) = default;
 };
 
-/// Sorted, unique. The plain way to what SeenReader finds.
+/// Sorted, unique. The straightforward way to compute what SeenReader finds.
 std::vector<Fingerprint> SeenFingerprints(const Delta& delta, const AnswerLimits& limits);
 
-/// Near and group fingerprints that count (model/similar_fingerprint.h), whatever `limits.similar` says:
-/// sorted, unique. The plain way to SeenReader::similar.
+/// The near and group fingerprints that count (model/similar_fingerprint.h), regardless of `limits.similar`:
+/// sorted, unique. The straightforward way to compute SeenReader::similar.
 std::vector<Fingerprint> SimilarFingerprints(const Delta& delta, const AnswerLimits& limits);
 
-/// A fingerprint that counts, and the last second (since the epoch) in which something that counts may have
-/// given it: of kind 3 of its day of creation, else of its segment.
+/// A fingerprint that counts. `second`: the last second (since the epoch) in which something that counts may
+/// have recorded it. For kind 3 this is the end of the item's day of creation, else the last second of its
+/// segment.
 struct CountedEnd {
   Fingerprint fingerprint;
   uint64_t second = 0;
-  uint64_t first_second = 0;  // nothing that counts gave it earlier
-  /// It counts as long as an exposure of this day does, or not so long: what has a window of its own is shown
-  /// as if of another day.
+  uint64_t first_second = 0;  // nothing that counts recorded it earlier
+  /// The fingerprint counts at most as long as an exposure of this day. For a kind with a window of its own,
+  /// it is the day whose exposures leave their window at the same time.
   Day day = kFirstOfDays;
   friend bool operator==(const CountedEnd&, const CountedEnd&) = default;
 };
 
-/// By fingerprint, unique.
+/// Sorted by fingerprint, unique.
 std::vector<CountedEnd> CountedEnds(const Delta& delta, const AnswerLimits& limits);
 
-/// Whether what counts of an encoded delta may differ between two moments' limits: cheap, nothing is decoded.
-/// True also if it isn't a delta: whoever reads it will say so.
+/// Whether what counts in an encoded delta may differ between the limits of two moments. Cheap: it decodes no
+/// fingerprints. Also true if the bytes are no delta: the code that reads them reports the error.
 bool WindowCut(std::string_view encoded, const AnswerLimits& before, const AnswerLimits& now);
 
 }  // namespace seen

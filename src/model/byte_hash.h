@@ -1,5 +1,5 @@
 #pragma once
-// XXH3-128 of bytes that come in pieces: what a file or an element of a set is compared by.
+// XXH3-128 of bytes that come in pieces. Files and elements of sets are compared by it.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace seen {
 struct Hash128 {
   uint64_t high = 0;
   uint64_t low = 0;
-  /// As one number of 128 bits, which wraps: the order of what is added doesn't matter.
+  /// Adds as one number of 128 bits, which wraps. So the order of additions doesn't matter.
   Hash128& operator+=(const Hash128& other) {
     const uint64_t sum = low + other.low;
     high += other.high + (sum < low ? 1 : 0);
@@ -40,7 +40,7 @@ class ByteHash {
   ByteHash& operator=(const ByteHash&) = delete;
 
   void Add(std::string_view bytes);
-  /// Of all that was added.
+  /// The hash of all bytes added so far.
   Hash128 Finish() const;
 
  private:

@@ -15,7 +15,7 @@ constexpr auto kDaySeconds = static_cast<uint32_t>(kSecondsPerDay);
 
 Day DayOfSecond(uint32_t second) { return {static_cast<int32_t>(second / kSecondsPerDay)}; }
 
-// Only exposures: a sort by (day, fingerprint) is the whole work.
+// For changes that are all exposures: only sorting by day and fingerprint is needed.
 Delta DeltaOfExposures(std::span<const Change> changes, const DeltaLimits& limits) {
   std::vector<std::pair<uint32_t, Fingerprint>> sorted;  // (second, fingerprint)
   sorted.reserve(changes.size());
@@ -44,7 +44,7 @@ Delta DeltaOfExposures(std::span<const Change> changes, const DeltaLimits& limit
   return delta;
 }
 
-// The header of the segment that a change belongs to, and what is kept of it there.
+// The header of the segment that a change belongs to, and the entry that the segment keeps of the change.
 struct Placed {
   OtherHeader header;
   OtherEntry entry;
@@ -60,7 +60,7 @@ Placed PlacedAt(SegmentKind kind, uint32_t width_s, Fingerprint fingerprint, uin
 
 Placed PlacedOf(const Change& change, const DeltaLimits& limits) {
   switch (change.kind) {
-    case ChangeKind::kExposed: {  // with repeats
+    case ChangeKind::kExposed: {  // only where limits.repeated
       Placed placed = PlacedAt(SegmentKind::kRepeated, kDayWidth, change.fingerprint, change.second);
       placed.entry.time = placed.header.first_second;
       return placed;
@@ -108,7 +108,7 @@ std::vector<OtherSegment> OthersOf(std::vector<Placed>& placed, const DeltaLimit
   return others;
 }
 
-// Nothing is taken back in between.
+// `changes` must take nothing back.
 Delta DeltaOfRun(std::span<const Change> changes, const DeltaLimits& limits) {
   std::vector<Change> exposures;
   std::vector<Placed> placed;
@@ -167,7 +167,7 @@ Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaL
 }
 
 ChangeEncoder::DaySeconds& ChangeEncoder::Row::SecondsOf(uint32_t day) {
-  // Few, and mostly the same one again.
+  // There are few days, and mostly the same one comes again.
   for (auto at = days.rbegin(); at != days.rend(); ++at) {
     if (at->day == day) return *at;
   }

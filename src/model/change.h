@@ -1,5 +1,5 @@
 #pragma once
-// One thing that happened to one user's seen set, and what a run of them amounts to.
+// A change: one thing that happened to one user's seen set. Also how a run of changes becomes a delta.
 
 #include <algorithm>
 #include <array>
@@ -16,14 +16,14 @@ namespace seen {
 enum class ChangeKind : uint8_t {
   kExposed,  // the item was shown
   kRemoved,  // the item was taken back
-  kErased,   // the user was: every item; the fingerprint is ignored
+  kErased,   // the user was erased, with every item; the fingerprint is ignored
   kServed,   // the item was returned by the recommender
-  /// As kExposed in a filter whose window goes by creation: `second` is PackDays.
+  /// As kExposed, in a filter whose window uses the day of creation: `second` holds PackDays.
   kExposedOfCreation,
-  /// Two in a row, see ResolvingChanges.
+  /// Always two in a row, see ResolvingChanges.
   kResolving,
-  kSimilar,  // something like the fingerprint's item, or of its group, was shown
-  /// And on: a declared kind; the number of its SegmentKind.
+  kSimilar,  // an item similar to the fingerprint's item, or of the fingerprint's group, was shown
+  /// From here on: declared kinds, by the number of their SegmentKind.
   kDeclaredFirst = kDeclaredKindFirst,
 };
 
@@ -37,27 +37,27 @@ inline constexpr bool TakesBack(ChangeKind kind) {
   return kind == ChangeKind::kRemoved || kind == ChangeKind::kErased;
 }
 
-/// Days since the epoch, of creation and exposure, each at most 65,535. An item created later than it was
-/// shown counts as created on that day.
+/// Both days count from the epoch and are at most 65,535. If an item was created after it was shown, the day
+/// it was shown counts as its day of creation.
 inline constexpr uint32_t PackDays(uint32_t created, uint32_t exposed) {
   return std::min(created, exposed) << 16 | exposed;
 }
 
-/// An exposure of `exposed_second`, consumed when partition time was `partition_second`: kept under the
-/// stretch of the former. To be appended one after the other; the first alone says nothing.
+/// An exposure at `exposed_second` that was read when partition time was `partition_second`. Its segment is
+/// that of `exposed_second`. Append both changes in this order; the first alone has no effect.
 inline constexpr std::array<Change, 2> ResolvingChanges(Fingerprint fingerprint, uint32_t exposed_second,
                                                         uint32_t partition_second) {
   return {{{fingerprint, exposed_second, ChangeKind::kResolving},
            {fingerprint, partition_second, ChangeKind::kResolving}}};
 }
 
-/// The delta of `changes`, in log order. Equal to composing one delta a change. O(n log n).
+/// The delta of `changes`, which are in log order. Equal to composing one delta per change. O(n log n).
 Delta DeltaOf(std::string user_id, std::span<const Change> changes, const DeltaLimits& limits);
 
-/// What a checkpoint does for each user. Reuses its memory; one per thread.
+/// Encodes each user's changes for a checkpoint. Reuses its memory; one per thread.
 class ChangeEncoder {
  public:
-  /// Appends what EncodeDelta writes of DeltaOf(user_id, changes, limits).
+  /// Appends what EncodeDelta writes for DeltaOf(user_id, changes, limits).
   void Encode(std::string_view user_id, std::span<const Change> changes, const DeltaLimits& limits,
               std::string& out);
 

@@ -10,8 +10,9 @@ namespace {
 
 using Fingerprints = std::vector<Fingerprint>;
 
-// Appends those of `segment` that `other`'s removals leave standing. Those of the later delta win over the
-// earlier one's exposures of their day; of the earlier over the later's exposures of days before theirs.
+// Appends the fingerprints of `segment` that the other delta's `removals` don't take back. Removals of the
+// later delta take back exposures of their own day and of earlier days. Removals of the earlier delta take
+// back only exposures of earlier days.
 void AppendSurvivors(const Segment& segment, const std::vector<Removal>& removals, bool removals_are_later,
                      Fingerprints& out) {
   if (removals.empty()) {
@@ -37,9 +38,9 @@ Fingerprints Union(const Fingerprints& a, const Fingerprints& b) {
   return merged;
 }
 
-// Keeps the fingerprints that are among the `items_max` smallest of the day's, counting those removed on that
-// day or later as if they were still there. Without that, whether a removal came before or after the cut
-// would show in the result.
+// Keeps the fingerprints that are among the day's `items_max` smallest. Fingerprints removed on that day or
+// later count as if they were still there. Else the result would depend on whether a removal came before or
+// after the cut.
 void CutDay(Segment& segment, const std::vector<Removal>& removals, uint32_t items_max) {
   if (segment.fingerprints.size() + removals.size() <= items_max) return;
   size_t rank = 0;
@@ -76,7 +77,8 @@ std::vector<Removal> LatestRemovals(const std::vector<Removal>& a, const std::ve
   return merged;
 }
 
-// An erasure says of earlier removals all that they say. `erased_is_later`: than the removals.
+// Drops the removals that the erasure makes redundant. `erased_is_later`: whether the erasure is in the later
+// delta.
 void DropErased(std::vector<Removal>& removals, std::optional<Day> erased, bool erased_is_later) {
   if (!erased) return;
   std::erase_if(removals, [&](const Removal& removal) {
@@ -93,7 +95,7 @@ std::vector<Removal> RemovalsOf(const Delta& earlier, const Delta& later) {
   return LatestRemovals(before, after);
 }
 
-// Two ids under one key don't happen by chance; where they do, the choice mustn't depend on the order.
+// Two ids don't get the same key by chance. If they do all the same, the choice must not depend on the order.
 const std::string& ChooseUserId(const std::string& a, const std::string& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
@@ -129,7 +131,7 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
     if (from_later && earlier.erased && from_later->day < *earlier.erased) from_later = nullptr;
     if (!from_earlier && !from_later) continue;
 
-    // A segment all of whose items were removed stays, empty: its seconds must not depend on the grouping.
+    // A segment stays, empty, when all of its items are removed: its seconds must not depend on the grouping.
     Segment& segment = result.segments.emplace_back();
     Fingerprints survivors_earlier;
     Fingerprints survivors_later;
@@ -150,13 +152,14 @@ Delta Compose(const Delta& earlier, const Delta& later, const DeltaLimits& limit
     CutDay(segment, result.removals, limits.items_per_day_max);
   }
   result.others = ComposeOthers(earlier, later, result.removals, limits);
-  // Or an id would outlive what was erased, and which grouping knew it would show.
+  // Else an id would outlive the erasure, and the result would depend on the grouping.
   if (!result.HasSegments()) result.user_id.clear();
   return result;
 }
 
 Delta ComposeAll(std::span<const Delta> deltas, const DeltaLimits& limits) {
-  // Halves, not a left fold: a large value then meets the sum of its operands once. Associativity allows it.
+  // Halves, not a left fold: a large value is then composed O(log n) times, not n times. Associativity allows
+  // it.
   return ComposeRange(deltas, limits);
 }
 

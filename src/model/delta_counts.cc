@@ -8,7 +8,7 @@
 namespace seen {
 namespace {
 
-// One fingerprint of a group; newer groups are cut later.
+// One fingerprint of a group. A group is a stretch of time; Cut drops older groups first.
 struct Counted {
   int64_t group;
   Fingerprint fingerprint;
@@ -17,7 +17,7 @@ struct Counted {
   int64_t day;  // as CountedEnd's
 };
 
-// One more than an exposure: what decides whether its item counts at all.
+// An exposure, with its day and how often it happened: these decide whether its item counts at all.
 struct Shown {
   Counted counted;
   Day day;
@@ -25,7 +25,8 @@ struct Shown {
 };
 
 int64_t FirstDay(const AnswerLimits& limits) {
-  // With one exposure enough, the newest within the cool-down is one within it.
+  // If one exposure is enough, an item counts exactly if one of its exposures is within horizon and
+  // cool-down.
   return limits.exposures_min > 1 ? limits.horizon.since_epoch
                                   : std::max(limits.horizon, limits.cooldown).since_epoch;
 }
@@ -33,8 +34,8 @@ int64_t FirstDay(const AnswerLimits& limits) {
 uint64_t BeginOf(const OtherSegment& segment) { return segment.StartSecond() + segment.first_second; }
 uint64_t EndOf(const OtherSegment& segment) { return segment.StartSecond() + segment.last_second; }
 
-// Of a segment with a window of its own: that day of exposures which leaves their window when it does. Served
-// ones end sooner.
+// For a segment with a window of its own: the day whose exposures leave their window when the segment does.
+// Served segments end sooner.
 int64_t DayOfOther(const OtherSegment& segment, const AnswerLimits& limits) {
   if (!IsDeclared(segment.kind)) return static_cast<int64_t>(EndOf(segment)) / kSecondsPerDay;
   const Day first = limits.declared[DeclaredPlace(segment.kind)];
@@ -110,7 +111,7 @@ std::vector<Counted> CountedExposures(const Delta& delta, const AnswerLimits& li
   return counted;
 }
 
-// Newest groups first, until they hold `items_max` fingerprints; of the last one the smallest.
+// Keeps the newest groups, until they hold `items_max` fingerprints. Of the last group it keeps the smallest.
 void Cut(std::vector<Counted>& counted, uint32_t items_max) {
   if (counted.size() <= items_max) return;
   std::sort(counted.begin(), counted.end(), [](const Counted& a, const Counted& b) {
@@ -120,7 +121,7 @@ void Cut(std::vector<Counted>& counted, uint32_t items_max) {
   std::set<Fingerprint> kept_items;
   for (const Counted& one : counted) {
     if (!kept_items.contains(one.fingerprint)) {
-      if (kept_items.size() >= items_max) continue;  // a later one may be of an item that is kept
+      if (kept_items.size() >= items_max) continue;  // a later entry may be of an item that is kept
       kept_items.insert(one.fingerprint);
     }
     kept.push_back(one);

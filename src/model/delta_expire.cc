@@ -19,7 +19,7 @@ Day DayOf(const OtherSegment& segment) { return segment.day(); }
 void MakeEmpty(Segment& segment) { segment.fingerprints.clear(); }
 void MakeEmpty(OtherSegment& segment) { segment.fingerprints.clear(), segment.times.clear(); }
 
-// Which of those that went lately stay.
+// Decides which of the segments that expired within the grace stay.
 class Lately {
  public:
   explicit Lately(const Horizon& horizon) : horizon_(horizon), days_(horizon.GraceDays()) {}
@@ -29,7 +29,7 @@ class Lately {
       if (Keeps(horizon_, segment, days_)) found_.push_back({DayOf(segment), SecondsLeft(segment), &segment});
     }
   }
-  // Those beside which nothing is both as new and kept as long.
+  // The segments that no other one dominates (as new, and kept as long).
   std::vector<const void*> Stay() {
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
       return std::tie(b.day, b.seconds_left) < std::tie(a.day, a.seconds_left);
@@ -76,9 +76,10 @@ void Drop(auto& segments, const Horizon& horizon, const std::vector<const void*>
 
 }  // namespace
 
-// Why this commutes with composition. What is taken back lives longer than all it could concern. Of segments
-// that went lately only those stay beside which nothing is both as new and kept as long: an erasure that
-// takes the other takes them too, and the other outlives them.
+// Why this commutes with composition: removals and erasures live longer than everything they could concern.
+// Of the segments that expired within the grace, only those stay that no other one dominates (as new, and
+// kept as long). An erasure that takes the dominating segment also takes the dominated one, and the
+// dominating one lives longer.
 void Expire(Delta& delta, const Horizon& horizon) {
   const int64_t taken_back = horizon.TakenBack();
   if (delta.erased && delta.erased->since_epoch < taken_back) delta.erased.reset();

@@ -25,8 +25,8 @@ bool FoldDecoded(std::span<const std::string_view> parts, const DeltaLimits& lim
   return true;
 }
 
-// Folds deltas that take nothing back, a day at a time; their other segments by themselves. One a thread: it
-// keeps its memory.
+// Folds deltas that take nothing back. It folds the exposed segments day by day, and the other segments
+// separately. Keeps its memory: one per thread.
 class Folder {
  public:
   enum class Outcome { kDone, kCorrupt, kNotPlain };
@@ -69,7 +69,7 @@ class Folder {
     const SegmentView* before;  // the one before it in its delta; null for the first
   };
 
-  // All segments that the horizon keeps, by day.
+  // Gathers the exposed segments that the horizon keeps, by day.
   Outcome Gather(std::span<const std::string_view> parts, const Horizon& horizon) {
     if (views_.size() < parts.size()) views_.resize(parts.size());
     segments_.clear();
@@ -78,8 +78,8 @@ class Folder {
     parts_with_others_ = 0;
     const int64_t grace_days = horizon.GraceDays();
     const Day first = Clamped(std::max<int64_t>(horizon.exposed.since_epoch, horizon.TakenBack()));
-    Day kept = kFirstOfDays;  // the newest day of what is kept,
-    Day gone = kFirstOfDays;  // and of what went lately
+    Day kept = kFirstOfDays;  // newest day of the segments that are kept
+    Day gone = kFirstOfDays;  // newest day of those that expired within the grace
     for (size_t i = 0; i < parts.size(); ++i) {
       DeltaView& view = views_[i];
       if (!ParseDelta(parts[i], view)) return Outcome::kCorrupt;
@@ -107,8 +107,9 @@ class Folder {
         }
       }
     }
-    if (gone > kept) return Outcome::kNotPlain;  // it stays, emptied
-    // Nearly sorted: the first part is long, what follows belongs to its last days.
+    if (gone > kept) return Outcome::kNotPlain;  // its segment stays, emptied
+    // Insertion sort, because they are nearly sorted: the first part is long, and the others belong to its
+    // last days.
     for (size_t i = 1; i < segments_.size(); ++i) {
       const Piece piece = segments_[i];
       size_t at = i;
@@ -124,7 +125,7 @@ class Folder {
     return horizon.Keeps(other.kind, other.bucket, other.EndSecond(), other.day(), days);
   }
 
-  // The other segments of the first `parts` views.
+  // Folds the other segments of the first `parts` views.
   Outcome FoldOthers(size_t parts, const DeltaLimits& limits, const Horizon& horizon) {
     const auto views = std::span(views_).first(parts);
     if (parts_with_others_ == 1) {
@@ -170,7 +171,7 @@ class Folder {
   bool PutDay(size_t from, size_t to, std::string& out) {
     const SegmentView& first = *segments_[from].segment;
     if (to - from == 1) {
-      // Behind the segment that it stood behind, its distance to that day is right too.
+      // It follows the same segment as in its delta, so its coded distance to that day is right, too.
       if (copied_ != nullptr && copied_ == segments_[from].before) {
         out.append(first.whole);
       } else {
@@ -194,8 +195,8 @@ class Folder {
     return true;
   }
 
-  // The fingerprints of one day's segments into united_. The largest is sorted already: the others, mostly
-  // of a few items, are made one.
+  // Unites the fingerprints of one day's segments in united_. The largest segment is sorted already. The
+  // others, mostly of a few items, are sorted together.
   bool Unite(size_t from, size_t to) {
     const auto fewer = [](const Piece& a, const Piece& b) {
       return a.segment->fingerprints.count < b.segment->fingerprints.count;
@@ -225,7 +226,7 @@ class Folder {
   std::string_view user_id_;
   size_t bytes_ = 0;
   std::optional<Day> previous_;          // of the segment written last
-  const SegmentView* copied_ = nullptr;  // the segment written last, if as it stood
+  const SegmentView* copied_ = nullptr;  // the segment written last, if it was copied
   std::vector<RiceCode> codes_;
   std::vector<Fingerprint> decoded_;
   std::vector<Fingerprint> united_;

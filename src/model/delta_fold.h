@@ -1,7 +1,7 @@
 #pragma once
-// Composing and expiring deltas as they are encoded. What comes out is, to the byte, what decoding,
-// ComposeAll, Expire and encoding give; but where nothing was taken back, days that only one delta has are
-// copied, not decoded. Pure, any thread.
+// Composes and expires encoded deltas. The resulting bytes are those that decoding, ComposeAll, Expire and
+// encoding give. But where nothing was taken back, days that only one delta has are copied, not decoded.
+// Pure, any thread.
 
 #include <span>
 #include <string>
@@ -11,18 +11,19 @@
 
 namespace seen {
 
-/// Puts what `parts`, in log order, amount to, as far as `horizon` keeps it, into `out`, which none of them
-/// may lie in. False: a part is not a delta. Fingerprints that are only copied aren't looked at.
+/// Composes `parts`, which are in log order, drops what `horizon` doesn't keep, and writes the result to
+/// `out`. No part may lie in `out`. False: a part is not a delta. Fingerprints that are only copied aren't
+/// checked.
 bool FoldEncoded(std::span<const std::string_view> parts, const DeltaLimits& limits, const Horizon& horizon,
                  std::string& out);
 
 enum class Expired {
-  kNothing,     // the delta stays as it is; also if it isn't one: whoever reads it will say so
+  kNothing,     // the delta stays as it is, or it is no delta: the code that reads it reports that
   kSomething,   // `out` is what is left
   kEverything,  // nothing of the user is left
 };
 
-/// What expiring at `horizon` makes of an encoded delta.
+/// Expires an encoded delta at `horizon`.
 Expired ExpireEncoded(std::string_view bytes, const Horizon& horizon, std::string& out);
 
 }  // namespace seen

@@ -8,10 +8,12 @@
 namespace seen {
 namespace {
 
-// Where `other` takes back what `segment` has: days up to `until`; those of the earlier delta only before it.
+// Whether a removal or erasure up to day `until` takes back an exposure of `day`. One in the later delta
+// takes back its own day as well, one in the earlier delta only the days before.
 bool IsGone(Day day, Day until, bool other_is_later) { return other_is_later ? day <= until : day < until; }
 
-// Appends the entries of `segment` that `other` leaves standing. False: nothing is left, nor its seconds.
+// Appends the entries of `segment` that `other` doesn't take back. False: the segment is gone, with its
+// seconds.
 bool AppendSurvivors(const OtherSegment& segment, const Delta& other, bool other_is_later,
                      std::vector<OtherEntry>& out) {
   const Day segment_day = segment.day();
@@ -62,12 +64,12 @@ void SetEntries(OtherSegment& segment, std::span<const OtherEntry> entries) {
   }
 }
 
-// As CutDay does, see there. Where a bucket holds exposures of several days an item's day decides which of
-// the smaller ones count against it: those shown, or removed, on its day or later. What was erased or removed
-// before its day, which another grouping has never met, doesn't.
+// As CutDay in model/delta.cc. A bucket may hold exposures of several days. Then a smaller fingerprint counts
+// against an item only if it was shown or removed on the item's day or later. Fingerprints that were erased
+// or removed before that day don't count: another grouping may never have had them.
 void CutOther(OtherSegment& segment, const std::vector<Removal>& removals, uint32_t items_max) {
   if (segment.fingerprints.size() + removals.size() <= items_max) return;
-  std::priority_queue<Day, std::vector<Day>, std::greater<>> newest;  // days of the smaller ones
+  std::priority_queue<Day, std::vector<Day>, std::greater<>> newest;  // days of the smaller fingerprints
   const auto count = [&](Day day) {
     newest.push(day);
     if (newest.size() > items_max) newest.pop();
@@ -117,7 +119,7 @@ std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later
     if (a && !AppendSurvivors(*a, later, true, from_earlier)) a = nullptr;
     if (b && !AppendSurvivors(*b, earlier, false, from_later)) b = nullptr;
     if (!a && !b) continue;
-    // Empty ones stay, as those of exposures do.
+    // Empty segments stay, as in Compose.
     OtherSegment& segment = result.emplace_back();
     static_cast<OtherHeader&>(segment) = a ? *a : *b;
     if (a && b) Widen(segment, *b);

@@ -1,6 +1,6 @@
 #pragma once
-// How segments of other kinds than exposed are made and composed. Inside model only; the laws are those of
-// model/delta.h.
+// How segments of other kinds than exposed are made and composed. Used inside model only. The laws are those
+// of model/delta.h.
 
 #include <compare>
 #include <span>
@@ -10,20 +10,20 @@
 
 namespace seen {
 
-/// A fingerprint with what its kind keeps beside it; 0 where that is nothing.
+/// A fingerprint with the value that its kind keeps beside it; 0 if there is none.
 struct OtherEntry {
   Fingerprint fingerprint;
   uint32_t time = 0;
   friend auto operator<=>(const OtherEntry&, const OtherEntry&) = default;
 };
 
-/// Makes `entries` (sorted, unique) those of `segment`, as far as its kind keeps them.
+/// Sets the entries of `segment` to `entries` (sorted, unique), as far as its kind keeps them.
 void SetEntries(OtherSegment& segment, std::span<const OtherEntry> entries);
 
-/// Keeps the fingerprints that are among the `items_max` smallest, counting `removals`.
+/// Keeps the fingerprints that are among the `items_max` smallest. `removals` count, too.
 void CutOther(OtherSegment& segment, const std::vector<Removal>& removals, uint32_t items_max);
 
-/// What becomes of both deltas' others. `removals`: of the composed delta.
+/// Composes the other segments of both deltas. `removals`: those of the composed delta.
 std::vector<OtherSegment> ComposeOthers(const Delta& earlier, const Delta& later,
                                         const std::vector<Removal>& removals, const DeltaLimits& limits);
 

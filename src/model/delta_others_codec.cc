@@ -36,7 +36,7 @@ void PutTimes(const OtherSegment& segment, std::string& out) {
   }
 }
 
-// Of one fingerprint; returns how many.
+// Parses the repeats of one fingerprint. Returns how many there are.
 uint32_t ParseRepeats(Reader& reader, const OtherHeader& header) {
   const auto more = static_cast<uint32_t>(reader.Varint(kRepeatsMax - 1));
   uint64_t second = header.first_second + reader.Varint(kDayWidth - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the fields of an encoded delta. Inside model only.
+// Reads the fields of an encoded delta. Used inside model only.
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@ namespace seen {
 namespace {
 
 constexpr size_t kCellsMin = 64;
-constexpr size_t kKeptMax = 1 << 18;  // fingerprints' worth of memory; a larger user's is given back
+constexpr size_t kKeptMax = 1 << 18;  // cells; more memory is freed at the next smaller user
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void FingerprintSet::Reset(size_t count_max) {
 void FingerprintSet::ContainsEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers) {
   bits_.Reset(count_);
   for (const Fingerprint value : values()) bits_.Add(value);
-  // Whether a cell is free can't be foretold, and costs twenty cycles each time it was foretold wrongly.
+  // The processor can't predict whether a cell is free. Each wrong prediction costs twenty cycles.
   if (unclear_.size() < fingerprints.size()) unclear_.resize(fingerprints.size());
   size_t unclear = 0;
   for (size_t i = 0; i < fingerprints.size(); ++i) {
@@ -63,7 +63,7 @@ Status SeenReader::Read(std::string_view stored, std::string_view changed_id, st
     view_ = {};
   } else {
     ok = ParseDelta(stored, view_);
-    // Two ids under one key: the choice is that of Compose.
+    // If two ids have one key, the choice is the same as in Compose.
     if (user_id_.empty() || (!view_.user_id.empty() && view_.user_id < user_id_)) user_id_ = view_.user_id;
   }
   ok = ok && ReadPlain(changes, limits, plain);
@@ -92,7 +92,7 @@ bool Counts(const Change& change, Day first_day, const AnswerLimits& limits) {
       const Day shown{static_cast<int32_t>(change.second & kPackedDayMax)};
       return limits.by_creation ? created >= limits.horizon && shown >= limits.cooldown : shown >= first_day;
     }
-    case ChangeKind::kSimilar:  // not as seen
+    case ChangeKind::kSimilar:  // never counts as seen
     case ChangeKind::kResolving:
     case ChangeKind::kRemoved:
     case ChangeKind::kErased:
@@ -106,8 +106,8 @@ bool Counts(const Change& change, Day first_day, const AnswerLimits& limits) {
 
 }  // namespace
 
-// Where nothing is taken back and no limit can bite, what counts is the union of the segments. `plain` says
-// whether it was so; false: the state is corrupt.
+// If nothing is taken back and no limit can apply, the union of the segments is what counts. Sets `plain` to
+// whether that is so. Returns false if the state is corrupt.
 bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain) {
   codes_.clear();
   similar_codes_.clear();
@@ -174,7 +174,7 @@ bool SeenReader::ReadPlain(std::span<const Change> changes, const AnswerLimits& 
   return true;
 }
 
-// `count`: of all that may be in it.
+// `count`: the most fingerprints that the result may have.
 bool SeenReader::ReadPlainSimilar(std::span<const Change> changes, size_t count, Day first_day) {
   size_t stored = 0;
   for (const RiceCode& code : similar_codes_) stored += code.count;
@@ -190,7 +190,7 @@ bool SeenReader::ReadPlainSimilar(std::span<const Change> changes, size_t count,
   return true;
 }
 
-// Of a segment, where one exposure is enough.
+// How much of a segment counts, where one exposure is enough.
 SeenReader::OtherPart SeenReader::PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits) {
   const auto all_if = [](bool counts) { return counts ? OtherPart::kAll : OtherPart::kNone; };
   switch (other.kind) {
@@ -235,7 +235,7 @@ bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   size_t largest_segment = 0;
   const auto keep = [&](const std::vector<Fingerprint>& fingerprints) {
     kept_items_ += fingerprints.size();
-    size_t distinct = 0;  // of those shown several times
+    size_t distinct = 0;  // an item that was shown several times counts once
     for (size_t i = 0; i < fingerprints.size(); ++i) {
       if (i == 0 || fingerprints[i] != fingerprints[i - 1]) ++distinct;
     }
@@ -264,7 +264,8 @@ bool SeenReader::ReadComposed(const AnswerLimits& limits) {
   return true;
 }
 
-// As CountedEnds of what Compose gives, where that is exposures alone.
+// Finds what CountedEnds finds in the composed delta, without composing it. Returns false, and finds nothing,
+// unless Read was plain and there are only exposures and segments of kind 5.
 bool SeenReader::FindEndsOfExposures() {
   if (!plain_) return false;
   for (const OtherView& other : view_.others) {
@@ -345,7 +346,7 @@ Result<std::span<const CountedEnd>> SeenReader::Ends() {
 bool SeenReader::Holds(Fingerprint fingerprint, uint32_t created_second) {
   FindEnds();
   const CountedEnd* const end = ends_.Find(fingerprint);
-  return end == nullptr || end->second >= created_second;  // what can't be found out is held
+  return end == nullptr || end->second >= created_second;  // unknown: taken as held
 }
 
 }  // namespace seen

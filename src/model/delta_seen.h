@@ -1,7 +1,6 @@
 #pragma once
-// From a user's encoded state, and what happened since, to the fingerprints an answer is made of, without
-// building a Delta where nothing was taken back. One a thread; meant to be used again, for it keeps its
-// memory.
+// Reads the fingerprints of an answer from a user's encoded state and the changes since. Builds a Delta only
+// if something was taken back or a limit may apply. Keeps its memory: use one per thread, again and again.
 
 #include <cstdint>
 #include <span>
@@ -18,17 +17,19 @@
 
 namespace seen {
 
-/// Tells most fingerprints that aren't in a set of such that are, without a branch: a bit for many of them.
+/// A bit table in front of a set. Without a branch, it rules out most fingerprints that aren't in the set.
+/// Each bit stands for many fingerprints.
 class FingerprintBits {
  public:
-  /// Empties it and sizes it for `count`: three in a hundred strangers are taken for one of so many.
+  /// Empties it and sizes it for `count` fingerprints. Test is then wrongly true for three in a hundred
+  /// others.
   void Reset(size_t count);
   /// False: certainly not added.
   bool Test(Fingerprint fingerprint) const {
     const uint32_t bit = BitOf(fingerprint);
     return (words_[bit / 64] >> (bit % 64) & 1) != 0;
   }
-  /// What Test would have said before.
+  /// Returns what Test returned before.
   bool Add(Fingerprint fingerprint) {
     const uint32_t bit = BitOf(fingerprint);
     uint64_t& word = words_[bit / 64];
@@ -44,12 +45,12 @@ class FingerprintBits {
   uint32_t shift_ = 26;
 };
 
-/// A set of fingerprints in memory that is used again and again. O(1) an operation.
+/// A set of fingerprints in memory, made for reuse. O(1) an operation.
 class FingerprintSet {
  public:
   /// Empties it and makes room for `count_max`.
   void Reset(size_t count_max);
-  /// False: it was there.
+  /// False: it was there already.
   bool Insert(Fingerprint fingerprint) {
     if (fingerprint.value == 0) {
       if (has_zero_) return false;
@@ -65,17 +66,17 @@ class FingerprintSet {
   bool Contains(Fingerprint fingerprint) const {
     return fingerprint.value == 0 ? has_zero_ : cells_[CellOf(fingerprint.value)] != 0;
   }
-  /// `answers[i]` is 1 if `fingerprints[i]` is in, else 0: for many at once, at half the cost of asking for
-  /// each. The spans are of one length.
+  /// Sets `answers[i]` to 1 if the set has `fingerprints[i]`, else to 0. Costs half of asking for each one.
+  /// Both spans have the same length.
   void ContainsEach(std::span<const Fingerprint> fingerprints, std::span<uint8_t> answers);
   size_t size() const { return count_; }
   /// In the order they were inserted.
   std::span<const Fingerprint> values() const { return {values_.data(), count_}; }
 
  private:
-  // Where it is, or where it would be.
+  // The cell that has `value`, or the free cell where it belongs.
   size_t CellOf(uint32_t value) const {
-    // Multiplied, so that values that share their upper bits don't share a cell.
+    // The multiplication spreads values with equal upper bits over different cells.
     size_t at = (value * 0x9e3779b1u) >> shift_;
     while (cells_[at] != 0 && cells_[at] != value) at = (at + 1) & mask_;
     return at;
@@ -83,8 +84,8 @@ class FingerprintSet {
 
   std::vector<uint32_t> cells_ = std::vector<uint32_t>(2);  // 0: free
   std::vector<Fingerprint> values_;
-  FingerprintBits bits_;           // of ContainsEach,
-  std::vector<uint32_t> unclear_;  // and what they don't decide
+  FingerprintBits bits_;           // for ContainsEach
+  std::vector<uint32_t> unclear_;  // for ContainsEach: what bits_ doesn't decide
   size_t count_ = 0;
   size_t mask_ = 1;
   uint32_t shift_ = 31;
@@ -93,37 +94,37 @@ class FingerprintSet {
 
 class SeenReader {
  public:
-  /// `stored`: the encoded delta, empty where there is none. `changes`: what came after it, in log order, of
-  /// the user `changed_id`. The result is that of SeenFingerprints over all of it. kCorrupt: `stored` is no
-  /// delta.
+  /// `stored`: the encoded delta, empty if there is none. `changes`: the changes since, in log order, of the
+  /// user `changed_id`. The result equals SeenFingerprints of both together. kCorrupt: `stored` is no delta.
   Status Read(std::string_view stored, std::string_view changed_id, std::span<const Change> changes,
               const AnswerLimits& limits);
 
   // Of the last Read that succeeded.
   const FingerprintSet& seen() const { return seen_; }
   FingerprintSet& seen() { return seen_; }
-  /// Near and group fingerprints of what was seen, in domains of their own (model/similar_fingerprint.h); as
-  /// SimilarFingerprints has them. Empty unless limits.similar.
+  /// Near and group fingerprints of the seen items, in domains of their own (model/similar_fingerprint.h).
+  /// Equal to SimilarFingerprints. Empty unless limits.similar.
   const FingerprintSet& similar() const { return similar_; }
   FingerprintSet& similar() { return similar_; }
-  /// Empty where unknown. The one they changed under where it is known, though nothing be left of the user.
+  /// The user id, empty if unknown. If `changed_id` was given, the id is known even when the user has no item
+  /// left.
   const std::string& user_id() const { return user_id_; }
-  /// How many exposures are kept in all segments, those of changes counted one by one; whether some segment
-  /// has as many items as items_per_day_max allows. Without what is similar.
+  /// kept_items: how many entries all segments hold; each change may count as one more. met_daily_limit:
+  /// whether some segment has as many items as items_per_day_max allows. Neither counts segments of kind 5.
   uint64_t kept_items() const { return kept_items_; }
   bool met_daily_limit() const { return met_daily_limit_; }
-  /// Whether a segment that counts and ended no earlier than `created_second` holds `fingerprint`, which must
-  /// be in seen(). False: it is a stranger's, if the item was created then. What was given to Read must still
-  /// be there. The first call costs about as much as Read did; several times that where there is more than
-  /// exposures.
+  /// Whether `fingerprint`, which must be in seen(), is in a segment that counts and ended no earlier than
+  /// `created_second`. False: if the item was created then, another item with the same fingerprint was seen.
+  /// The arguments of Read must still be valid. The first call costs about as much as Read did. It costs
+  /// several times that if there are other kinds than exposures.
   bool Holds(Fingerprint fingerprint, uint32_t created_second);
-  /// Of each fingerprint in seen() the newest end of what holds it, in no order. As Holds. kCorrupt: the
-  /// state isn't what Read took it for.
+  /// For each fingerprint in seen(), the newest end of the segments that hold it, in no order. Conditions and
+  /// cost are those of Holds. kCorrupt: the state has other fingerprints than Read found.
   Result<std::span<const CountedEnd>> Ends();
 
  private:
   bool ReadPlain(std::span<const Change> changes, const AnswerLimits& limits, bool& plain);
-  enum class OtherPart { kNone, kSome, kAll };  // of a segment, that counts
+  enum class OtherPart { kNone, kSome, kAll };  // how much of a segment counts
   static OtherPart PartOf(const OtherView& other, Day first_day, const AnswerLimits& limits);
   bool ReadComposed(const AnswerLimits& limits);
   bool ReadPlainSimilar(std::span<const Change> changes, size_t count, Day first_day);
@@ -141,11 +142,11 @@ class SeenReader {
   std::string user_id_;
   uint64_t kept_items_ = 0;
   bool met_daily_limit_ = false;
-  // For Holds: what Read was given, and the newest end of what holds each, by fingerprint.
+  // For Holds and Ends: the arguments of Read, and the newest ends by fingerprint.
   bool stored_ = false;
   std::span<const Change> changes_;
   AnswerLimits limits_;
-  bool plain_ = false;  // what Read found is the union of what it decoded and the changes
+  bool plain_ = false;  // what Read found is the union of the decoded fingerprints and the changes
   EndTable ends_;
   bool ends_are_known_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The ends of a user's items, looked up by fingerprint. Keeps its memory: meant to be used again.
+// The ends of a user's items, looked up by fingerprint. Keeps its memory: use it again and again.
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,7 @@ class EndTable {
     values_.clear();
   }
 
-  /// Of several ends of one fingerprint the newest second and day count, and the earliest first second.
+  /// If a fingerprint has several ends, the newest second and day count, and the earliest first second.
   void Add(const CountedEnd& end) {
     const uint32_t cell = CellOf(end.fingerprint);
     if (cell == 0) {

@@ -1,5 +1,6 @@
 #pragma once
-// A decoded front-end event. Views point into its payload or its decoder: valid until either changes.
+// A decoded front-end event. Its views point into its payload or its decoder, and are valid until either
+// changes.
 
 #include <cstdint>
 #include <optional>
@@ -20,12 +21,12 @@ struct ExposedItem {
   Fingerprint fingerprint;
 };
 
-/// What an event may say of one of its items.
+/// Details that an event may have for one of its items.
 struct ItemDetails {
   std::optional<int64_t> position;
   std::optional<TimeMs> created_at;
 
-  /// Takes what is missing from `other`.
+  /// Fills in missing fields from `other`.
   void Complete(const ItemDetails& other) {
     if (!position) position = other.position;
     if (!created_at) created_at = other.created_at;
@@ -37,10 +38,10 @@ enum class EventKind : uint8_t {
   kExposed,
   kServed,
   kRemoved,
-  kErased,  // the user: no items
+  kErased,  // the user was erased; no items
 };
 
-/// One bit a filter, by its place in the configuration.
+/// One bit per filter, by its place in the configuration.
 using FilterBits = uint64_t;
 inline constexpr FilterBits kAllFilters = ~FilterBits{0};
 
@@ -49,27 +50,27 @@ enum class SkipReason : uint8_t {
   kCondition,   // input.only_if doesn't hold
   kKind,        // input.kinds maps its kind to null
   kNoFilter,    // no filter covers it; the decoder leaves this to its caller
-  kReplayMark,  // no event: a replay begins or ends; likewise
+  kReplayMark,  // no event: a replay begins or ends. Also left to the caller
 };
 inline constexpr size_t kSkipReasons = 5;
 
 /// snake_case, e.g. "condition": a metric's label.
 std::string_view SkipReasonName(SkipReason reason);
 
-/// One user was shown `items` (at least one; exactly one unless the event is a batch) at one time; or another
-/// kind of thing happened to them, if the decoder was asked for kinds.
+/// One user was shown `items` at one time. There is at least one item, and exactly one unless the event is a
+/// batch. If the decoder was asked for kinds, the event may also be of another kind.
 struct Event {
   std::string_view user_id;
   TimeMs exposed_at;  // when it happened, whatever the kind
   std::span<const ExposedItem> items;
 
-  // Only if the decoder was asked for them (EventFormat), else as here.
+  // Set only if the decoder was asked for them (EventFormat). Else they have these defaults.
   EventKind kind = EventKind::kExposed;
-  SkipReason skip = SkipReason::kNone;   // anything else: nothing but this was read, nothing is to be done
-  FilterBits filters = kAllFilters;      // that cover it
+  SkipReason skip = SkipReason::kNone;   // if set, no other field was read, and nothing is to be done
+  FilterBits filters = kAllFilters;      // the filters that cover it
   std::string_view scene;                // empty: none
   std::string_view request_id;           // empty: none
-  std::span<const ItemDetails> details;  // one an item
+  std::span<const ItemDetails> details;  // one per item
 };
 
 /// Why an event goes to the dead-letter topic. A bounded label: see RejectReasonName.
@@ -93,7 +94,7 @@ std::string_view RejectReasonName(RejectReason reason);
 
 struct Rejection {
   RejectReason reason;
-  std::string_view field;  // a constant, e.g. "item_id" or "items"; empty where none is to blame
+  std::string_view field;  // a constant, e.g. "item_id" or "items"; empty if no single field is wrong
   std::string message;     // for people: "item_id: missing"
 };
 

@@ -7,12 +7,12 @@
 
 namespace seen {
 
-/// In the keys of the state: stable for the life of a store, assigned in store/descriptor.h.
+/// A filter's number in the keys of the state. Stable for the life of a store; store/descriptor.h assigns it.
 class FilterId {
  public:
   constexpr FilterId() = default;
   explicit constexpr FilterId(size_t number) : number_(static_cast<uint16_t>(number)) {}
-  consteval FilterId(int number) : number_(static_cast<uint16_t>(number)) {}  // a literal says what it is
+  consteval FilterId(int number) : number_(static_cast<uint16_t>(number)) {}  // implicit, for literals only
   constexpr uint16_t number() const { return number_; }
   constexpr auto operator<=>(const FilterId&) const = default;
 
@@ -20,8 +20,8 @@ class FilterId {
   uint16_t number_ = 0;
 };
 
-/// A filter's place in the configuration: an index into whatever is held for each filter, and what sinks and
-/// metrics know it by.
+/// A filter's place in the configuration: the index into everything held per filter. Sinks and metrics name
+/// the filter by it.
 class FilterIndex {
  public:
   constexpr FilterIndex() = default;

@@ -1,5 +1,5 @@
 #pragma once
-// Which items are like an item, as the topic of groups and its readers have it: schemas/item_groups.md.
+// Which items are similar to an item, as the topic of groups and its readers have it: schemas/item_groups.md.
 
 #include <cstdint>
 #include <optional>
@@ -13,13 +13,13 @@ namespace seen {
 
 inline constexpr size_t kNearItemsMax = 32;
 
-/// How a pair was found to be alike. Numbers are stored.
+/// How a pair was found to be similar. The numbers are stored.
 enum class FoundBy : uint8_t {
-  kFirst = 0,    // it wasn't: the first item of its group
+  kFirst = 0,    // no pair: it is the first item of its group
   kCopy = 1,     // the same text
-  kSimHash = 2,  // within the distance
+  kSimHash = 2,  // SimHashes within the distance
   kMinHash = 3,  // a band in common
-  kBoth = 4,     // the last two
+  kBoth = 4,     // kSimHash and kMinHash
   kNoText = 5,   // an item without a word: alone for ever
 };
 std::string_view FoundByName(FoundBy found);  // "first", "copy", "simhash", "minhash", "both", "no_text"
@@ -35,16 +35,16 @@ struct NearItem {
 
 struct ItemGroup {
   std::string item_id;
-  std::string group_id;  // id of the group's first item; its own where nothing older is like it
+  std::string group_id;  // id of the group's first item; its own if no older item is similar to it
   TimeMs created_at;
-  FoundBy found = FoundBy::kFirst;   // how it is like the group's first item
-  std::optional<double> similarity;  // to that one; 1 to itself
-  int distance = 0;                  // likewise
+  FoundBy found = FoundBy::kFirst;   // how it was found to be similar to the group's first item
+  std::optional<double> similarity;  // to the group's first item; 1 to itself
+  int distance = 0;                  // to the group's first item
   std::vector<NearItem> near;        // nearest first, then the older; at most kNearItemsMax; never itself
   std::string moved_from;            // the group it was in before; empty: none
   friend bool operator==(const ItemGroup&, const ItemGroup&) = default;
 
-  /// It is the only one of its group that is known, and like nothing.
+  /// No other item of its group is known, and nothing is similar to it.
   bool IsAlone() const { return near.empty() && group_id == item_id; }
 };
 

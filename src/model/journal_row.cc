@@ -67,7 +67,7 @@ class Reader {
 bool ReadFilters(Reader& reader, std::vector<FilterId>& filters) {
   uint64_t count = 0;
   if (!reader.Varint(count) || count == 0 || count > reader.left()) return false;
-  uint64_t next = 0;  // the least that the next one may be
+  uint64_t next = 0;  // the least number that the next filter may have
   for (; count > 0; --count) {
     uint64_t gap = 0;
     if (!reader.Varint(gap) || gap > 0xffff || next + gap > 0xffff) return false;

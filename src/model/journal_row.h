@@ -13,9 +13,10 @@
 
 namespace seen {
 
-/// Longer scenes and request ids are kept up to here, cut between characters.
+/// Longer scenes and request ids are cut to at most this many bytes, between characters.
 inline constexpr size_t kJournalTextBytesMax = 512;
-/// Positions beyond it, either way, are kept as it: 2^53, what every reader of JSON takes.
+/// Positions above it are kept as it, and those below its negative as its negative. 2^53: every reader of
+/// JSON takes such integers.
 inline constexpr int64_t kJournalPositionMax = int64_t{1} << 53;
 
 struct JournalItem {
@@ -27,7 +28,7 @@ struct JournalItem {
 /// Views into the bytes it was decoded from, or into an event.
 struct JournalRow {
   uint8_t kind = 0;               // an EventKind
-  std::vector<FilterId> filters;  // those it belongs to, ascending
+  std::vector<FilterId> filters;  // the filters that the event concerns, ascending
   std::string_view scene;         // empty: none
   std::string_view request_id;    // empty: none
   std::vector<JournalItem> items;
@@ -37,7 +38,8 @@ struct JournalRow {
 /// Appends the encoding.
 void EncodeJournalRow(const JournalRow& row, std::string& out);
 
-/// Into `row`, whose memory is used again. False: kCorrupt, for anything EncodeJournalRow can't have written.
+/// Decodes into `row` and reuses its memory. False: kCorrupt, for anything EncodeJournalRow can't have
+/// written.
 bool DecodeJournalRow(std::string_view bytes, JournalRow& row);
 
 }  // namespace seen

@@ -15,7 +15,7 @@ enum class Partitioner {
 std::optional<Partitioner> ParsePartitioner(std::string_view name);  // "murmur2", "crc32"
 std::string_view PartitionerName(Partitioner partitioner);
 
-/// What the partition is the remainder of.
+/// The partition is this hash modulo the number of partitions.
 uint32_t PartitionHash(Partitioner partitioner, std::string_view key);
 
 /// `partitions` > 0. Pure, any thread.

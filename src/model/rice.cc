@@ -10,15 +10,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the codec loads and stores little-endian words");
 
-constexpr uint32_t kQuotientMax = 24;  // with its one and 31 more bits it fits the 57 bits of a window
+constexpr uint32_t kQuotientMax = 24;  // with its one and 31 low bits, it fits the 57 bits of a window
 
 constexpr uint64_t kQuotientBits = (uint64_t{1} << (kQuotientMax + 1)) - 1;
 
-// Where the decoding of one code stands.
+// The state of decoding one code.
 struct Lane {
   std::string_view bytes;
   const char* readable_end = nullptr;
-  uint64_t whole_words = 0;  // from a bit below it on eight bytes may be read
+  uint64_t whole_words = 0;  // eight bytes may be read from each bit below it
   uint64_t bits = 0;
   uint64_t mask = 0;
   uint32_t parameter = 0;
@@ -40,7 +40,7 @@ struct Lane {
     if (readable >= 8) whole_words = (readable - 7) * 8;
   }
 
-  // At least 57 bits from the current one on. Past the end they are whatever stands there, or zeros.
+  // At least 57 bits, from the current bit on. Past the end they are whatever stands there, or zeros.
   uint64_t Window() const {
     uint64_t word = 0;
     if (at < bits) {
@@ -50,7 +50,7 @@ struct Lane {
     return word >> (at & 7);
   }
 
-  // Any value, also at the end of what can be read, also after a long run of zeros.
+  // Decodes one value in any case: also at the end of the readable bytes, and after a long run of zeros.
   void Step() {
     uint64_t window = Window();
     uint64_t quotient = 0;
@@ -68,22 +68,24 @@ struct Lane {
     *to++ = {static_cast<uint32_t>(value)};
   }
   void Fail() {
-    at = bits + 8;  // nothing to come makes that right again
+    at = bits + 8;  // past the end for good: Ended is false from now on
     *to++ = {};
   }
 
-  // Of a lane with nothing left: nothing was wrong. Values ascend, so the last one tells of all.
+  // For a lane with nothing left: whether its code was exact. Values ascend, so checking the last one checks
+  // all.
   bool Ended() const {
     if (next > uint64_t{1} << 32 || at > bits || bits - at >= 8) return false;
     return (at & 7) == 0 || static_cast<unsigned char>(bytes.back()) >> (at & 7) == 0;
   }
 };
 
-// A value starts where the one before ended, which takes some ten cycles to know: three codes at a time cost
-// little more than one. More lanes than that don't fit the registers.
+// A value starts where the one before ends, and finding that out takes some ten cycles. So three codes at a
+// time cost little more than one. More lanes don't fit the registers.
 constexpr size_t kSideBySide = 3;
 
-// `rounds` values of each lane, with what changes in registers. What isn't plain is left to Step.
+// Decodes `rounds` values of each lane, with the changing state in registers. Step decodes values that aren't
+// plain.
 template <size_t kLanes>
 void Run(std::span<Lane, kLanes> lanes, uint32_t rounds) {
   for (Lane& lane : lanes) lane.left -= rounds;
@@ -115,7 +117,7 @@ void Run(std::span<Lane, kLanes> lanes, uint32_t rounds) {
       if (!plain) break;
 #pragma GCC unroll 4
       for (size_t i = 0; i < kLanes; ++i) {
-        const auto zeros = static_cast<uint64_t>(std::countr_zero(window[i])) & 63;  // it isn't zero
+        const auto zeros = static_cast<uint64_t>(std::countr_zero(window[i])) & 63;  // the window isn't zero
         const uint64_t low = (window[i] >> zeros >> 1) & lanes[i].mask;
         const uint64_t value = next[i] + ((zeros << lanes[i].parameter) | low);
         at[i] += zeros + 1 + lanes[i].parameter;
@@ -159,7 +161,8 @@ size_t RiceBytes(std::span<const Fingerprint> values, uint32_t parameter) {
 
 void RiceEncode(std::span<const Fingerprint> values, uint32_t parameter, std::string& out) {
   const size_t before = out.size();
-  // As long as it can get: the quotients sum up to at most that of the largest. A word is stored at a time.
+  // The greatest length: the quotients add up to at most the largest value's quotient. Each store writes a
+  // whole word.
   const uint64_t bits_max = values.size() * (uint64_t{parameter} + 1) + (values.back().value >> parameter);
   out.resize(before + bits_max / 8 + 1 + 8);
   char* to = out.data() + before;

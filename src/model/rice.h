@@ -1,8 +1,8 @@
 #pragma once
-// Golomb-Rice coding of sorted, unique 32-bit integers: the gaps minus one, each as a unary quotient (zeros
-// ended by a one) and `parameter` low bits, bits filled from the least significant. Layout: schemas/store.md.
-// Source: Rice & Plaunt 1971; the choice of the parameter: Kiely 2004, "Selecting the Golomb Parameter in
-// Rice Coding", section II. Pure, any thread.
+// Golomb-Rice coding of sorted, unique 32-bit integers. Each gap, minus one, becomes a unary quotient (zeros
+// ended by a one) and `parameter` low bits. The bits fill each byte from the least significant on. Layout:
+// schemas/store.md. Source: Rice & Plaunt 1971; the choice of the parameter: Kiely 2004, "Selecting the
+// Golomb Parameter in Rice Coding", section II. Pure, any thread.
 
 #include <cstdint>
 #include <span>
@@ -16,32 +16,32 @@ namespace seen {
 inline constexpr uint32_t kRiceParameterMax = 31;
 inline constexpr size_t kRiceBytesMax = size_t{1} << 28;  // of one code
 
-/// Best for `count` (> 0) values up to `largest` if they are uniform; 0 to 31.
+/// The best parameter, 0 to 31, for `count` (> 0) uniform values up to `largest`.
 uint32_t RiceParameter(uint64_t count, uint32_t largest);
 
-/// How long the code will be. `values` sorted, unique, not empty.
+/// Length of the code in bytes. `values`: sorted, unique, not empty.
 size_t RiceBytes(std::span<const Fingerprint> values, uint32_t parameter);
 
-/// Appends the code. `values` sorted, unique, not empty.
+/// Appends the code. `values`: sorted, unique, not empty.
 void RiceEncode(std::span<const Fingerprint> values, uint32_t parameter, std::string& out);
 
-/// A code, not yet looked into.
+/// A code that isn't decoded yet.
 struct RiceCode {
   std::string_view bytes;
   uint32_t count = 0;
   uint32_t parameter = 0;
-  uint32_t slack = 0;  // bytes behind the code that may be read too, whatever they hold: 8 are enough
+  uint32_t slack = 0;  // readable bytes behind the code, of any content; more than 8 don't help
 
-  /// Whether it may hold what it says: what is asked before memory is made for `count` values.
+  /// Whether the code may hold `count` values. Ask before allocating memory for them.
   bool Plausible() const {
     return parameter <= kRiceParameterMax && bytes.size() <= kRiceBytesMax &&
            count <= uint64_t{bytes.size()} * 8 / (parameter + 1);
   }
 };
 
-/// Writes the values of `codes`, one code's after another's, to `to`, which has room for all of them. False
-/// unless each is exactly such a code of its count: plausible, values within 32 bits, no byte too many,
-/// padding zero. Several codes cost less than one at a time: they are decoded side by side.
+/// Writes the values of `codes` to `to`, one code after another. `to` must have room for all of them. True
+/// only if each code is exact: plausible, values within 32 bits, no byte too many, padding zero. Several
+/// codes at once cost less than one at a time, because they are decoded side by side.
 bool RiceDecode(std::span<const RiceCode> codes, Fingerprint* to);
 
 }  // namespace seen

@@ -2,7 +2,7 @@
 
 namespace seen {
 
-// What is hashed, in little-endian bytes of one length. Format: schemas/backup.md, "Digests".
+// One element as it is hashed, in little-endian bytes of one length. Format: schemas/backup.md, "Digests".
 struct SetDigester::Element {
   enum class Type : uint8_t { kSeconds = 1, kItem = 2, kRemoval = 3, kErasure = 4 };
   static constexpr size_t kBytes = 16 + 16 + 1 + 8 + 4 + 8 + 4 + 4;

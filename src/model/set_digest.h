@@ -1,9 +1,9 @@
 #pragma once
-// Digests of seen sets: equal sets have equal digests, whatever order, partition or file their parts came in.
+// Digests of seen sets. Equal sets have equal digests, whatever order, partition or file their parts came in.
 //
 // A digest is the sum of a hash of each element, as a number of 128 bits. An element is an item with its
 // user, filter, kind and bucket; a bucket's first and last second; a removal; or an erasure. Elements that a
-// stated horizon lets go aren't in it, so it doesn't matter what compactions have dropped already.
+// stated horizon drops don't count. So it doesn't matter what compactions have dropped already.
 
 #include <array>
 #include <cstdint>
@@ -18,29 +18,29 @@
 
 namespace seen {
 
-/// Of one filter's sets.
+/// The digest of one filter's sets.
 struct SetDigest {
-  Hash128 digest;      // of all users whose id is there, but for what is similar
-  Hash128 without_id;  // of the others: nothing is left of them but removals or an erasure. A state that was
+  Hash128 digest;      // of all users whose id is known, without segments of kind 5
+  Hash128 without_id;  // of the other users, who have only removals or an erasure left. A state that was
                        // resharded has these in each partition
-  Hash128 similar;     // of segments of kind 5, which depend on when the groups of items were known, too
+  Hash128 similar;     // of segments of kind 5, which also depend on when the groups of items became known
   uint64_t users = 0;
   uint64_t users_without_id = 0;
-  uint64_t items = 0;     // by day and kind, without what is similar
+  uint64_t items = 0;     // by day and kind, without kind 5
   uint64_t removals = 0;  // and erasures
   SetDigest& operator+=(const SetDigest& other);
   friend bool operator==(const SetDigest&, const SetDigest&) = default;
 };
 
-/// One filter's. Numbers differ from store to store, so names stand for filter and declared kinds. One
-/// thread.
+/// Computes one filter's digest. Numbers differ between stores, so the names of the filter and of declared
+/// kinds are hashed. One thread.
 class SetDigester {
  public:
-  /// `declared`: names by number - 16. Of `horizon` the grace (`whole`) doesn't count.
+  /// `declared`: names of kinds, by number - 16. The grace of `horizon` (`whole`) doesn't count.
   SetDigester(std::string_view filter, const std::array<std::string, kDeclaredKindsMax>& declared,
               const Horizon& horizon);
 
-  /// The set of one user, each user once. kCorrupt: it isn't an encoded delta.
+  /// Adds the set of one user. Add each user once. kCorrupt: the bytes are no encoded delta.
   Status Add(const UserKey& user, std::string_view encoded_delta);
   const SetDigest& sum() const { return sum_; }
 

@@ -38,7 +38,7 @@ Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view que
     const ExposuresCursor cursor{
         {{static_cast<int64_t>(HexAt(text, 0, 16))}, static_cast<int64_t>(HexAt(text, 16, 16))},
         static_cast<uint32_t>(HexAt(text, 32, 8))};
-    // Who makes one up may guess the check.
+    // A client that makes a cursor up may guess the check.
     if (cursor.place.at.value >= 0 && cursor.place.at.value < int64_t{1} << 48 && cursor.place.offset >= 0 &&
         cursor.place.offset < INT64_MAX && Body(cursor) == text.substr(0, kDigits - 8)) {
       return cursor;

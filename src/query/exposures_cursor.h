@@ -1,5 +1,6 @@
 #pragma once
-// Where a listing of exposures goes on: opaque to who gets it, and good for the question it came from alone.
+// Where a listing of exposures goes on. A cursor is opaque to its holder, and valid only for the question
+// that it came from.
 
 #include <cstdint>
 #include <string>
@@ -11,14 +12,15 @@
 namespace seen {
 
 struct ExposuresCursor {
-  JournalPlace place;  // of the row that holds the last item given,
-  uint32_t item = 0;   // and which of it that was
+  JournalPlace place;  // of the row that holds the last item listed
+  uint32_t item = 0;   // that item's number in the row
   friend bool operator==(const ExposuresCursor&, const ExposuresCursor&) = default;
 };
 
-/// `question`: what makes one question differ from another. Letters and digits. Pure, any thread.
+/// `question`: a text that differs from that of any other question. Returns letters and digits. Pure, any
+/// thread.
 std::string EncodeCursor(const ExposuresCursor& cursor, std::string_view question);
-/// kInvalidArgument: not a cursor of that question.
+/// kInvalidArgument: `text` isn't a cursor of that question.
 Result<ExposuresCursor> DecodeCursor(std::string_view text, std::string_view question);
 
 }  // namespace seen

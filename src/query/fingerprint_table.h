@@ -1,5 +1,5 @@
 #pragma once
-// A number for each of many fingerprints, for one question. Keeps its memory. Not thread-safe; O(1) an
+// Maps many fingerprints to a number each, for one question. Keeps its memory. Not thread-safe; O(1) an
 // operation.
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace seen {
 
 class FingerprintTable {
  public:
-  /// Empties it and makes room for `count_max`.
+  /// Empties the table and makes room for `count_max` fingerprints.
   void Reset(size_t count_max) {
-    constexpr size_t kKeptMax = 1 << 18;  // cells; a larger question's are given back
+    constexpr size_t kKeptMax = 1 << 18;  // cells; a larger table is given back
     const size_t cells = std::bit_ceil(std::max<size_t>(count_max * 2, 64));
     if (cells_.cells() > kKeptMax && cells < cells_.cells()) cells_ = ProbedCells<uint64_t>(2);
     cells_.Reset(cells);
   }
-  /// The first number that is given stays.
+  /// The first number that is given to a fingerprint stays.
   void Insert(Fingerprint fingerprint, uint32_t number) {
     if (Find(fingerprint)) return;
     cells_.Insert(fingerprint.value, uint64_t{fingerprint.value} << 32 | (number + 1));

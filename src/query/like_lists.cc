@@ -5,7 +5,7 @@
 namespace seen {
 
 void LikeLists::Read(std::span<const Fingerprint> items, const ItemGroups& groups) {
-  constexpr size_t kAhead = 16;  // look-ups whose memory is on its way
+  constexpr size_t kAhead = 16;  // look-ups whose memory is being prefetched
   items_.assign(items.begin(), items.end());
   all_.clear();
   starts_.resize(items.size() + 1);

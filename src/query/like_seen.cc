@@ -25,7 +25,7 @@ Status LikeSeen::Find(const ItemGroups& groups, const SeenSets& sets, std::span<
       found[place] = *by_member ? 1 : 0;
     }
     if (found[place] == 0) continue;
-    // By its record, in which ids don't share fingerprints.
+    // The candidate's record decides, because ids in it don't collide as fingerprints may.
     auto to = Explain(groups, sets, id);
     if (!to) return Fail(to.error());
     if (*to) {
@@ -72,7 +72,7 @@ void LikeSeen::FindInSimilarSet(const SeenSets& sets, const LikeLists& like, std
   }
 }
 
-// The near ones, and the first of the group.
+// Finds candidates whose near items, or whose group's first item, were seen.
 void LikeSeen::FindByNear(const SeenSets& sets, const LikeLists& like, std::vector<uint8_t>& found) {
   if (like.all().empty()) return;
   Ask(sets.seen, also_seen_, like.all(), answers_, more_answers_);
@@ -83,8 +83,8 @@ void LikeSeen::FindByNear(const SeenSets& sets, const LikeLists& like, std::vect
   }
 }
 
-// Everything in a group is near its first item, so that one's near items are its members, as far as its list
-// goes.
+// All items of a group are near the group's first item. So the first item's near items are the group's
+// members, as far as its list goes.
 Result<bool> LikeSeen::HasSeenMember(const ItemGroups& groups, const SeenSets& sets, std::string_view id,
                                      const LikeLists& like, size_t place) {
   const Fingerprint group = like.group(place);
@@ -95,7 +95,7 @@ Result<bool> LikeSeen::HasSeenMember(const ItemGroups& groups, const SeenSets& s
   };
   bool all_known = false;
   if (group == like.item(place)) {
-    all_known = like.near(place).size() < kNearItemsMax;  // and they were asked
+    all_known = like.near(place).size() < kNearItemsMax;  // and all of them were asked
   } else {
     scratch_.clear();
     if (groups.AppendLike(group, scratch_) && scratch_.front() == group) {

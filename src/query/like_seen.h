@@ -1,6 +1,6 @@
 #pragma once
-// Which candidates are like something that was seen. What is known of groups comes from the daemon's copy of
-// their topic; a candidate that isn't in it is never held up.
+// Finds the candidates that are like something that was seen. What is known of groups comes from the daemon's
+// copy of their topic. A candidate that isn't in the copy is never held up.
 
 #include <optional>
 #include <span>
@@ -19,7 +19,7 @@
 
 namespace seen {
 
-/// What counts, in one question.
+/// What counts as seen, in one question.
 struct SeenSets {
   FingerprintSet& seen;
   FingerprintSet& similar;  // near and group fingerprints of what was shown
@@ -27,19 +27,20 @@ struct SeenSets {
   bool asks_groups_shown = true;  // see AsksGroupsShown
 };
 
-/// Whether the group fingerprints of what was shown are asked. Not where an item may be shown again while
-/// they count: its own first exposure has left its group's there, and it would be like itself.
+/// Whether the group fingerprints of what was shown are asked. They aren't asked if an item may be shown
+/// again while they count. That item's own first exposure left its group's fingerprint there, so the item
+/// would be like itself.
 bool AsksGroupsShown(const FilterPolicy& policy);
 
-/// One a thread: it keeps its memory.
+/// Keep one a thread: it reuses its memory.
 class LikeSeen {
  public:
-  static constexpr size_t kMembersMax = 256;  // of a group that a seen one is looked for among
+  static constexpr size_t kMembersMax = 256;  // so many members of a group are searched for a seen one
 
-  /// `asked`: the candidates, indices into `ids`, none of them seen; `like`: what they are like, by their
-  /// place in `asked`. Appends those that are like what was seen to `out`, in their order, and sets `found`,
-  /// by place. Records are read only of what is found, and of large groups. Errors: those of the groups'
-  /// store.
+  /// `asked`: the candidates, as indices into `ids`; none of them is seen. `like`: what they are like, by
+  /// their place in `asked`. Appends the candidates that are like something seen to `out`, in their order.
+  /// Sets `found`, by place. Reads records only of candidates that are found, and of large groups. Errors:
+  /// those of the groups' store.
   Status Find(const ItemGroups& groups, const SeenSets& sets, std::span<const std::string_view> ids,
               std::span<const uint32_t> asked, const LikeLists& like, std::vector<uint8_t>& found,
               std::vector<SimilarCandidate>& out);
@@ -66,8 +67,8 @@ class LikeSeen {
   std::vector<uint8_t> answers_, more_answers_;
   FingerprintSet also_seen_, also_similar_;  // what an exposure of also_seen would add
   std::vector<Fingerprint> scratch_;
-  FingerprintTable groups_;                                    // whether it has a seen member: 1 or 0
-  std::unordered_map<std::string, std::string> seen_members_;  // of a group; empty: none
+  FingerprintTable groups_;                                    // whether the group has a seen member: 1 or 0
+  std::unordered_map<std::string, std::string> seen_members_;  // a seen member of the group; empty: none
 };
 
 }  // namespace seen

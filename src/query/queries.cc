@@ -9,7 +9,7 @@
 namespace seen {
 namespace {
 
-// What the user's last published snapshot holds, and the state may lack.
+// Drops what the user's last published snapshot holds, because the state may lack it.
 void DropPublished(const std::string& published, const CandidateList& candidates,
                    std::vector<uint32_t>& unseen) {
   const auto view = SnapshotView::Parse(published);
@@ -76,7 +76,7 @@ Result<SnapshotAnswer> Queries::Snapshot(std::string_view filter, std::string_vi
   if (!place) return Fail(place.error());
   const auto& snapshot = config_.filters[place->filter_index].snapshot;
   SnapshotShape shape =
-      snapshot ? snapshot->policy.shape() : SnapshotShape();  // not published, it is still served
+      snapshot ? snapshot->policy.shape() : SnapshotShape();  // a filter that isn't published is still served
   if (question.format) shape.format = *question.format;
   if (question.false_positive_rate) shape.false_positive_rate = *question.false_positive_rate;
   if (Status possible = CheckShape(shape); !possible) {

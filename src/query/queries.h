@@ -1,5 +1,5 @@
 #pragma once
-// What HTTP asks, answered from the open partitions. Any thread.
+// Answers HTTP's questions from the open partitions. Any thread.
 
 #include <atomic>
 #include <functional>
@@ -20,10 +20,11 @@ class Queries final : public QueryPort {
   using StatusSource = std::function<DaemonStatus()>;
   Queries(const Config& config, const Clock& clock, StatusSource status);
 
-  /// Before it is called every question about a user is answered "unavailable". `partitions` must outlive
-  /// this or be replaced by nullptr.
+  /// Until this is called, every question about a user gets kUnavailable. `partitions` must outlive this or
+  /// be replaced by nullptr.
   void SetPartitions(OpenPartitions* partitions, int32_t partition_count);
-  /// The daemon's copy of the groups, where there is `items`. It must outlive this or be replaced by nullptr.
+  /// The daemon's copy of the groups, if `items` is configured. It must outlive this or be replaced by
+  /// nullptr.
   void SetItemGroups(const ItemGroups* groups) { groups_.store(groups, std::memory_order_release); }
 
   Status CanAnswer(std::string_view filter, std::string_view user_id) const override;

@@ -37,8 +37,8 @@ void Candidates::Unseen(const CandidateList& candidates, std::span<const std::st
   for (size_t i = 0; i < items.size(); ++i) fingerprints_[i] = FingerprintOf(items[i]);
   reader.seen().ContainsEach(fingerprints_, answers_);
   if (!candidates.created_seconds.empty()) AskAgain(candidates, reader);
-  // Those given twice and those seen elsewhere are told by id, not by fingerprint: they cost no false
-  // positive. But only of ids whose fingerprint may come twice has it to be looked at.
+  // Ids, not fingerprints, say which candidates are given twice or were seen elsewhere, so these cost no
+  // false positive. Only ids whose fingerprint may occur twice are compared.
   earlier_.Reset(items.size() + also_seen.size());
   for (const std::string_view id : also_seen) earlier_.Add(FingerprintOf(id));
   twice_.clear();
@@ -55,7 +55,7 @@ void Candidates::Unseen(const CandidateList& candidates, std::span<const std::st
   if (!twice_.empty()) DropRepeated(items, also_seen, out);
 }
 
-// Those that were seen, but only before they were created: their fingerprint is another item's.
+// Clears candidates that were seen only before they were created: their fingerprint is another item's.
 void Candidates::AskAgain(const CandidateList& candidates, SeenReader& reader) {
   size_t cleared = 0;
   for (size_t i = 0; i < answers_.size(); ++i) {
@@ -64,7 +64,7 @@ void Candidates::AskAgain(const CandidateList& candidates, SeenReader& reader) {
     if (cleared++ == 0) ids_.Reset(answers_.size() - i);
     ids_.Insert(candidates.ids[i], fingerprints_[i]);
   }
-  // An id is one item, wherever else it is given without its time.
+  // An id is one item, also if it is given elsewhere without its time.
   for (size_t i = 0; cleared > 0 && i < answers_.size(); ++i) {
     if (answers_[i] != 0 && ids_.Contains(candidates.ids[i], fingerprints_[i])) answers_[i] = 0;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What `unseen` answers, from the candidates and what the user has seen.
+// Computes what `unseen` answers, from the candidates and what the user has seen.
 
 #include <cstdint>
 #include <span>
@@ -11,18 +11,18 @@
 
 namespace seen {
 
-/// Ids, each once. Told apart by themselves, found by their fingerprints. Keeps its memory.
+/// A set of ids, found by their fingerprints and compared as ids. Keeps its memory.
 class IdSet {
  public:
   void Reset(size_t count_max);
-  /// False: it was there.
+  /// False: the id was there.
   bool Insert(std::string_view id, Fingerprint fingerprint);
   bool Contains(std::string_view id, Fingerprint fingerprint) const {
     return cells_[CellOf(id, fingerprint)] != 0;
   }
 
  private:
-  // Where it is, or where it would be.
+  // The cell of the id, or the free cell where it would be.
   size_t CellOf(std::string_view id, Fingerprint fingerprint) const;
 
   std::vector<uint64_t> cells_;  // upper half: fingerprint; lower: number in ids_, from 1. 0: free
@@ -30,14 +30,14 @@ class IdSet {
   uint32_t shift_ = 0;
 };
 
-/// One a thread: it keeps its memory.
+/// Keep one a thread: it reuses its memory.
 class Candidates {
  public:
-  /// The places, ascending, of the candidates that `reader` hasn't seen, that aren't in `also_seen`, nor
-  /// there before, into `out`.
+  /// Puts places of candidates into `out`, ascending: those that `reader` hasn't seen, that aren't in
+  /// `also_seen`, and that don't stand earlier in the list.
   void Unseen(const CandidateList& candidates, std::span<const std::string_view> also_seen,
               SeenReader& reader, std::vector<uint32_t>& out);
-  /// Of the candidates last asked for, by place.
+  /// The fingerprints of the last candidates, by place.
   std::span<const Fingerprint> fingerprints() const { return fingerprints_; }
 
  private:

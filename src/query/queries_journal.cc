@@ -23,7 +23,7 @@ bool Holds(const std::vector<Fingerprint>& sorted, Fingerprint fingerprint) {
 
 TimeMs TimeOfSecond(uint64_t second) { return {static_cast<int64_t>(second) * 1000}; }
 
-// nullopt: it tells nothing of what is seen.
+// nullopt: the segment says nothing of what is seen.
 std::optional<WhySegment> WhyOther(const OtherSegment& segment, Fingerprint fingerprint,
                                    const FilterPolicy& policy, const AnswerLimits& limits) {
   WhySegment why{"exposed",
@@ -107,7 +107,7 @@ std::string Queries::KindName(const PartitionFlow& flow, uint8_t kind) {
       if (declared.number == kind) return declared.name;
     }
   }
-  return fmt::format("kind {}", kind);  // it has left the configuration
+  return fmt::format("kind {}", kind);  // the kind has left the configuration
 }
 
 ListedExposure Queries::Listed(const PartitionFlow& flow, const JournalPlace& place, const JournalRow& row,
@@ -234,7 +234,7 @@ Because Queries::BecauseOf(const WhyAnswer& answer, bool journal_read_whole) {
     by_served_alone &= segment.kind == "served";
     journal_would_know &= DayOf(segment.first_at) >= answer.journal_whole_from.value_or(Day{});
   }
-  // Whatever the kind: an event that named the item explains its fingerprint.
+  // An event of any kind but "removed" explains the fingerprint of an item that it named.
   const auto explains = [](const ListedExposure& exposure) { return exposure.kind != "removed"; };
   if (journal_would_know && std::none_of(answer.exposures->begin(), answer.exposures->end(), explains)) {
     return Because::kFingerprint;

@@ -43,7 +43,8 @@ std::string NameOf(const FilterPolicy& filter, SegmentKind kind) {
   return declared != nullptr ? declared->name : "declared " + std::to_string(static_cast<int>(kind));
 }
 
-// What was shown on `day` counts so long: where several exposures are asked for, as far as the window goes.
+// Until when an item counts that was shown on `day`. If several exposures are required, only the window
+// decides.
 TimeMs ExposedUntil(const FilterPolicy& filter, Day day) {
   const int32_t cooldown =
       filter.exposures_min > 1 ? filter.window_days : filter.cooldown_days.value_or(filter.window_days);
@@ -99,7 +100,7 @@ SegmentSummary Describe(const OtherSegment& segment, const FilterPolicy& filter)
     if (i == 0 || segment.fingerprints[i] != segment.fingerprints[i - 1]) ++summary.items;
   }
   if (segment.kind == SegmentKind::kByCreation) {
-    summary.first_at = summary.from;  // nothing is shown before it was created
+    summary.first_at = summary.from;  // an item isn't shown before it is created
     summary.last_at = {EndOf(segment.day()).value - 1000};
   } else {
     summary.first_at = Second(segment.StartSecond() + segment.first_second);

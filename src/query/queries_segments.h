@@ -1,5 +1,5 @@
 #pragma once
-// What `segments` answers about a user's state.
+// Computes what `segments` answers about a user's state.
 
 #include "base/clock.h"
 #include "flow/filter_policy.h"
@@ -8,7 +8,7 @@
 
 namespace seen {
 
-/// Of `delta`, as it counts in `filter` at `now`. as_of and partition are left to the caller.
+/// Describes `delta` as it counts in `filter` at `now`. The caller fills in as_of and partition.
 UserAnswer DescribeUser(const Delta& delta, const FilterPolicy& filter, TimeMs now);
 
 }  // namespace seen

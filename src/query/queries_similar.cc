@@ -1,4 +1,4 @@
-// What is like what: of candidates, of one item, and an item's group.
+// Answers which items are alike: for candidates, for one item, and for an item's group.
 #include "query/queries.h"
 #include "query/similar_candidates.h"
 

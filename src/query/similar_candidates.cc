@@ -34,7 +34,7 @@ Status SimilarCandidates::Decide(const Rules& rules, const ItemGroups& groups, c
   return {};
 }
 
-// One that was demoted before it is left out is told of as what it has become.
+// A candidate that is demoted and then left out is reported as left out.
 void SimilarCandidates::LeaveOut(std::span<const std::string_view> ids,
                                  std::vector<SimilarCandidate>& similar) const {
   const auto before = [](const SimilarCandidate& a, const SimilarCandidate& b) {

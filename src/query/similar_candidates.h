@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of the unseen candidates that are like the seen, or like each other.
+// Decides what becomes of unseen candidates that are like seen items, or like each other.
 
 #include <span>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace seen {
 
-/// One a thread: it keeps its memory.
+/// Keep one a thread: it reuses its memory.
 class SimilarCandidates {
  public:
   struct Rules {
@@ -19,13 +19,13 @@ class SimilarCandidates {
     bool one_per_group = false;
   };
 
-  /// `unseen`: indices into `ids`, ascending; `fingerprints`: of all of `ids`. Takes out of `unseen` what
-  /// `rules` don't let through, puts what they demote behind the others, and tells of both, in the
-  /// candidates' order. Errors: those of the groups' store.
+  /// `unseen`: indices into `ids`, ascending. `fingerprints`: of all of `ids`. Takes out of `unseen` what
+  /// `rules` don't let through, and puts what they demote behind the others. Reports both in `similar`, in
+  /// the candidates' order. Errors: those of the groups' store.
   Status Decide(const Rules& rules, const ItemGroups& groups, const SeenSets& sets,
                 std::span<const std::string_view> ids, std::span<const Fingerprint> fingerprints,
                 std::vector<uint32_t>& unseen, std::vector<SimilarCandidate>& similar);
-  /// What an item that wasn't seen is like; nullopt: nothing that was seen.
+  /// What an unseen item is like; nullopt: nothing that was seen.
   Result<std::optional<SimilarTo>> LikeOf(const ItemGroups& groups, const SeenSets& sets,
                                           std::string_view id);
 

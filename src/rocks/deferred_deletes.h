@@ -1,8 +1,8 @@
 #pragma once
-// Where writing the manifest fails, nobody knows whether its last record reached the disk. RocksDB then
-// deletes the file it was ingesting all the same; if the record did arrive, the database can't be opened any
-// more. So what an ingestion deletes is deleted after it, and not at all while the manifest is in doubt:
-// opening again either needs the file or removes it.
+// When a write to the manifest fails, nobody knows whether its last record reached the disk. RocksDB then
+// deletes the file that it was ingesting. If the record did reach the disk, the database can't be opened any
+// more. So an ingestion's deletes run after the ingestion, and not at all while the manifest is in doubt. The
+// next open either needs the file or removes it.
 
 #include <rocksdb/file_system.h>
 
@@ -12,7 +12,8 @@
 
 namespace seen {
 
-/// While it lives, deletes by this thread through a FileSystemWithDeferredDeletes are remembered, not made.
+/// While an object of this class lives, deletes by its thread through a FileSystemWithDeferredDeletes are
+/// recorded, not executed.
 class DeferredDeletes {
  public:
   DeferredDeletes();
@@ -20,7 +21,8 @@ class DeferredDeletes {
   DeferredDeletes(const DeferredDeletes&) = delete;
   DeferredDeletes& operator=(const DeferredDeletes&) = delete;
 
-  /// Makes them. What fails stays: RocksDB removes what it doesn't know when it opens.
+  /// Executes the recorded deletes and ignores their errors: RocksDB removes files that it doesn't know when
+  /// it opens.
   void Perform(rocksdb::FileSystem& file_system);
 
  private:

@@ -7,9 +7,9 @@
 
 namespace seen {
 
-/// OK: a database is there. NotFound: none, and nothing of one that held anything; opening makes a new one.
-/// Corruption: files of a database, but nothing that names them. RocksDB would take that for a new one too,
-/// and delete them.
+/// OK: the folder holds a database. NotFound: it holds no database and no data file of one; opening creates a
+/// new one. Corruption: it holds data files, but no file that names them. RocksDB would treat such a folder
+/// as a new database and delete the data files.
 rocksdb::Status HasDatabase(rocksdb::FileSystem& files, const std::string& folder);
 
 }  // namespace seen

@@ -13,9 +13,9 @@
 namespace seen {
 namespace {
 
-// There is nothing to act on or to set. For every file that is ingested RocksDB warns that it has no unique
-// ID yet and that the size of its tail isn't known; at every checkpoint of its own, that it keeps files for
-// two reasons at once.
+// These warnings call for no action and no setting. For every ingested file RocksDB warns that it has no
+// unique ID yet and that the size of its tail isn't known. At every checkpoint of its own, RocksDB warns that
+// it keeps files for two reasons at once.
 bool IsIdle(const char* format) {
   for (const char* const text :
        {"without unique ID", "Tail prefetch size", "File Deletions Disabled", "File Deletions Enable"}) {
@@ -55,7 +55,7 @@ class RocksLogger final : public rocksdb::Logger {
 class CompactionYielder final : public rocksdb::EventListener {
  public:
   const char* Name() const override { return "seen.CompactionYielder"; }
-  // On the thread that compacts. RocksDB's own choice of priorities knows only 0 and 19.
+  // Runs on the thread that compacts. RocksDB itself offers only the priorities 0 and 19.
   void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
     thread_local bool yields = false;
     if (!std::exchange(yields, true)) YieldToOtherThreads();
@@ -84,7 +84,7 @@ void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb
 
 void BackgroundErrors::OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
                                             bool* auto_recovery) {
-  // The next checkpoint tries at once; RocksDB would every 5 s.
+  // The next checkpoint retries at once; RocksDB would retry only every 5 s.
   if (IsHard(error)) *auto_recovery = false;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What RocksDB tells about itself, brought to the daemon's log.
+// Brings RocksDB's own messages to the daemon's log.
 
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
@@ -11,8 +11,8 @@
 
 namespace seen {
 
-/// Remembers an error after which RocksDB takes no more files. A lesser one, such as a compaction that found
-/// no space, RocksDB gets over by itself. Thread-safe.
+/// Remembers an error after which RocksDB takes no more files. RocksDB recovers by itself from lesser errors,
+/// such as a compaction that found no space. Thread-safe.
 class BackgroundErrors final : public rocksdb::EventListener {
  public:
   explicit BackgroundErrors(int32_t partition) : partition_(partition) {}
@@ -22,7 +22,7 @@ class BackgroundErrors final : public rocksdb::EventListener {
                             bool* auto_recovery) override;
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override;
 
-  /// OK while files are taken.
+  /// OK while RocksDB takes files.
   rocksdb::Status Stopped() const;
   void Clear();
 
@@ -32,12 +32,12 @@ class BackgroundErrors final : public rocksdb::EventListener {
   rocksdb::Status stopped_ GUARDED_BY(mutex_);
 };
 
-/// Compactions let the threads go first that somebody waits for.
+/// Compactions yield to the threads that somebody waits for.
 std::shared_ptr<rocksdb::EventListener> MakeCompactionYielder();
 
-/// RocksDB's own warnings and errors as lines of ours; no LOG files beside the state.
+/// Writes RocksDB's warnings and errors to the daemon's log; RocksDB writes no LOG files beside the state.
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger(int32_t partition);
-/// For `partition` where it is the table of groups that logs.
+/// The value of `partition` for the table of groups.
 inline constexpr int32_t kGroupTable = -1;
 
 }  // namespace seen

@@ -10,16 +10,17 @@ constexpr size_t kMiB = 1024 * 1024;
 void SetDatabase(rocksdb::DBOptions& options, const StoreResources& resources, int32_t partition) {
   options.create_if_missing = true;
   options.paranoid_checks = true;
-  // Nobody reads the file of options. RocksDB writes it after the manifest: where the disk is full, a family
-  // that was created or dropped would count as failed, and could be neither created nor dropped any more.
+  // Nobody reads the file of options. RocksDB writes it after the manifest. On a full disk, creating or
+  // dropping a family would otherwise count as failed after it took effect. Such a family could be neither
+  // created nor dropped any more.
   options.fail_if_options_file_error = false;
-  // The environment's threads are shared by all databases of the process: this bounds all of them together.
+  // All databases of the process share the environment's threads, so this limit bounds all of them together.
   options.max_background_jobs = resources.background_threads() + 1;
   options.max_subcompactions = 1;
   options.compaction_readahead_size = 1 * kMiB;
   options.writable_file_max_buffer_size = 1 * kMiB;
   options.bytes_per_sync = 1 * kMiB;
-  // A checkpoint is one record; a short manifest is soon read at the next open.
+  // A checkpoint adds one record. A short manifest keeps the next open fast.
   options.max_manifest_file_size = 16 * kMiB;
   options.skip_stats_update_on_db_open = true;  // opening must take well under a second
   options.stats_dump_period_sec = 0;
@@ -39,8 +40,8 @@ void SetLevels(rocksdb::ColumnFamilyOptions& options) {
   options.compaction_style = rocksdb::kCompactionStyleLevel;
   options.level_compaction_dynamic_level_bytes = true;
   options.target_file_size_base = 64 * kMiB;
-  // A checkpoint's file has a megabyte or two, and a compaction rewrites the first level: it is small, and
-  // takes eight of them. docs/PERFORMANCE.md, "Levels".
+  // A checkpoint's file has a megabyte or two, and each compaction rewrites the first level. So the first
+  // level is small, and a compaction takes eight files. docs/PERFORMANCE.md, "Levels".
   options.max_bytes_for_level_base = 32 * kMiB;
   options.level0_file_num_compaction_trigger = 8;
   NeverSlowIngestion(options);

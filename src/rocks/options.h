@@ -9,13 +9,14 @@
 
 namespace seen {
 
-/// Of every database. `partition`: for the log, see MakeRocksLogger.
+/// For every database. `partition`: for the log, see MakeRocksLogger.
 void SetDatabase(rocksdb::DBOptions& options, const StoreResources& resources, int32_t partition);
 
-/// Of families that files are ingested into. Nothing slows ingestion down: the flow waits on level 0 instead.
+/// For families that files are ingested into. RocksDB never slows ingestion down: the flow waits on level 0
+/// instead.
 void NeverSlowIngestion(rocksdb::ColumnFamilyOptions& options);
 
-/// The same, in levels, and without compression.
+/// As NeverSlowIngestion, with level compaction and without compression.
 void SetLevels(rocksdb::ColumnFamilyOptions& options);
 
 }  // namespace seen

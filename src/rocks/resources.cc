@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kReaders = 7;  // with the one who waits for them eight reads are under way
+constexpr size_t kReaders = 7;  // with the thread that waits for them, eight reads run at once
 
 int DefaultThreads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 4); }
 
@@ -26,7 +26,8 @@ StoreResources::StoreResources(uint64_t block_cache_bytes, int background_thread
   block_cache_ = rocksdb::NewLRUCache(cache);
 }
 
-// Not by the cache's own method: RocksDB 8 moved that class into a header which RocksDB 7 doesn't have.
+// The cache's own method can't be used: RocksDB 8 moved that class into a header which RocksDB 7 doesn't
+// have.
 uint64_t StoreResources::BlockCacheBytes() const {
   using rocksdb::MemoryUtil;
   std::map<MemoryUtil::UsageType, uint64_t> usage;

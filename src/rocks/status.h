@@ -1,5 +1,5 @@
 #pragma once
-// RocksDB's outcomes in the project's own terms.
+// RocksDB's statuses in the project's own terms.
 
 #include <rocksdb/status.h>
 
@@ -13,7 +13,7 @@ namespace seen {
 /// wrong: kUnavailable. `what` says what was tried, e.g. "partition 3: checkpoint".
 Error ToError(const rocksdb::Status& status, std::string_view what);
 
-/// What an operator does about kCorrupt, added where `error` doesn't say it yet.
+/// Adds the operator's remedy to a kCorrupt error that has none yet.
 Error WithRemedy(Error error);
 
 inline Status ToStatus(const rocksdb::Status& status, std::string_view what) {

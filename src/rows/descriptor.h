@@ -28,7 +28,8 @@ struct StoredFilter {
   std::string name;
   int32_t window_days = 0;
   DeltaLimits limits;
-  /// In a descriptor, behind those configured: those that it counted once, each with its last window.
+  /// In a descriptor, the kinds that the filter no longer counts follow the configured ones, each with its
+  /// last window.
   std::vector<StoredKind> kinds = {};
   friend bool operator==(const StoredFilter& a, const StoredFilter& b) {
     return a.name == b.name && a.window_days == b.window_days &&
@@ -47,19 +48,21 @@ struct StoreIdentity {
 
 struct StoreDescriptor {
   StoreIdentity identity;
-  /// Every filter the store ever held, its id its place: a filter taken out of the configuration keeps its id
-  /// and its bytes, and has them again when it comes back.
+  /// Every filter that the store ever held. A filter's id is its index here. A filter that leaves the
+  /// configuration keeps its id and its bytes, and uses both again when it comes back.
   std::vector<StoredFilter> filters;
-  /// Every declared kind the store ever held, its number 16 and its place: it too keeps it for good.
+  /// Every declared kind that the store ever held. A kind's number is 16 plus its index here, and never
+  /// changes.
   std::vector<std::string> kinds = {};
-  /// Every topic that the store's snapshots ever went to, its number its place: an erasure concerns what lies
-  /// in each of them, also where no filter names it any more. At most kSnapshotTopicsMax.
+  /// Every topic that the store's snapshots ever went to. A topic's number is its index here. An erasure
+  /// concerns the records in each of these topics, also if no filter names the topic any more. At most
+  /// kSnapshotTopicsMax.
   std::vector<std::string> topics = {};
-  uint16_t version = kStoreVersion;  // it was written in
+  uint16_t version = kStoreVersion;  // the version that wrote it
   friend bool operator==(const StoreDescriptor&, const StoreDescriptor&) = default;
 };
 
-/// In this program's version.
+/// Encodes in this program's version.
 std::string EncodeDescriptor(const StoreDescriptor& descriptor);
 
 /// kRefused for a newer store version; kCorrupt for anything else EncodeDescriptor can't have written.
@@ -69,22 +72,22 @@ Result<StoreDescriptor> DecodeDescriptor(std::string_view bytes);
 /// partitioner.
 Status CheckIdentity(const StoreIdentity& stored, const StoreIdentity& expected);
 
-/// Gives the filters in `configured` their ids, in its order: known names keep theirs, new ones get the next.
-/// Brings their settings in `descriptor` up to date.
+/// Returns the ids of the filters in `configured`, in the same order. Known names keep their ids, new names
+/// get the next ones. Updates the filters' settings in `descriptor`.
 std::vector<FilterId> RegisterFilters(StoreDescriptor& descriptor,
                                       const std::vector<StoredFilter>& configured);
 
-/// Gives the declared kinds in `configured` their numbers (of SegmentKind), in its order, likewise. kRefused,
-/// with the remedy, where there are no numbers left.
+/// Returns the numbers (of SegmentKind) of the declared kinds in `configured`, in the same order. Known names
+/// keep their numbers, new names get the next ones. kRefused, with the remedy, if no number is left.
 Result<std::vector<uint8_t>> RegisterKinds(StoreDescriptor& descriptor,
                                            const std::vector<std::string>& configured);
 
-/// What filter `id` counted once and doesn't any more, as `configured` says.
+/// The kinds that filter `id` counted once and that `configured` doesn't count any more.
 std::vector<KindPolicy> PastKinds(const StoreDescriptor& descriptor, FilterId id,
                                   const StoredFilter& configured);
 
-/// Takes in the topics of the configured filters' snapshots. Returns the others, which are retired. kRefused,
-/// with the remedy, where there are no numbers left.
+/// Adds the topics of the configured filters' snapshots. Returns the other topics, which are retired.
+/// kRefused, with the remedy, if no number is left.
 Result<std::vector<RetiredTopic>> RegisterTopics(StoreDescriptor& descriptor,
                                                  const std::vector<std::string>& configured);
 

@@ -14,12 +14,12 @@ namespace seen {
 enum class Table : unsigned char {
   kPosition = 0x00,    // two keys; the smallest, so that every checkpoint's file begins with them
   kDescriptor = 0x01,  // one key
-  kJournal = 0x02,     // one key: the day from which on nothing is missing in the journal
+  kJournal = 0x02,     // one key: the day from which on the journal is complete
   kSweep = 0x03,       // one key
   kDeltas = 0x10,      // a user's encoded delta
-  kPublished = 0x11,   // the user's last snapshot, published before the state was begun
+  kPublished = 0x11,   // the user's last snapshot that was published before the state began
   kMarks = 0x20,       // the user's snapshot isn't acknowledged; the value: the user id
-  kEndings = 0x21,     // by time: no value, the user's snapshot must be made again then
+  kEndings = 0x21,     // by time, no value: re-render the user's snapshot at that second
   kServed = 0x30,      // by time: served items that may turn out unexposed
 };
 

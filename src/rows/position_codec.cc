@@ -28,7 +28,8 @@ std::string EncodePosition(const Position& position) {
   PutLittleEndian(position.anchor.timestamp.value, out);
   PutLittleEndian(position.anchor.hash, out);
 
-  // Merging the oldest two until they fit is merging all that are too many into the first that stays.
+  // Merging the oldest two until the ranges fit gives the same as merging the oldest `merged` ranges into
+  // one.
   const std::span<const LostRange> ranges = position.lost_ranges;
   const size_t merged = ranges.size() > kLostRangesMax ? ranges.size() - kLostRangesMax + 1 : 0;
   PutLittleEndian(static_cast<uint16_t>(ranges.size() - (merged > 0 ? merged - 1 : 0)), out);

@@ -9,7 +9,8 @@
 
 namespace seen {
 
-/// More than these are merged, the oldest two into one that spans both, so that the record stays small.
+/// If there are more ranges, the oldest two are merged into one that spans both, so that the record stays
+/// small.
 inline constexpr size_t kLostRangesMax = 64;
 
 std::string EncodePosition(const Position& position);
@@ -17,7 +18,7 @@ std::string EncodePosition(const Position& position);
 /// kCorrupt for anything EncodePosition can't have written.
 Result<Position> DecodePosition(std::string_view bytes);
 
-/// Of Position::filters: schemas/store.md, "Wholeness".
+/// Encodes Position::filters: schemas/store.md, "Wholeness".
 std::string EncodeWholeness(const std::vector<FilterWholeness>& filters);
 
 /// kCorrupt for anything EncodeWholeness can't have written.

@@ -1,21 +1,21 @@
 #pragma once
-// A row of a partition's state, as schemas/store.md lays out its key and its value, and what a change does
-// to it. The state travels as such rows: schemas/state.md.
+// A row of a partition's state: a key and a value as in schemas/store.md, and how the row changes the state.
+// The state travels as such rows: schemas/state.md.
 
 #include <cstdint>
 #include <string_view>
 
 namespace seen {
 
-/// What happens to what stood under the row's key.
+/// What a row does to the value under its key.
 enum class RowOp : uint8_t {
-  kPut = 0,          // it is replaced
-  kMerge = 1,        // the value, an encoded delta, is composed onto it
-  kDelete = 2,       // it goes. No value
-  kDeleteRange = 3,  // so does everything from the key up to the value, which is a key too and stays
+  kPut = 0,          // replaces it
+  kMerge = 1,        // composes the row's value, an encoded delta, onto it
+  kDelete = 2,       // deletes it; the row has no value
+  kDeleteRange = 3,  // deletes all keys from the row's key up to the row's value, a key that stays
 };
 
-/// Views of whoever holds the bytes.
+/// The views point into bytes that somebody else holds.
 struct Row {
   RowOp op = RowOp::kPut;
   std::string_view key;

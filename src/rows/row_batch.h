@@ -1,5 +1,5 @@
 #pragma once
-// Rows in one piece of memory: what one checkpoint changed, or what came in one piece from the log.
+// Rows in one piece of memory: the changes of one checkpoint, or one piece from the log.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace seen {
 
-/// Ascending by key. What a range deletes stood there before the batch: none of the batch's own rows does.
+/// Rows ascend by key. A range deletes what stood in it before the batch, and none of the batch's own rows.
 /// One thread at a time.
 class RowBatch {
  public:
-  /// In the order of their keys, each key once; ranges, by where they begin, are counted apart. Ranges don't
-  /// overlap.
+  /// Add rows in the order of their keys, each key once. Ranges are kept and counted apart: add them by where
+  /// they begin. Ranges don't overlap.
   void Add(const Row& row) {
     std::vector<Place>& places = row.op == RowOp::kDeleteRange ? ranges_ : rows_;
     places.push_back({bytes_.size(), static_cast<uint32_t>(row.key.size()),
@@ -28,7 +28,7 @@ class RowBatch {
     bytes_.reserve(bytes);
     rows_.reserve(rows);
   }
-  /// Of keys and values.
+  /// Bytes of keys and values.
   size_t row_bytes() const { return bytes_.size(); }
 
   bool empty() const { return rows_.empty() && ranges_.empty(); }
@@ -36,7 +36,7 @@ class RowBatch {
   Row GetRow(size_t index) const { return At(rows_[index]); }
   size_t ranges() const { return ranges_.size(); }
   Row GetRange(size_t index) const { return At(ranges_[index]); }
-  /// A range takes what stood under `key`.
+  /// True if a range of the batch deletes what stood under `key`.
   bool Deletes(std::string_view key) const;
   /// Bytes in memory.
   uint64_t bytes() const {

@@ -14,13 +14,13 @@
 namespace seen {
 namespace {
 
-// Level 1 takes a third of level 3's time; what it compresses is mostly hashes, which no level makes smaller.
+// Level 1 takes a third of level 3's time. Most of the input is hashes, which no level makes smaller.
 constexpr int kCompressionLevel = 1;
 
-// A row's first byte: the RowOp and these.
+// A row's first byte holds the RowOp and these bits.
 constexpr uint8_t kOpBits = 3;
 constexpr uint8_t kNamesUser = 4;  // the key's last 16 bytes are the hash of the user id in the value
-constexpr uint8_t kSameTable = 8;  // with kNamesUser: the bytes before these are the previous key's first
+constexpr uint8_t kSameTable = 8;  // with kNamesUser: the key has the table and filter of the previous key
 
 constexpr size_t kTableBytes = kUserKeyBytes - 16;  // table and filter
 
@@ -34,7 +34,7 @@ void PutBytes(std::string_view bytes, std::string& out) {
   out.append(bytes);
 }
 
-// The user that the row's value names. Empty: none.
+// The id of the user that the row's value names. Empty: none.
 std::string_view UserIdIn(std::string_view key, std::string_view value) {
   if (key.size() != kUserKeyBytes) return {};
   switch (static_cast<Table>(key[0])) {
@@ -51,7 +51,7 @@ class BlockReader {
  public:
   explicit BlockReader(std::string_view raw) : left_(raw) {}
   bool AtEnd() const { return left_.empty(); }
-  // False: no row stands here.
+  // False: the bytes here aren't a row.
   bool Read(Row& row);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Rows as compressed bytes: schemas/state.md, "Blocks". Ascending keys share what they have in common, and a
-// user key isn't written where the value names the user.
+// Rows as compressed bytes: schemas/state.md, "Blocks". A key doesn't repeat the prefix of the key before it.
+// A user key isn't written if the value names the user.
 
 #include <cstddef>
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace seen {
 
-/// Before compression: a block ends with the row that reaches it.
+/// Bytes before compression. A block ends with the row that reaches this size.
 inline constexpr size_t kBlockBytes = 256 * 1024;
-/// What a reader takes for damage.
+/// Bytes before compression. A reader takes a longer block for damage.
 inline constexpr size_t kBlockBytesMax = size_t{1} << 30;
 
 /// One thread at a time.
@@ -23,11 +23,11 @@ class RowBlockWriter {
   RowBlockWriter();
   ~RowBlockWriter();
 
-  /// In the order in which they are to be read.
+  /// Rows are read back in the order of these calls.
   void Add(const Row& row);
   bool empty() const { return raw_.empty(); }
   bool IsFull() const { return raw_.size() >= kBlockBytes; }
-  /// Appends what was added since the last block.
+  /// Appends a block with the rows that were added since the last block.
   void Finish(std::string& out);
 
  private:
@@ -38,8 +38,7 @@ class RowBlockWriter {
   std::unique_ptr<Compressor> compressor_;
 };
 
-/// One block's rows, put into `rows` behind what it holds. kCorrupt for anything RowBlockWriter can't have
-/// written.
+/// Appends one block's rows to `rows`. kCorrupt for anything RowBlockWriter can't have written.
 Status ReadRowBlock(std::string_view block, RowBatch& rows);
 
 }  // namespace seen

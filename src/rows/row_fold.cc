@@ -13,7 +13,7 @@
 namespace seen {
 namespace {
 
-// The key's first 16 bytes as two numbers that sort as they do; what is missing is zeros.
+// The key's first 16 bytes as two numbers that sort as the bytes do. Missing bytes count as zeros.
 std::pair<uint64_t, uint64_t> StartOf(std::string_view key) {
   std::array<unsigned char, 16> bytes{};
   std::memcpy(bytes.data(), key.data(), std::min(key.size(), bytes.size()));
@@ -26,7 +26,7 @@ std::pair<uint64_t, uint64_t> StartOf(std::string_view key) {
   return {high, low};
 }
 
-// Where one batch has come to.
+// The current position in one batch.
 struct Cursor {
   const RowBatch* batch;
   size_t batch_number;
@@ -42,14 +42,14 @@ struct Cursor {
   }
 };
 
-// The greatest first, as the heap functions have it: the least key, and of one key the earliest batch.
+// The heap functions put the greatest first: here the least key, and of equal keys the earliest batch.
 bool ComesLater(const Cursor& a, const Cursor& b) {
   if (a.start != b.start) return a.start > b.start;
   const int order = a.current.key.compare(b.current.key);
   return order > 0 || (order == 0 && a.batch_number > b.batch_number);
 }
 
-// What several changes of one key amount to. `parts` are those since the last that replaced it.
+// Composes several changes of one key. `parts`: the values from the last replacement on.
 Status Compose(std::string_view key, const RowFold::LimitsOf& limits_of,
                const std::vector<std::string_view>& parts, std::string& out) {
   const auto user = UserOf(Table::kDeltas, key);
@@ -99,7 +99,7 @@ Status RowFold::ForEach(const LimitsOf& limits_of, const Visit& visit) const {
   for (const Row& range : ranges) {
     if (Status visited = visit(range); !visited) return visited;
   }
-  auto range = ranges.begin();  // the first that doesn't end before the key
+  auto range = ranges.begin();  // the first range that ends after the key
   std::vector<Cursor> heap;
   for (size_t i = 0; i < batches_.size(); ++i) {
     Cursor cursor{&batches_[i], i};
@@ -114,7 +114,7 @@ Status RowFold::ForEach(const LimitsOf& limits_of, const Visit& visit) const {
     const bool may_be_deleted = range != ranges.end() && range->key <= key;
     parts.clear();
     RowOp op = RowOp::kMerge;
-    bool stands = false;  // a change of the key is left
+    bool stands = false;  // at least one change of the key is left
     while (!heap.empty() && heap.front().current.key == key) {
       std::pop_heap(heap.begin(), heap.end(), ComesLater);
       Cursor& cursor = heap.back();
@@ -126,7 +126,7 @@ Status RowFold::ForEach(const LimitsOf& limits_of, const Visit& visit) const {
       } else {
         heap.pop_back();
       }
-      if (deleted) continue;  // the range says it
+      if (deleted) continue;  // the range, visited above, deletes it
       if (row.op != RowOp::kMerge) {
         parts.clear();
         op = row.op;

@@ -1,6 +1,6 @@
 #pragma once
-// The changes of several checkpoints as one: a row a key. So a minute of a user's changes travels as one row,
-// and a restore writes it once.
+// Folds the changes of several checkpoints into one row a key. So a minute of a user's changes travels as one
+// row, and a restore writes it once.
 
 #include <cstdint>
 #include <functional>
@@ -15,19 +15,19 @@ namespace seen {
 
 class RowFold {
  public:
-  /// How many items a day a filter keeps: DeltaLimits. A filter that isn't known is an error of the rows.
+  /// How many items a day a filter keeps. nullptr: the filter is unknown, so the rows are corrupt.
   using LimitsOf = std::function<const DeltaLimits*(FilterId)>;
 
-  /// Later than those that were added before.
+  /// `batch` holds later changes than the batches that were added before.
   void Add(RowBatch batch);
   bool empty() const { return batches_.empty(); }
-  /// Of memory.
+  /// Bytes in memory.
   uint64_t bytes() const { return bytes_; }
   void Clear();
 
-  /// Gives `visit` what the batches amount to: first the ranges, then a row a key, each ascending. A row's
-  /// views are valid during the call. An error of `visit` ends it. kCorrupt: a row isn't a delta. The fold
-  /// stays as it is.
+  /// Calls `visit` with the folded changes: first the ranges, then one row a key, each ascending. A row's
+  /// views are valid during the call. An error of `visit` ends the loop and is returned. kCorrupt: a row that
+  /// must be composed isn't a user's delta. The fold itself doesn't change.
   using Visit = std::function<Status(const Row&)>;
   Status ForEach(const LimitsOf& limits_of, const Visit& visit) const;
 

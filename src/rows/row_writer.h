@@ -1,6 +1,6 @@
 #pragma once
-// A checkpoint's calls as rows: what each call writes is said here once, for the store and for the state
-// topic.
+// Turns a checkpoint's calls into rows. The store and the state topic share this code, so that both get the
+// same rows.
 
 #include <string>
 #include <string_view>
@@ -11,10 +11,11 @@
 
 namespace seen {
 
-/// As CheckpointWriter. The journal isn't made of rows: who keeps one takes its calls itself.
+/// As CheckpointWriter. The journal isn't made of rows: a class that keeps a journal overrides those calls
+/// itself.
 class RowWriter : public CheckpointWriter {
  public:
-  /// First of all.
+  /// Call it before all others.
   Status PutPosition(const Position& position);
   Status PutSweep(std::string_view encoded) override;
   Status AddDelta(const UserRef& user, std::string_view encoded_delta) override;
@@ -29,7 +30,7 @@ class RowWriter : public CheckpointWriter {
   Status AddServed(const ServedRow& row, std::string_view text) override;
 
  private:
-  /// In the order of the keys; ranges among them. Views are valid during the call.
+  /// Rows come in the order of their keys, ranges among them. Views are valid during the call.
   virtual Status Write(const Row& row) = 0;
 };
 

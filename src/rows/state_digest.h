@@ -1,6 +1,6 @@
 #pragma once
-// A state's digests, filter by filter, from its rows: schemas/backup.md, "Digests". The rows may come from a
-// store, from a state topic, or be made of history.
+// The digests of a state, one a filter, computed from the state's rows: schemas/backup.md, "Digests". The
+// rows may come from a store, from a state topic or from history.
 
 #include <cstdint>
 #include <string>
@@ -21,8 +21,9 @@ struct FilterDigest {
   friend bool operator==(const FilterDigest&, const FilterDigest&) = default;
 };
 
-/// What counts at `as_of` in a filter, as far as the state knows: what windows and times to live cut is left
-/// out. Compactions keep a day more, so states that were compacted by the next midnight still agree.
+/// The horizon of what counts in a filter at `as_of`, as far as the state knows: it leaves out what windows
+/// and times to live cut. Compactions keep a day more, so states that were compacted by the next midnight
+/// still agree.
 Horizon DigestHorizon(const StoreDescriptor& descriptor, const StoredFilter& filter, TimeMs as_of);
 
 /// One thread.
@@ -30,8 +31,8 @@ class StateDigester {
  public:
   StateDigester(const StoreDescriptor& descriptor, TimeMs as_of);
 
-  /// In any order, each key once, folded. Rows that aren't sets (marks, endings, served items, positions) are
-  /// passed over, and so is what resolves served items. kCorrupt: a row can't be read.
+  /// Add rows in any order, each key once, folded. Skips rows that aren't sets (marks, endings, served items,
+  /// positions), and the rows that resolve served items. kCorrupt: a row can't be read.
   Status Add(std::string_view key, std::string_view value);
   /// In the order of the descriptor.
   std::vector<FilterDigest> Finish() const;
@@ -41,7 +42,7 @@ class StateDigester {
   std::vector<SetDigester> digesters_;  // by number
 };
 
-/// Adds what `more` has to the filter of that name, or behind the others.
+/// Adds each digest in `more` to the one of the same filter in `sum`, or appends it.
 void AddDigests(const std::vector<FilterDigest>& more, std::vector<FilterDigest>& sum);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// How many items a day each filter of a descriptor keeps: what composing deltas has to know.
+// How many items a day each filter of a descriptor keeps. Composing deltas needs these limits.
 
 #include <limits>
 #include <utility>
@@ -18,7 +18,7 @@ class StoredLimits {
     for (const StoredFilter& filter : filters) limits_.push_back(filter.limits);
     resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
   }
-  /// `limits`: by the filters' numbers.
+  /// `limits`: indexed by filter number.
   explicit StoredLimits(std::vector<DeltaLimits> limits) : limits_(std::move(limits)) {
     resolving_.items_per_day_max = std::numeric_limits<uint32_t>::max();
   }

@@ -17,9 +17,10 @@ constexpr int kLastCheckpointTries = 3;
 constexpr milliseconds kQuestion{2000};
 constexpr milliseconds kReadersAwaited{2000};
 constexpr milliseconds kReadersSlice{10};
-// While brokers answer, and the group assigns nothing: another daemon may be ahead of what is known here.
+// How long unassigned partitions answer while the brokers answer and the group assigns nothing to this
+// daemon. Another daemon may know more by then.
 constexpr std::chrono::seconds kUnassignedAnswers{30};
-// While nobody else answers.
+// How long an unassigned partition answers while no other daemon answers for it.
 constexpr std::chrono::minutes kAnswersForOthers{10};
 
 std::string Name(int32_t partition) { return "partition " + std::to_string(partition); }
@@ -28,7 +29,7 @@ std::string Name(int32_t partition) { return "partition " + std::to_string(parti
 /// The worker's side of an open partition.
 class ExposuresTaker::Taken final : public PartitionTaker {
  public:
-  /// `goes_on`: it was open before, and answers.
+  /// `goes_on`: the partition was open before, and answers.
   Taken(ExposuresTaker& taker, PartitionPointer open, bool goes_on)
       : taker_(taker), open_(std::move(open)), goes_on_(goes_on) {}
 
@@ -60,7 +61,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   Anchor LastRead() const override { return open_->flow->intake.last_read(); }
 
   Result<std::optional<int64_t>> Idle() override {
-    // The publisher or the checkpoint thread has found that its state can't be read.
+    // The publisher or the checkpoint thread may have found that the state can't be read.
     if (open_->stopped.load()) return Fail(Code::kCorrupt, open_->stop_reason());
     open_->flow->intake.EndIdleReplays();
     if (open_->flow->intake.CheckpointDue()) {
@@ -72,7 +73,7 @@ class ExposuresTaker::Taken final : public PartitionTaker {
 
   void Held() override {
     HoldReason reason = open_->disk_full.load() ? HoldReason::kDiskFull : open_->flow->intake.HeldBy();
-    if (reason == HoldReason::kNone) reason = HoldReason::kTailFull;  // it has just been frozen
+    if (reason == HoldReason::kNone) reason = HoldReason::kTailFull;  // the tail has just been frozen
     open_->held_reason.store(reason, std::memory_order_relaxed);
     open_->held_since_ms.store(taker_.clock_.WallNow().value, std::memory_order_release);
     taker_.reporter_.FlowHeld(open_->partition, reason);
@@ -93,14 +94,14 @@ class ExposuresTaker::Taken final : public PartitionTaker {
   void Close(const Closing& closing) override {
     if (taker_.options_.guard != nullptr) taker_.options_.guard->Disown(open_->partition);
     if (closing.checkpoint) {
-      // It may come back at once, or another daemon needs a while: its users get answers from what is known
-      // here.
+      // The partition may come back at once, or another daemon may need a while to open it. Meanwhile its
+      // users get answers from what is known here.
       open_->unassigned_at = taker_.clock_.Now();
       open_->assigned.store(false, std::memory_order_release);
     } else {
       taker_.open_.Take(open_->partition);
     }
-    // At most two: the one that may be frozen already, and the rest.
+    // At most two tails: one that may be frozen already, and the rest.
     for (int i = 0; closing.checkpoint && i < kLastCheckpointTries && !open_->stopped.load(); ++i) {
       if (!open_->flow->state.HasFrozen()) {
         if (!open_->flow->intake.HasChanges()) break;
@@ -141,7 +142,7 @@ ExposuresTaker::ExposuresTaker(Options options, PartitionStores& stores, DeadLet
       clock_(clock),
       owned_(Owns()) {}
 
-// What users are mapped to.
+// The number of partitions that users map to.
 int32_t ExposuresTaker::CountOf(int32_t partition_count) const {
   return options_.partitions_of_users > 0 ? options_.partitions_of_users : partition_count;
 }
@@ -171,7 +172,7 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
       const MutexLock checkpoint(open->checkpoint_mutex);
       recorder->Resume();
     }
-    // All of it is in the store: nothing waits for room.
+    // All of its state is in the store, so nothing waits for room.
     open->disk_full.store(false, std::memory_order_release);
     open->held_since_ms.store(0, std::memory_order_relaxed);
     open->assigned.store(true, std::memory_order_release);
@@ -189,8 +190,8 @@ Result<std::shared_ptr<PartitionTaker>> ExposuresTaker::Open(const Assignment& a
   return std::make_shared<Taken>(*this, std::move(*open), false);
 }
 
-// Whether a partition that was revoked can be read on as it is: it is all in the store, and no other member
-// of the group came further.
+// Whether a revoked partition can be read on as it is. All of its state must be in the store. No other member
+// of the group may have read further.
 bool ExposuresTaker::GoesOn(const OpenPartition& open, const Assignment& assignment) const {
   if (open.assigned.load() || open.stopped.load() || open.flow->state.HasFrozen()) return false;
   const int64_t next_offset = open.flow->state.next_offset();
@@ -212,7 +213,7 @@ Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment,
   if (!*position && (options_.rebuild || assignment.committed_offset)) {
     const auto holds = HoldsWindow(assignment, log);
     if (!holds) return Fail(holds.error());
-    // What retention has deleted is missing from state that is built again: it counts as lost.
+    // State that is built again lacks the records that retention has deleted. They count as lost.
     if (!*holds) start_offset = 0;
     if (assignment.committed_offset) WarnOfMissingState(assignment, *holds);
   }
@@ -228,7 +229,7 @@ Result<PartitionPointer> ExposuresTaker::OpenStore(const Assignment& assignment,
   return open;
 }
 
-// Whether the topic has every record that counts in some filter's window.
+// Whether the topic still has every record that counts in some filter's window.
 Result<bool> ExposuresTaker::HoldsWindow(const Assignment& assignment, const GroupLog& log) const {
   if (assignment.watermarks.low == 0) return true;
   const TimeMs oldest{clock_.WallNow().value - int64_t{options_.window_days_max + 1} * kMsPerDay};
@@ -279,17 +280,17 @@ void ExposuresTaker::Step(GroupLog& log) {
   }
   const Instant now = clock_.Now();
   if (unassigned.empty() || !log.brokers_reachable()) unassigned_since_ = now;
-  // The group has decided without this daemon: it gave these partitions to others.
+  // The group has given these partitions to others, or has assigned nothing to this daemon for a long time.
   const bool decided = (some_assigned && !log.opening()) || now - unassigned_since_ >= kUnassignedAnswers;
   std::erase_if(unassigned, [&](const PartitionPointer& open) { return !IsClosedNow(*open, decided); });
   for (PartitionPointer& open : unassigned) {
     const int32_t partition = open->partition;
-    open.reset();  // else it would be waited for
+    open.reset();  // CloseUnassigned would wait for this pointer
     (void)CloseUnassigned(partition);
   }
 }
 
-// The new owner may have to restore the state first, and to read what is new.
+// The new owner may first have to restore the state and to read new records.
 bool ExposuresTaker::IsClosedNow(const OpenPartition& open, bool decided) const {
   if (!options_.ready_elsewhere || !decided) return decided;
   return options_.ready_elsewhere(open.partition, open.unassigned_at) ||
@@ -320,7 +321,7 @@ bool ExposuresTaker::AwaitReaders(int32_t partition) {
     const MutexLock lock(mutex_);
     last = last_[partition];
   }
-  // A reader may still hold it for a moment.
+  // A reader may hold it for a moment longer.
   for (auto left = kReadersAwaited; left > milliseconds(0) && !last.expired(); left -= kReadersSlice)
     std::this_thread::sleep_for(kReadersSlice);
   return last.expired();
@@ -348,7 +349,7 @@ bool ExposuresTaker::WriteFrozen(OpenPartition& open) {
   if (written) {
     open.commit_offset.store(*written, std::memory_order_relaxed);
     open.disk_full.store(false, std::memory_order_release);
-    options_.on_taken();  // what awaited the checkpoint
+    options_.on_taken();  // something may have waited for the checkpoint
     return true;
   }
   open.checkpoint_retry_at = clock_.Now() + kCheckpointRetry;

@@ -1,6 +1,6 @@
 #pragma once
-// The input topic's exposures, each partition into a store of its own: opened, checkpointed, closed, and what
-// becomes of it when its state is missing or can't be used.
+// Takes the input topic's exposures, each partition into a store of its own. Opens, checkpoints and closes
+// the stores. Decides what to do with a partition whose state is missing or can't be used.
 
 #include <atomic>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace seen {
 
-/// Where partitions' state is kept. Implemented over store/, and by the simulation. Any thread.
+/// Where the state of partitions is kept. Implemented over store/, and by the simulation. Any thread.
 class PartitionStores {
  public:
   virtual ~PartitionStores() = default;
@@ -26,13 +26,15 @@ class PartitionStores {
     std::unique_ptr<PartitionStore> store;
     PartitionOptions options;  // its flow's
   };
-  /// Open is to be called for it, perhaps after others: what takes long may begin.
+  /// Open will be called for the partition, perhaps after other partitions. Slow work may begin now.
   virtual void Expect(int32_t /*partition*/, int32_t /*partition_count*/) {}
-  /// Makes it where missing. kRefused: it was made for something else; kCorrupt; kUnavailable, kNoSpace.
+  /// Creates the store if it is missing. kRefused: the store was created for something else; kCorrupt;
+  /// kUnavailable, kNoSpace.
   virtual Result<Opened> Open(int32_t partition, int32_t partition_count) = 0;
-  /// Removes what there is. It isn't open.
+  /// Removes the partition's state. Its store must not be open.
   virtual Status Remove(int32_t partition) = 0;
-  /// The partition isn't wanted any more: its store is closed, or what Expect or Open has begun is of no use.
+  /// The partition isn't wanted any more: its store was closed, or the work that Expect or Open began is
+  /// useless.
   virtual void Abandon(int32_t /*partition*/) {}
 };
 
@@ -41,16 +43,16 @@ class ExposuresTaker final : public TopicTaker {
   struct Options {
     std::string directory;            // of the stores; for people
     int32_t window_days_max = 0;      // of all filters
-    int32_t partitions_of_users = 0;  // what users are mapped to; 0: the topic's number of partitions
-    bool rebuild = false;             // state that was there is dropped where it doesn't fit
+    int32_t partitions_of_users = 0;  // that users map to; 0: the topic's number of partitions
+    bool rebuild = false;             // existing state that doesn't fit is dropped
     bool awaits_rekeying = false;     // partitions don't answer before re-keying has caught up
-    /// Whether another daemon answers for the partition, and said so after `since`. Empty: nobody can tell.
+    /// Whether another daemon answers for the partition, and said so after `since`. Empty: not known.
     std::function<bool(int32_t partition, Instant since)> ready_elsewhere = {};
-    /// Whether this process's group owns the outputs; empty: it does.
+    /// Whether this process's group owns the outputs. Empty: it does.
     std::function<bool()> owns = {};
-    OutputGuard* guard = nullptr;             // is told which partitions are this process's; nullptr: off
-    std::function<void()> on_taken = [] {};   // any thread: there may be something to publish
-    std::function<void()> on_frozen = [] {};  // a worker: there is something for Checkpoint
+    OutputGuard* guard = nullptr;             // gets the partitions that this process owns; nullptr: off
+    std::function<void()> on_taken = [] {};   // any thread: something may be ready to publish
+    std::function<void()> on_frozen = [] {};  // a worker: Checkpoint has a tail to write
   };
   ExposuresTaker(Options options, PartitionStores& stores, DeadLetterSink& dead_letters, Reporter& reporter,
                  const Clock& clock);
@@ -60,11 +62,11 @@ class ExposuresTaker final : public TopicTaker {
   Status Drop(int32_t partition) override;
   void Refused(int32_t partition, const std::string& reason) override;
   void Abandoned(int32_t partition) override { stores_.Abandon(partition); }
-  /// Closes partitions that went to others, once those answer. Until then they answer from what is known
-  /// here. Outputs are guarded and recorded from the moment that this group owns them, and not beyond.
+  /// Closes partitions that other daemons own now, once those daemons answer. Until then this daemon answers
+  /// with what it knows. Outputs are guarded and recorded only while this group owns them.
   void Step(GroupLog& log) override;
 
-  /// Checkpoint thread: writes every frozen tail for which it is time. True: some still wait.
+  /// Checkpoint thread. Writes every frozen tail that is due. True: some tails still wait.
   bool Checkpoint();
 
   OpenPartitions& open() { return open_; }
@@ -81,9 +83,9 @@ class ExposuresTaker final : public TopicTaker {
   Result<bool> HoldsWindow(const Assignment& assignment, const GroupLog& log) const;
   void WarnOfMissingState(const Assignment& assignment, bool holds_window) const;
   bool WriteFrozen(OpenPartition& open);
-  /// kUnavailable: somebody still reads it.
+  /// kUnavailable: a reader still uses the partition.
   Status CloseUnassigned(int32_t partition);
-  /// Waits until nobody reads the partition that was open last. False: somebody still does.
+  /// Waits until no reader uses the partition that was open last. False: a reader still does.
   bool AwaitReaders(int32_t partition);
 
   const Options options_;
@@ -92,10 +94,10 @@ class ExposuresTaker final : public TopicTaker {
   Reporter& reporter_;
   const Clock& clock_;
   OpenPartitions open_;
-  bool owned_ = true;           // control thread: in the last step
-  Instant unassigned_since_{};  // control thread: brokers have answered, or all was assigned, until then
+  bool owned_ = true;           // control thread: the result of Owns() in the last step
+  Instant unassigned_since_{};  // control thread: since then brokers answer, and some are unassigned
   Mutex mutex_;
-  std::map<int32_t, std::weak_ptr<OpenPartition>> last_ GUARDED_BY(mutex_);  // whoever still reads it
+  std::map<int32_t, std::weak_ptr<OpenPartition>> last_ GUARDED_BY(mutex_);  // alive while somebody reads it
 };
 
 }  // namespace seen

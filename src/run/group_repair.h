@@ -1,6 +1,6 @@
 #pragma once
-// Makes right what somebody else has written into the topic of groups: what the guard finds, the owner of the
-// index decides (docs/decisions/0012).
+// Repairs the topic of groups after another process wrote into it. The guard finds the foreign records. The
+// owner of the index decides (docs/decisions/0012).
 
 #include <atomic>
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace seen {
 
-/// The index's worker's.
+/// Only the index's worker uses it.
 class GroupRepair {
  public:
-  /// `repaired_total` is counted up. `flow` and `repaired_total` outlive this.
+  /// Adds to `repaired_total`. `flow` and `repaired_total` must outlive this object.
   GroupRepair(std::unique_ptr<GroupGuard> guard, GroupFlow& flow, std::string index_name,
               std::atomic<uint64_t>& repaired_total)
       : guard_(std::move(guard)),
@@ -25,8 +25,9 @@ class GroupRepair {
         index_name_(std::move(index_name)),
         repaired_total_(repaired_total) {}
 
-  /// Only once the index has read all items, and while no other process can own it: then no record that was
-  /// decided elsewhere is newer than the index. True: decisions are sent again. An error is the index's.
+  /// Call it only once the index has read all items, and while no other process can own the index. Then no
+  /// record that was decided elsewhere is newer than the index. True: decisions were sent again. An error is
+  /// the index's.
   Result<bool> Step(Instant now);
 
  private:
@@ -34,7 +35,7 @@ class GroupRepair {
   GroupFlow& flow_;
   const std::string index_name_;  // for people
   std::atomic<uint64_t>& repaired_total_;
-  Instant read_at_{};  // not before
+  Instant read_at_{};  // the topic isn't read before this
   LogBudget budget_;
 };
 

@@ -22,9 +22,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kRecordsAtOnce = 256;
-constexpr uint64_t kBytesAtOnce = 8 << 20;  // of their values, but for a longer one alone
+constexpr uint64_t kBytesAtOnce = 8 << 20;  // of their values; a longer record is taken alone
 constexpr milliseconds kArrivedSlice{20};
-constexpr std::chrono::seconds kArrivedPatience{30};  // then it is a problem that is shown
+constexpr std::chrono::seconds kArrivedPatience{30};  // then the wait is shown as a problem
 constexpr milliseconds kReadersAwaited{2000};
 
 LogBudget& RejectedBudget() {
@@ -53,7 +53,7 @@ size_t CountBelow(std::span<const Record> records, int64_t offset) {
 }
 }  // namespace
 
-/// In the order of their making.
+/// Members stand in the order of their creation.
 struct ItemsPartition::Opened {
   std::unique_ptr<ItemReading> reading;
   std::unique_ptr<ItemIndex> index;
@@ -115,7 +115,7 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
                                  .open = options_.watch_groups};
     auto watched = GroupGuard::Open(std::move(watching),
                                     *position ? (*position)->groups_verified : std::vector<int64_t>());
-    if (!watched) return Fail(Code::kUnavailable, watched.error().message);  // no fault of the index
+    if (!watched) return Fail(Code::kUnavailable, watched.error().message);  // not the index's fault
     guard = std::move(*watched);
   }
   if (!*position) {
@@ -123,7 +123,8 @@ Result<std::shared_ptr<ItemsPartition::Opened>> ItemsPartition::OpenIndex() {
       log::Warning("index of items is missing; reading the topic again, as far as it has items",
                    {{"topic", options_.topic}, {"partition", partition_}, {"from_offset", first_low_}});
     }
-    // The group has to be told a position: the lease begins with a commit, and nothing is sent without it.
+    // The lease begins with a commit, and nothing is sent without the lease. So the group must have a
+    // position to commit.
     position->emplace().next_offset = first_low_;
     if (guard) (*position)->groups_verified = guard->Verified();
     Status saved = opened->index->Checkpoint(**position, std::numeric_limits<int32_t>::min());
@@ -182,14 +183,14 @@ void ItemsPartition::LetGo() {
   }
   const std::weak_ptr<Opened> gone = opened;
   opened.reset();
-  // Whoever still reads it is done soon; its folder can't be opened or removed before.
+  // A reader may hold it for a moment longer. Its folder can't be opened or removed before.
   for (auto left = kReadersAwaited; left > milliseconds(0) && !gone.expired(); left -= milliseconds(1))
     std::this_thread::sleep_for(milliseconds(1));
 }
 
 // --- the worker
 
-// Asked for each group that is sent: the process may have stood still just before.
+// Checked for each group that is sent: the process may have stood still just before.
 bool ItemsPartition::HoldsLease() {
   const bool holds = options_.lease->MayPublish(partition_, clock_.Now());
   if (std::exchange(held_lease_, holds) && !holds) {
@@ -219,11 +220,12 @@ Result<size_t> ItemsPartition::Take(std::span<const Record> records) {
   const Status applied = Apply(some);
   if (!applied && opened->flow->broken()) return Failed(applied.error());
   const size_t taken = CountBelow(some, next_offset());
-  one_by_one_ = taken < given.size();  // reading all of them again would cost most
+  one_by_one_ = taken < given.size();  // to make the features of all again would cost most
   return skipped + taken;
 }
 
-// How many records may be applied: nothing becomes durable before those that can't be read are on their way.
+// Returns how many records may be applied. A record that can't be read must be on its way to the dead letters
+// before anything after it becomes durable.
 size_t ItemsPartition::SendLetters(std::span<const Record> records) {
   for (size_t i = 0; i < records.size(); ++i) {
     if (!read_[i].rejection || records[i].offset < letters_to_) continue;
@@ -310,7 +312,8 @@ Result<std::optional<int64_t>> ItemsPartition::Idle() {
   if (!due_since_ && !CheckpointDue()) return std::nullopt;
   if (!due_since_) due_since_ = clock_.Now();
   const Status saved = Checkpoint();
-  // Nothing is taken until all that was sent has arrived: a checkpoint that waits never ends otherwise.
+  // Nothing is taken until all that was sent is acknowledged. Otherwise a checkpoint that waits would never
+  // end.
   const bool waits = !saved && !opened->flow->broken() && clock_.Now() - *due_since_ < kArrivedPatience;
   if (!saved && !waits) return Failed(saved.error());
   return std::nullopt;

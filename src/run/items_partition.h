@@ -1,6 +1,6 @@
 #pragma once
-// One partition of the ordered topic of items while it is this daemon's: its index, what makes features of
-// its records, and what its groups go out through.
+// One partition of the ordered topic of items while this daemon owns it. It has its index, the reading that
+// makes features of its records, and the sink that sends its groups.
 
 #include <array>
 #include <atomic>
@@ -25,37 +25,37 @@ struct ItemsPartitionStatus;
 struct PreparedItem;
 struct ReadItem;
 
-/// Since the start, over all partitions.
+/// Totals over all partitions since the start.
 struct ItemsCounts {
-  std::atomic<uint64_t> groups_repaired{0};  // others had written other ones
+  std::atomic<uint64_t> groups_repaired{0};  // sent again, because others had written different ones
   std::atomic<uint64_t> leases_lapsed{0};
 };
 
 struct ItemsTakerOptions {
   std::string topic;       // that is read
-  int32_t partitions = 1;  // of it, that languages are mapped to
+  int32_t partitions = 1;  // of the topic, that languages map to
   GroupOptions groups;     // stored_time_max is set when an index is opened
   std::chrono::milliseconds future_skew_max{0};
   std::chrono::milliseconds checkpoint_interval{0};
-  int64_t ready_lag_messages = 0;  // questions are answered with no more than these to read
+  int64_t ready_lag_messages = 0;  // questions are answered with at most this many to read
   std::function<std::unique_ptr<ItemReading>(std::shared_ptr<const IdfTable>)> make_reading;
-  /// One of its own for each opening of a partition, which its records name: items/decided_by.h.
+  /// Each opening of a partition gets a sink of its own. Its records name `decided_by`: items/decided_by.h.
   std::function<Result<std::unique_ptr<GroupSink>>(const std::string& decided_by)> make_sink;
-  std::string instance;                 // names itself in records
-  OpenGroupTopic watch_groups;          // for the guard of the topic of groups; empty: there is none
+  std::string instance;                 // this daemon's name in records
+  OpenGroupTopic watch_groups;          // for the guard of the topic of groups; empty: no guard
   const PublishLease* lease = nullptr;  // groups are sent only while it holds; nullptr: always
   std::function<std::string()>
-      awaits;  // what keeps questions from being answered, for people; empty: nothing
+      awaits;  // why questions can't be answered yet, for people; empty: they can be answered
 };
 
-/// Any thread, beside what PartitionTaker says: Similar, GetStatus.
+/// Threads: as PartitionTaker. Similar and GetStatus: any thread.
 class ItemsPartition final : public PartitionTaker {
  public:
-  /// All references outlive this.
+  /// All references must outlive this object.
   ItemsPartition(const ItemsTakerOptions& options, const Assignment& assignment, ItemIndexes& indexes,
                  DeadLetterSink& dead_letters, RunnerWait& wait, const Clock& clock, ItemsCounts& counts);
   ~ItemsPartition() override;
-  /// Once, before everything else. Errors: as TopicTaker::Open.
+  /// Call it once, before everything else. Errors: as TopicTaker::Open.
   Status Open();
 
   Result<size_t> Take(std::span<const Record> records) override;
@@ -64,7 +64,7 @@ class ItemsPartition final : public PartitionTaker {
   int64_t next_offset() const override { return next_offset_.load(std::memory_order_acquire); }
   int64_t Begin(int64_t low) override;
   Result<std::optional<int64_t>> Idle() override;
-  /// An index that has failed is opened again, at its last checkpoint.
+  /// Opens a failed index again, at its last checkpoint.
   Result<int64_t> ReadOn() override;
   void Held() override;
   void Resumed() override;
@@ -72,7 +72,7 @@ class ItemsPartition final : public PartitionTaker {
   int64_t CommitOffset() const override { return checkpoint_offset_.load(std::memory_order_relaxed); }
   void Close(const Closing& closing) override;
 
-  /// kUnavailable: it isn't open, or hasn't caught up.
+  /// kUnavailable: the index isn't open, or hasn't caught up.
   Result<SimilarAnswer> Similar(const SimilarQuestion& question) const;
   ItemsPartitionStatus GetStatus() const;
 
@@ -95,8 +95,8 @@ class ItemsPartition final : public PartitionTaker {
   const ItemsTakerOptions& options_;
   const int32_t partition_;
   const int64_t first_low_;   // where a new index begins
-  const int64_t first_high_;  // the log's end when it was assigned
-  const bool was_read_;       // the group has committed something
+  const int64_t first_high_;  // the log's end when the partition was assigned
+  const bool was_read_;       // the group has committed an offset
   ItemIndexes& indexes_;
   DeadLetterSink& dead_letters_;
   RunnerWait& wait_;
@@ -104,19 +104,19 @@ class ItemsPartition final : public PartitionTaker {
   ItemsCounts& counts_;
 
   mutable Mutex opened_mutex_;
-  std::shared_ptr<Opened> opened_ GUARDED_BY(opened_mutex_);  // the worker's to change
+  std::shared_ptr<Opened> opened_ GUARDED_BY(opened_mutex_);  // only the worker changes it
   bool held_ GUARDED_BY(opened_mutex_) = false;
-  std::string failure_ GUARDED_BY(opened_mutex_);  // the index's last, until a checkpoint is written
+  std::string failure_ GUARDED_BY(opened_mutex_);  // the index's last failure, until a checkpoint is written
 
   // The worker's.
   std::vector<ReadItem> read_;
   std::vector<PreparedItem> prepared_;
-  bool one_by_one_ = false;           // there was no room for all
-  int64_t letters_to_ = 0;            // what can't be read below it has been sent
-  Instant checkpoint_at_{};           // the last
-  std::optional<Instant> due_since_;  // a checkpoint is, and nothing is taken before it
-  bool held_lease_ = false;           // when a group was sent last
-  bool repaired_ = false;             // groups of the topic, since the last checkpoint
+  bool one_by_one_ = false;           // the last Take had no room for all records
+  int64_t letters_to_ = 0;            // dead letters of records below it were sent
+  Instant checkpoint_at_{};           // time of the last checkpoint
+  std::optional<Instant> due_since_;  // since when a checkpoint is due; until it is written nothing is taken
+  bool held_lease_ = false;           // the lease held when the last group was sent
+  bool repaired_ = false;             // groups were sent again since the last checkpoint
 
   std::atomic<bool> lease_lapsed_{false};
   std::atomic<int64_t> next_offset_{0};

@@ -1,5 +1,5 @@
 #pragma once
-// What re-keying reports of items, as their figures; what it drops is in the dead letters.
+// Counts and logs what re-keying reports of items. Rejected items are in the dead letters.
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,6 @@
 #pragma once
-// The ordered topic of items, each partition into an index of its own, and what is like a text.
+// Takes the ordered topic of items, each partition into an index of its own. Finds the items that are similar
+// to a text.
 
 #include <map>
 #include <memory>
@@ -18,7 +19,7 @@ struct PartitionProblem;
 
 class ItemsTaker final : public TopicTaker, public SimilarPort {
  public:
-  /// All references outlive this.
+  /// All references must outlive this object.
   ItemsTaker(ItemsTakerOptions options, ItemIndexes& indexes, DeadLetterSink& dead_letters, RunnerWait& wait,
              const Clock& clock);
   ~ItemsTaker() override;
@@ -29,7 +30,7 @@ class ItemsTaker final : public TopicTaker, public SimilarPort {
 
   /// Any thread.
   Result<SimilarAnswer> Similar(const SimilarQuestion& question) override;
-  /// Any thread. Adds partitions, those that are refused, and the first problem. `problems`: the runner's.
+  /// Any thread. Adds the partitions, the refused ones, and the first problem. `problems`: the runner's.
   void AddStatus(const std::vector<PartitionProblem>& problems, ItemsStatus& status) const;
 
  private:
@@ -41,7 +42,7 @@ class ItemsTaker final : public TopicTaker, public SimilarPort {
   ItemsCounts counts_;
 
   mutable Mutex mutex_;
-  // Until the runner lets go of it.
+  // Each lives until the runner releases it.
   std::map<int32_t, std::weak_ptr<ItemsPartition>> open_ GUARDED_BY(mutex_);
   std::map<int32_t, std::string> refused_ GUARDED_BY(mutex_);  // why
 };

@@ -6,7 +6,7 @@
 namespace seen {
 namespace {
 constexpr std::chrono::seconds kRetryAfter{2};
-constexpr size_t kRowsBytesMax = 8 << 20;  // in memory; a file of the store has as much
+constexpr size_t kRowsBytesMax = 8 << 20;  // in memory; a file of the store gets as much
 }  // namespace
 
 void LastPublishedReader::Start() {
@@ -21,12 +21,12 @@ void LastPublishedReader::Stop() { thread_.Stop(); }
 void LastPublishedReader::Step() {
   if (clock_.Now() < retry_at_) return;
   for (const PartitionPointer& open : open_.All()) {
-    // A partition that reads old records may turn out to be whole.
+    // A partition that still reads old records may become whole by them, so it must catch up first.
     if (!open->CaughtUp() || !open->assigned.load() || open->stopped.load()) continue;
     for (const FilterIndex filter_index : open->flow->last_published.ToRead(clock_.WallNow())) {
       const Status read = ReadOne(open, filter_index);
       if (thread_.stopping()) return;
-      // Without a topic nothing was published.
+      // If there is no topic, nothing was published.
       if (read || read.error().code == Code::kNotFound) {
         open->flow->last_published.EndReading(filter_index);
         continue;

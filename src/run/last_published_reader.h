@@ -1,6 +1,6 @@
 #pragma once
 // Reads the snapshot topics of filters whose state was begun without what is published there
-// (flow/last_published.h): once, up to their ends. Until then their partitions publish nothing.
+// (flow/last_published.h). Reads them once, up to their ends. Until then their partitions publish nothing.
 
 #include <chrono>
 #include <string>
@@ -19,17 +19,17 @@ class LastPublishedReader {
  public:
   static constexpr std::chrono::milliseconds kEvery{200};
 
-  /// All references outlive this.
+  /// All references must outlive this object.
   LastPublishedReader(SnapshotTopics& topics, const OpenPartitions& open, Reporter& reporter,
                       const Clock& clock)
       : topics_(topics), open_(open), reporter_(reporter), clock_(clock) {}
 
-  /// Calls Step every kEvery on a thread of its own. Once.
+  /// Calls Step every kEvery on a thread of its own. Call it once.
   void Start();
-  /// Joins the thread; a reading under way ends with its next records.
+  /// Joins the thread. A read in progress ends with its next records.
   void Stop();
 
-  /// One thread at a time. Reads what must be read now. Errors go to the reporter, and are tried again.
+  /// One thread at a time. Reads what is due now. Errors go to the reporter, and are retried.
   void Step();
 
  private:
@@ -44,8 +44,8 @@ class LastPublishedReader {
   const OpenPartitions& open_;
   Reporter& reporter_;
   const Clock& clock_;
-  Instant retry_at_{};      // Step
-  RepeatingThread thread_;  // ends before the rest goes
+  Instant retry_at_{};      // used by Step
+  RepeatingThread thread_;  // joined before the other members are destroyed
 };
 
 }  // namespace seen

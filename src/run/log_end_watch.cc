@@ -32,14 +32,15 @@ void LogEndWatch::Step() {
   }
   slow_ = std::move(still_slow);
   if (!together.empty() && !AskFor(together, kQuestion)) slow_.insert(together.begin(), together.end());
-  // All may answer again, as after a pause of this process. Every other step only: one may be silent still.
+  // The slow partitions may all answer again, for example after a pause of this process. So every other step
+  // asks them together. Not every step: one partition may still be silent.
   if (alone.size() > 1 && !slow_asked_together_) {
     slow_asked_together_ = true;
     if (AskFor(alone, kSlowQuestion)) slow_.clear();
     return;
   }
   slow_asked_together_ = false;
-  // The turn goes round: those that don't answer must not use up the time of those that would.
+  // The turn rotates: partitions that don't answer must not use up the time of those that would.
   const auto next = std::upper_bound(alone.begin(), alone.end(), last_slow_asked_);
   std::rotate(alone.begin(), next, alone.end());
   const Instant until = clock_.Now() + kSlowStep;
@@ -53,7 +54,7 @@ void LogEndWatch::Step() {
 bool LogEndWatch::AskFor(const std::vector<int32_t>& partitions, std::chrono::milliseconds timeout) {
   const Instant asked_at = clock_.Now();
   const auto ends = ask_(partitions, timeout);
-  if (!ends) return false;  // ages grow meanwhile, and say so
+  if (!ends) return false;  // ages keep growing, which shows the problem
   for (const auto& [partition, end] : *ends) {
     if (const PartitionPointer open = open_.Find(partition)) open->flow->state.ConfirmEnd(end, asked_at);
   }

@@ -1,6 +1,5 @@
 #pragma once
-// Asks the brokers, again and again, where the logs of the open partitions end, so that answers know their
-// age.
+// Asks the brokers again and again where the logs of the open partitions end, so that answers know their age.
 
 #include <chrono>
 #include <cstdint>
@@ -20,26 +19,27 @@ namespace seen {
 class LogEndWatch {
  public:
   static constexpr std::chrono::milliseconds kEvery{250};
-  static constexpr std::chrono::milliseconds kQuestion{500};  // of all partitions that answer
-  /// Of one that doesn't. A broker answers the requests of a connection in their order, and the one before
-  /// may be a fetch that waits for records: fetch.wait.max.ms, 100 by default.
+  static constexpr std::chrono::milliseconds kQuestion{500};  // for all partitions that answer
+  /// For one that doesn't answer. A broker answers the requests of a connection in their order. The request
+  /// before may be a fetch that waits for records: fetch.wait.max.ms, 100 by default.
   static constexpr std::chrono::milliseconds kSlowQuestion{250};
-  static constexpr std::chrono::milliseconds kSlowStep{250};  // of all of these together
+  static constexpr std::chrono::milliseconds kSlowStep{250};  // for all of these together
 
-  /// Asks for the ends of these partitions, in one request a broker. All of them, or an error.
+  /// Asks for the ends of these partitions, with one request per broker. Returns all of them, or an error.
   using Ask = std::function<Result<std::map<int32_t, int64_t>>(std::span<const int32_t> partitions,
                                                                std::chrono::milliseconds timeout)>;
 
-  /// `open` and `clock` outlive this.
+  /// `open` and `clock` must outlive this object.
   LogEndWatch(Ask ask, const OpenPartitions& open, const Clock& clock);
 
-  /// Calls Step every kEvery on a thread of its own. Once.
+  /// Calls Step every kEvery on a thread of its own. Call it once.
   void Start();
-  /// Joins the thread: waits for one Step at most.
+  /// Joins the thread. Waits for one Step at most.
   void Stop();
 
-  /// One thread at a time. A partition that doesn't answer is asked apart from then on, until it does: it
-  /// must not keep the others' ages unknown. Where several don't, they are asked together and alone by turns.
+  /// One thread at a time. A partition that doesn't answer is asked separately from then on, until it
+  /// answers. So it doesn't keep the others' ages unknown. If several don't answer, steps ask them together
+  /// and one by one in turn.
   void Step();
 
  private:
@@ -48,10 +48,10 @@ class LogEndWatch {
   const Ask ask_;
   const OpenPartitions& open_;
   const Clock& clock_;
-  std::set<int32_t> slow_;            // Step
-  bool slow_asked_together_ = false;  // Step: last time
-  int32_t last_slow_asked_ = -1;      // Step
-  RepeatingThread thread_;            // ends before the rest goes
+  std::set<int32_t> slow_;            // used by Step
+  bool slow_asked_together_ = false;  // used by Step: in the last one
+  int32_t last_slow_asked_ = -1;      // used by Step
+  RepeatingThread thread_;            // joined before the other members are destroyed
 };
 
 }  // namespace seen

@@ -46,7 +46,7 @@ void OutputWatch::LookBack() {
   const std::vector<int32_t> partitions = guard_.TakeUnverified();
   const std::set<FilterIndex> filters = Filters();
   for (const int32_t partition : partitions) {
-    bool all = open_.Find(partition) != nullptr;  // else it is being opened
+    bool all = open_.Find(partition) != nullptr;  // if not, it is being opened
     for (const FilterIndex filter : filters) {
       if (!all || thread_.stopping()) break;
       const auto recent = topics_.FindRecent(filter, partition, kLookBack);
@@ -72,7 +72,7 @@ void OutputWatch::AskEnds() {
   }
 }
 
-// A page of the range; the rest waits for the next step.
+// Repairs one page of the range. The rest waits for the next step.
 void OutputWatch::Repair(const OutputGuard::Range& range) {
   const PartitionPointer open = open_.Find(range.place.partition);
   if (!open || !open->assigned.load()) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Looks after the snapshot topics of the partitions that this process owns: users whose snapshot somebody
-// else has written are published again (flow/output_guard.h).
+// Watches the snapshot topics of the partitions that this process owns. If another writer wrote a user's
+// snapshot, the user is published again (flow/output_guard.h).
 
 #include <chrono>
 #include <set>
@@ -16,19 +16,19 @@ namespace seen {
 class OutputWatch {
  public:
   static constexpr std::chrono::milliseconds kEvery{2'000};
-  // An owner finds others' records within two steps, and has published their users again soon after.
+  // An owner finds foreign records within two steps, and has published their users again soon after.
   static constexpr std::chrono::milliseconds kLookBack{4 * kEvery};
 
-  /// All references outlive this.
+  /// All references must outlive this object.
   OutputWatch(SnapshotTopics& topics, OutputGuard& guard, const OpenPartitions& open, Reporter& reporter)
       : topics_(topics), guard_(guard), open_(open), reporter_(reporter) {}
 
-  /// Calls Step every kEvery on a thread of its own. Once.
+  /// Calls Step every kEvery on a thread of its own. Call it once.
   void Start();
-  /// Joins the thread; a reading under way ends with its next records.
+  /// Joins the thread. A read in progress ends with its next records.
   void Stop() { thread_.Stop(); }
 
-  /// One thread at a time. What brokers don't answer is asked again with the next step.
+  /// One thread at a time. If brokers don't answer, the next step asks again.
   void Step();
 
  private:
@@ -41,7 +41,7 @@ class OutputWatch {
   OutputGuard& guard_;
   const OpenPartitions& open_;
   Reporter& reporter_;
-  RepeatingThread thread_;  // ends before the rest goes
+  RepeatingThread thread_;  // joined before the other members are destroyed
 };
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// Which offsets of a partition are still on their way elsewhere, acknowledged in any order.
+// Tracks which offsets of a partition are in flight. They may be acknowledged in any order.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +13,23 @@ class PendingOffsets {
   /// Everything below `next_offset` is done.
   explicit PendingOffsets(int64_t next_offset) : next_offset_(next_offset) {}
 
-  /// The record at `offset`, not below next_offset(), is on its way, under the number returned.
+  /// The record at `offset` is in flight from here on, under the number returned. `offset` isn't below
+  /// next_offset().
   uint32_t Add(int64_t offset) {
     next_offset_ = offset + 1;
     pending_.push_back({offset, false});
     return first_ + static_cast<uint32_t>(pending_.size() - 1);
   }
-  /// Takes the newest back: it didn't get on its way.
+  /// Takes the newest record back: it wasn't queued.
   void TakeBack() {
     next_offset_ = pending_.back().offset;
     pending_.pop_back();
   }
-  /// Nothing below `next_offset` is to be done any more, but for what is on its way.
+  /// No record below `next_offset` is left to take. Records in flight stay.
   void Pass(int64_t next_offset) {
     if (next_offset > next_offset_) next_offset_ = next_offset;
   }
-  /// Numbers that are unknown, or of before Rewind, have no effect.
+  /// Unknown numbers, and numbers from before a Rewind, have no effect.
   void Done(uint32_t number) {
     if (!Knows(number)) return;
     pending_[number - first_].done = true;
@@ -40,7 +41,7 @@ class PendingOffsets {
   bool Knows(uint32_t number) const { return number - first_ < pending_.size(); }
   int64_t OffsetOf(uint32_t number) const { return pending_[number - first_].offset; }
 
-  /// Forgets what is on its way: it will be read again from position().
+  /// Forgets the records in flight. They will be read again from position().
   void Rewind() {
     next_offset_ = position();
     first_ += static_cast<uint32_t>(pending_.size());
@@ -48,7 +49,7 @@ class PendingOffsets {
   }
 
   int64_t next_offset() const { return next_offset_; }  // of the next record to take
-  /// Everything below has arrived.
+  /// Everything below it is done.
   int64_t position() const { return pending_.empty() ? next_offset_ : pending_.front().offset; }
   size_t size() const { return pending_.size(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What chooses the key under which a record goes on to another topic.
+// Chooses the key under which a record goes on to another topic.
 
 #include <chrono>
 #include <memory>
@@ -16,19 +16,19 @@ class RecordKeyer {
  public:
   virtual ~RecordKeyer() = default;
   struct Key {
-    std::string_view key;  // valid until the next call, as long as the record is
+    std::string_view key;  // valid until the next call, and no longer than the record
     SkipReason skip = SkipReason::kNone;
   };
-  /// Of a record with a value. Rejection: the record can't be read.
+  /// The record must have a value. Rejection: the record can't be read.
   virtual tl::expected<Key, Rejection> KeyOf(const Record& record) = 0;
 };
 
-/// Events by their user.
+/// Keys events by their user.
 std::shared_ptr<RecordKeyer> NewEventKeyer(const std::shared_ptr<const EventPlan>& plan,
                                            uint64_t event_bytes_max,
                                            std::chrono::milliseconds future_skew_max);
 
-/// Items by their language (LanguageKey).
+/// Keys items by their language (LanguageKey).
 std::shared_ptr<RecordKeyer> NewItemKeyer(const ItemFormat& format, uint64_t record_bytes_max,
                                           std::chrono::milliseconds future_skew_max);
 

@@ -49,7 +49,7 @@ RekeyFlow::Step RekeyFlow::Send(std::string_view key, const Record& record, Reke
   uint32_t number = 0;
   bool too_large = false;
   {
-    // Before it is sent: its acknowledgement may come at once.
+    // The offset is pending before the record is sent: its acknowledgement may come at once.
     const MutexLock lock(mutex_);
     too_large = !too_large_.empty() && too_large_.contains(record.offset);
     if (!too_large) number = pending_.Add(record.offset);
@@ -110,7 +110,7 @@ void RekeyFlow::Delivered(std::span<const Told> told, Instant now) {
     }
     if (!pending_.Knows(number)) continue;
     if (delivery == Delivery::kTooLarge) too_large_.insert(pending_.OffsetOf(number));
-    // What is known to be too large needs no waiting.
+    // A record that is known to be too large needs no wait.
     const Instant due = delivery == Delivery::kTooLarge ? now : now + kTryAgainAfter;
     if (!rewind_due_ || due > *rewind_due_) rewind_due_ = due;
     rewinding_.store(true, std::memory_order_release);
@@ -123,7 +123,7 @@ int64_t RekeyFlow::position() const {
     const MutexLock lock(mutex_);
     position = pending_.position();
   }
-  // Asked for second: a letter is known to its sender before its offset is passed.
+  // Asks for letters after the position: the sink knows a letter before its offset is passed.
   const int64_t letter = dead_letters_.OldestUnacknowledged(options_.partition);
   return letter < 0 ? position : std::min(position, letter);
 }

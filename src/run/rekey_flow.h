@@ -1,8 +1,8 @@
 #pragma once
-// One partition of a topic that isn't keyed as it has to be (by user; items by language): its records on to
-// the topic that is, unchanged but for their key; what can't be decoded to the dead letters, from here, where
-// its place is known; what the configuration skips nowhere. At least once: position() stays below what hasn't
-// arrived.
+// Re-keys one partition of a topic whose key isn't the required one (the user; for items the language). Sends
+// its records on to the topic with that key; only the key changes. Records that can't be decoded go to the
+// dead letters from here, where their position is known. Records that the configuration skips go nowhere. At
+// least once: position() stays below every record that isn't acknowledged.
 
 #include <atomic>
 #include <chrono>
@@ -22,24 +22,24 @@ namespace seen {
 
 struct RekeyOptions {
   int32_t partition = 0;
-  uint32_t ticket_tag = 0;  // upper half of its tickets
+  uint32_t ticket_tag = 0;  // upper half of the flow's tickets
   std::shared_ptr<const EventPlan> plan = EventPlan::Default();
   uint64_t event_bytes_max = 1 << 20;
   std::chrono::milliseconds future_skew_max{300'000};
-  std::shared_ptr<RecordKeyer> keyer;  // this flow's own; nullptr: events, as the three above say
+  std::shared_ptr<RecordKeyer> keyer;  // of this flow only; nullptr: events, by the three fields above
 };
 
-/// Threads: Apply, ReachedEnd and Rewind the worker's; everything else any.
+/// Threads. Apply, ReachedEnd and Rewind: the worker. Everything else: any thread.
 class RekeyFlow {
  public:
   RekeyFlow(const RekeyOptions& options, int64_t start_offset, KeyedRecordSink& sink,
             DeadLetterSink& dead_letters, RekeyReporter& reporter);
 
-  /// Takes records in order of their offsets; those that were taken are left out. Fewer than given: a queue
-  /// is full, or Rewind is due; the rest is to be given again.
+  /// Takes records in the order of their offsets, and skips those that were taken before. Returns how many it
+  /// took or skipped. Fewer than given: a queue is full, or Rewind is due; the rest must be given again.
   size_t Apply(std::span<const Record> records);
   void ReachedEnd(int64_t end_offset);
-  /// Where to read on from, if something wasn't delivered and it is time to try again.
+  /// Returns the offset to read from again, if a record wasn't delivered and it is time to retry.
   std::optional<int64_t> Rewind(Instant now);
 
   struct Told {
@@ -48,7 +48,7 @@ class RekeyFlow {
   };
   void Delivered(std::span<const Told> told, Instant now);
 
-  /// The source's offset below which everything is acknowledged, or was skipped.
+  /// The source's offset below which every record is acknowledged or skipped.
   int64_t position() const;
   int64_t next_offset() const;
   int32_t partition() const { return options_.partition; }
@@ -68,7 +68,7 @@ class RekeyFlow {
 
   mutable Mutex mutex_;
   PendingOffsets pending_ GUARDED_BY(mutex_);
-  std::set<int64_t> too_large_ GUARDED_BY(mutex_);  // records that the topic refused for their length
+  std::set<int64_t> too_large_ GUARDED_BY(mutex_);  // records that the keyed topic refused as too large
   std::optional<Instant> rewind_due_ GUARDED_BY(mutex_);
   std::atomic<bool> rewinding_{false};  // rewind_due_ has a value
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What re-keying needs of the log beyond consumed records and dead letters. Implemented by kafka/.
+// What re-keying needs from the log in addition to consumed records and dead letters. Implemented by kafka/.
 
 #include <cstdint>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace seen {
 
-/// Of one record that was queued.
+/// The result for one record that was queued.
 struct DeliveryReport {
   uint64_t ticket = 0;
   Delivery delivery = Delivery::kAcknowledged;
@@ -20,9 +20,9 @@ class KeyedRecordSink {
   enum class Taken : uint8_t { kQueued, kFull, kTooLarge };
 
   virtual ~KeyedRecordSink() = default;
-  /// Queues the record's value, headers and timestamp under `key`; all is copied. What becomes of it is told
-  /// with its `ticket`, exactly once, if and only if it was queued, on a thread of the sink's own and maybe
-  /// before this returns. kFull: try again later.
+  /// Queues the record's value, headers and timestamp under `key`; all is copied. The sink reports the result
+  /// with `ticket`: exactly once for each record that was queued, and for no other. The report comes on a
+  /// thread of the sink, and may come before this returns. kFull: try again later.
   virtual Taken TrySend(std::string_view key, const Record& record, uint64_t ticket) = 0;
 };
 

@@ -8,7 +8,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kArrivedSlice{20};
 constexpr milliseconds kLookEvery{1000};
-constexpr milliseconds kLookSeldom{2000};  // nothing waits
+constexpr milliseconds kLookSeldom{2000};  // when caught up: nothing waits for it
 constexpr milliseconds kQuestion{1000};
 }  // namespace
 
@@ -30,12 +30,12 @@ class RekeyTaker::Taken final : public PartitionTaker {
   }
 
   void Close(const Closing& closing) override {
-    // What isn't acknowledged the next owner sends again.
+    // The next owner sends again what isn't acknowledged by then.
     while (closing.checkpoint && !closing.lost && flow_->position() < flow_->next_offset() &&
            taker_.clock_.Now() < closing.until) {
       taker_.wait_.WaitForRoom(kArrivedSlice);
     }
-    closed_at_.store(flow_->position());  // before its letters are forgotten
+    closed_at_.store(flow_->position());  // read before the letters are forgotten
     taker_.Forget(flow_);
   }
 
@@ -128,7 +128,8 @@ void RekeyTaker::LookAtLag(GroupLog& log) {
   progress_.Look(std::move(look));
 }
 
-// A partition of the keyed topic answers once it has read what the topic held when re-keying had caught up.
+// A partition of the keyed topic may answer once it has read what the topic held when re-keying had caught
+// up.
 void RekeyTaker::OpenToReaders() {
   if (readers_.partitions == nullptr) return;
   {

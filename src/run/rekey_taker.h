@@ -1,5 +1,5 @@
 #pragma once
-// A topic that isn't keyed as it has to be, on to the topic that is.
+// Re-keys a topic: sends its records on to the topic with the required key.
 
 #include <atomic>
 #include <functional>
@@ -19,7 +19,8 @@ namespace seen {
 
 class RekeyTaker final : public TopicTaker {
  public:
-  /// Who reads the keyed topic and must not answer before this has caught up; both outlive this.
+  /// Readers of the keyed topic, which must not answer before re-keying has caught up. Both must outlive this
+  /// object.
   struct Readers {
     OpenPartitions* partitions = nullptr;  // nullptr: nobody waits
     const GroupLog* keyed = nullptr;
@@ -27,23 +28,24 @@ class RekeyTaker final : public TopicTaker {
   struct Options {
     std::string source_topic;
     std::string group_id;
-    int64_t ready_lag_messages = 0;                            // caught up with no more than these to re-key
-    std::function<std::shared_ptr<RecordKeyer>()> make_keyer;  // one of its own for each partition
+    int64_t ready_lag_messages = 0;                            // caught up with at most this many to re-key
+    std::function<std::shared_ptr<RecordKeyer>()> make_keyer;  // makes one for each partition
   };
-  /// All references outlive this.
+  /// All references must outlive this object.
   RekeyTaker(Options options, const Readers& readers, KeyedRecordSink& sink, DeadLetterSink& dead_letters,
              RunnerWait& wait, RekeyReporter& reporter, const Clock& clock);
 
   Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) override;
-  /// The state is the group's offset.
+  /// The only state is the group's offset, so there is nothing to drop.
   Status Drop(int32_t /*partition*/) override { return {}; }
-  /// Any user may have events in it: nobody is answered anew before it is read.
+  /// Any user may have events in the refused partition. So no more partitions begin to answer before it is
+  /// read.
   void Refused(int32_t partition, const std::string& reason) override;
   void Step(GroupLog& log) override;
 
-  /// What became of records that the sink took. Any thread.
+  /// Takes the delivery reports of records that the sink queued. Any thread.
   void Delivered(std::span<const DeliveryReport> reports);
-  /// The lag isn't asked for any more. Any thread.
+  /// From here on the lag isn't measured any more. Any thread.
   void Stopping() { stopping_.store(true); }
   /// Any thread.
   RekeyingStatus GetStatus() const;

@@ -27,7 +27,7 @@ RunnerThreads::~RunnerThreads() { Stop(milliseconds(0)); }
 void RunnerThreads::RunControl() {
   bool failed = false;
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (failed) {  // the process is on its way out
+    if (failed) {  // the process is about to end
       std::this_thread::sleep_for(kPoll);
       continue;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A TopicRunner's threads: control, and the workers.
+// The threads of a TopicRunner: control, and the workers.
 
 #include <atomic>
 #include <chrono>
@@ -29,17 +29,18 @@ class RoomSignal final : public RunnerWait {
 
 class RunnerThreads {
  public:
-  /// `on_failed`: the process can't go on. On the control thread, once.
+  /// Called once, on the control thread, if the process can't go on.
   using OnFailed = std::function<void(const Error&)>;
-  /// Threads are named `name`-control and `name`-<number>. `runner`, whose log is set, outlives this.
+  /// Threads are named `name`-control and `name`-<number>. `runner` must have its log, and outlive this
+  /// object.
   RunnerThreads(TopicRunner& runner, const std::string& name, int workers, OnFailed on_failed);
-  ~RunnerThreads();  // Stop(0)
+  ~RunnerThreads();  // calls Stop(0)
   RunnerThreads(const RunnerThreads&) = delete;
   RunnerThreads& operator=(const RunnerThreads&) = delete;
 
   /// No record is taken after it returns.
   void StopWorkers();
-  /// Then, too: closes the runner. Idempotent.
+  /// Stops the workers, too, and closes the runner. Idempotent.
   void Stop(std::chrono::milliseconds drain);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What /v1/status and the gauges of /metrics show of re-keying and of items, as plain values.
+// Plain values: what /v1/status and the gauges of /metrics show about re-keying and items.
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct UnreadPartitions {
   std::vector<int32_t> unowned;           // no member of the group owns them; ascending
 };
 
-/// One partition of the source topic, input.keyed_by_user being false.
+/// One partition of the source topic. Used only if input.keyed_by_user is false.
 struct RekeyingPartitionStatus {
   int32_t partition = 0;
   bool assigned = false;          // to this daemon
@@ -50,13 +50,13 @@ struct ItemGroupsStatus {
   std::string topic;           // empty: not found yet
   std::string problem;         // for people: why it isn't read; empty if it is
   int64_t lag_messages = 0;    // not read yet
-  uint64_t records = 0;        // read since the start
-  uint64_t unreadable = 0;     // of those, left out
-  uint64_t rows = 0;           // in the copy, about
+  uint64_t records = 0;        // taken since the start
+  uint64_t unreadable = 0;     // left out since the start
+  uint64_t rows = 0;           // in the copy, estimated
   uint64_t bytes = 0;          // on disk
   uint64_t cache_bytes = 0;    // in memory
-  uint64_t disk_reads = 0;     // of what the cache hadn't, since the start
-  uint64_t errors = 0;         // look-ups that the disk failed
+  uint64_t disk_reads = 0;     // for look-ups that missed the cache, since the start
+  uint64_t errors = 0;         // look-ups that failed on the disk
   uint64_t too_far_ahead = 0;  // records of items ahead of the clock, since the start
 };
 
@@ -71,25 +71,25 @@ struct ItemsPartitionStatus {
   int64_t lag_messages = 0;
   uint64_t lost_messages = 0;  // deleted by retention before they were read, since the start
   GroupFigures figures;        // since the partition was opened
-  uint64_t cut_texts = 0;      // longer than items.text_bytes_max; these, too, since the partition was opened
+  uint64_t cut_texts = 0;      // longer than items.text_bytes_max; also since the partition was opened
   uint64_t groups_sent = 0;
   std::array<uint64_t, kRejectReasons> rejected{};
   uint64_t checkpoints = 0;
-  double checkpoint_seconds = 0;  // in all
+  double checkpoint_seconds = 0;  // total
 };
 
-/// The stream of items, on the way to their groups.
+/// The stream of items, from their topic to their groups.
 struct ItemsStatus {
-  std::string topic;          // as producers write it
-  std::string ordered_topic;  // as it is read: the same if that has one partition; empty: not known yet
+  std::string topic;          // that producers write
+  std::string ordered_topic;  // that is read: the same if that has one partition; empty: not known yet
   std::string group_id;
-  std::string problem;  // for people: why it isn't read, or not all of it yet; empty if it is
+  std::string problem;  // for people: why it isn't read, or not completely yet; empty if it is
   std::vector<ItemsPartitionStatus> partitions;
   std::optional<RekeyingStatus> rekeying;  // nullopt: the topic has one partition
   std::array<uint64_t, kRejectReasons> rekeying_rejected{};
   UnreadPartitions unread;  // of the ordered topic
   uint64_t leases_lapsed = 0;
-  uint64_t foreign_groups = 0;  // of the topic of groups: replaced
+  uint64_t foreign_groups = 0;  // in the topic of groups: replaced
 };
 
 }  // namespace seen

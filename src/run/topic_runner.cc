@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kHoldSlice{20};
 constexpr milliseconds kQuestion{1000};
 
-/// An operator decides, or the state is rebuilt.
+/// These need an operator's decision, or a rebuild of the state.
 bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
 }  // namespace
 
@@ -36,9 +36,9 @@ Status TopicRunner::StepControl(milliseconds timeout) {
 }
 
 void TopicRunner::CommitOffsets() {
-  // Closing would wait for a commit, and a commit for brokers.
+  // Without brokers a commit would wait, and closing would wait for the commit.
   if (!log_->brokers_reachable()) return;
-  // Not under a partition's own mutex: a worker may hold that for as long as it waits for room.
+  // Doesn't hold a partition's own mutex here: a worker may hold that one for as long as it waits for room.
   std::vector<std::pair<int32_t, TakerPointer>> takers;
   {
     const MutexLock lock(mutex_);
@@ -57,7 +57,7 @@ void TopicRunner::CommitOffsets() {
 void TopicRunner::Close(milliseconds drain) {
   StopWorkers();
   closing_until_ = clock_.Now() + drain;
-  log_->Close();  // runs OnRevoked
+  log_->Close();  // calls OnRevoked
 }
 
 Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignment) {
@@ -76,7 +76,7 @@ Result<std::optional<int64_t>> TopicRunner::OnAssigned(const Assignment& assignm
   const int64_t from = (*taker)->Begin(assignment.watermarks.low);
   auto run = std::make_shared<Run>(assignment, std::move(*taker));
   ClearProblem(partition);
-  committed_at_ = {};  // nothing is published before a commit
+  committed_at_ = {};  // commits soon: nothing is published before a commit
   const MutexLock lock(mutex_);
   runs_[partition] = std::move(run);
   return from;
@@ -89,7 +89,7 @@ Anchor TopicRunner::LastRead(int32_t partition) {
   return run->taker ? run->taker->LastRead() : Anchor();
 }
 
-// With --rebuild, state that can't be used is dropped.
+// With --rebuild, drops state that can't be used.
 Result<TopicRunner::TakerPointer> TopicRunner::Open(Assignment assignment) {
   auto opened = OpenOnce(assignment);
   if (opened || !options_.rebuild || !Stops(opened.error().code)) return opened;
@@ -147,7 +147,7 @@ void TopicRunner::OnRevoked(std::span<const int32_t> partitions, bool lost) {
     if (const int64_t offset = run->taker->CommitOffset(); offset >= 0) offsets[partition] = offset;
     run->taker.reset();  // nobody else has this run any more
   }
-  // Closing would wait for a commit, and a commit for brokers.
+  // Without brokers a commit would wait, and closing would wait for the commit.
   if (!lost && !offsets.empty() && log_->brokers_reachable()) log_->Commit(offsets);
 }
 
@@ -167,7 +167,7 @@ void TopicRunner::OnBatch(const PartitionBatch& batch) {
   const RunPointer run = Find(batch.partition);
   if (!run) return;
   const MutexLock lock(run->mutex);
-  // What isn't taken now is read again from where ReadOn says.
+  // Records that aren't taken now are read again from the offset that ReadOn returns.
   if (run->closed || !run->taker || run->read_on_at || workers_stop_.load(std::memory_order_relaxed)) return;
   run->taker->SetWatermarks(log_->CachedWatermarks(batch.partition));
   if (TakeRecords(*run, batch.records) == Outcome::kStops) return;
@@ -175,7 +175,7 @@ void TopicRunner::OnBatch(const PartitionBatch& batch) {
 }
 
 TopicRunner::Outcome TopicRunner::TakeRecords(Run& run, std::span<const Record> records) {
-  std::optional<Instant> held_since;  // nothing was taken since
+  std::optional<Instant> held_since;  // since when nothing was taken
   while (!records.empty()) {
     const auto taken = run.taker->Take(records);
     if (!taken) {
@@ -194,7 +194,7 @@ TopicRunner::Outcome TopicRunner::TakeRecords(Run& run, std::span<const Record> 
   return Outcome::kGoesOn;
 }
 
-// kStops: the rest of the records comes again, or the partition goes.
+// kStops: the rest of the records is delivered again, or the partition is closed.
 TopicRunner::Outcome TopicRunner::WaitForRoom(Run& run, std::optional<Instant>& held_since) {
   if (!std::exchange(run.held, true)) run.taker->Held();
   const Instant now = clock_.Now();
@@ -208,7 +208,7 @@ TopicRunner::Outcome TopicRunner::WaitForRoom(Run& run, std::optional<Instant>& 
   return Outcome::kGoesOn;
 }
 
-// kStops: reading goes on elsewhere, or not now.
+// kStops: reading goes on at another offset, or not now.
 TopicRunner::Outcome TopicRunner::StepIdle(Run& run) {
   if (run.read_on_at) {
     if (clock_.Now() >= *run.read_on_at) ReadOn(run);
@@ -239,7 +239,7 @@ void TopicRunner::Failed(Run& run, const Error& error) {
     run.read_on_at = clock_.Now() + options_.read_on_after;
     return TryLater(run.partition, PartitionProblem::Kind::kWaiting, error);
   }
-  // What was read last can't be trusted to be of the same log, or can't be written.
+  // The records read last may be of another log, or can't be written. So no checkpoint is written.
   run.taker->Close({clock_.Now(), false, false});
   {
     const MutexLock lock(mutex_);
@@ -252,7 +252,7 @@ void TopicRunner::Failed(Run& run, const Error& error) {
   OpenAgain(run);
 }
 
-// Its state was dropped.
+// Opens the partition again after its state was dropped.
 void TopicRunner::OpenAgain(Run& run) {
   const auto later = [&](const Error& error) REQUIRES(run.mutex) {
     run.read_on_at = clock_.Now() + options_.read_on_after;

@@ -1,10 +1,9 @@
 #pragma once
-// Reads a topic as a member of a group and gives each partition's records to its taker: in order, each once
-// from where the taker's state is. It decides what happens when there is no room, when something fails, when
-// records are lost, when the log isn't the one that was read, and when partitions come and go. One
-// partition's fault stops that partition alone.
+// Reads a topic as a member of a group. Gives each partition's records to its taker in order, each record
+// once, from where the taker's state is. It handles a lack of room, failures, lost records, a log that isn't
+// the one that was read, and partitions that come and go. A fault of one partition stops that partition only.
 //
-// It has no threads: whoever owns them calls the steps (run/runner_threads.h; the simulation).
+// It has no threads: their owner calls the steps (run/runner_threads.h; the simulation).
 
 #include <atomic>
 #include <chrono>
@@ -25,49 +24,49 @@ namespace seen {
 /// A partition that is assigned to this member and isn't read as it should be.
 struct PartitionProblem {
   enum class Kind : uint8_t {
-    kOpening,  // its state can't be opened now; asked again
+    kOpening,  // its state can't be opened now; retried
     kRefused,  // an operator decides
     kStopped,  // its state can't be read
-    kWaiting,  // open; tried again after a failure
+    kWaiting,  // open; retried after a failure
   };
   int32_t partition = 0;
   Kind kind = Kind::kOpening;
   std::string reason;  // for people
 
-  /// Nothing changes before an operator acts.
+  /// True: nothing changes until an operator acts.
   bool IsRefused() const { return kind == Kind::kRefused || kind == Kind::kStopped; }
 };
 
-/// Threads. StepControl, Close: one, the control thread. StepWorker(w): one for each w; none while Close
-/// runs. Everything else: any.
+/// Threads. StepControl, Close: one thread, the control thread. StepWorker(w): one thread for each w; none
+/// while Close runs. Everything else: any thread.
 class TopicRunner final : public RebalanceHandler, public WorkerHandler {
  public:
   struct Options {
     std::string topic;
-    /// What an operator may do beside --rebuild when the log isn't the one that was read; a clause that ends
-    /// with ", or ".
+    /// What an operator may do instead of --rebuild if the log isn't the one that was read. A clause that
+    /// ends with ", or ".
     std::string remedy;
     std::string rebuild_does = "drop this partition's state and read it from its earliest record";
     bool rebuild = false;
     std::chrono::milliseconds commit_every{1000};
-    std::chrono::milliseconds hold_max{1000};  // a rebalance waits for a batch: the rest is read again
+    std::chrono::milliseconds hold_max{1000};  // limits how long a rebalance waits: the rest is read again
     std::chrono::milliseconds read_on_after{500};
-    std::chrono::milliseconds closing_patience{1000};  // of partitions that are revoked
+    std::chrono::milliseconds closing_patience{1000};  // for partitions that are revoked
   };
   TopicRunner(Options options, TopicTaker& taker, RunnerWait& wait, const Clock& clock);
   ~TopicRunner() override;
-  /// Before the first step; outlives this.
+  /// Call it before the first step. `log` must outlive this object.
   void SetLog(GroupLog& log) { log_ = &log; }
 
-  /// Polls the log, for `timeout` at most; commits; lets the taker do its step. An error: the process can't
-  /// go on (fenced, or no partition can be opened).
+  /// Polls the log for at most `timeout`, commits, and calls the taker's step. An error: the process can't go
+  /// on (fenced, or no partition can be opened).
   Status StepControl(std::chrono::milliseconds timeout);
-  /// One poll and what is due for the worker's partitions.
+  /// Polls once, and does what is due for the worker's partitions.
   void StepWorker(int worker, std::chrono::milliseconds timeout);
-  /// No record is taken from here on; a hold ends.
+  /// From here on no record is taken. Ends a hold.
   void StopWorkers() { workers_stop_.store(true); }
-  /// After the last StepWorker: closes all partitions, waiting up to `drain` for what is on its way, commits,
-  /// and leaves the log.
+  /// Call it after the last StepWorker. Closes all partitions, waits up to `drain` for records in flight,
+  /// commits, and closes the log.
   void Close(std::chrono::milliseconds drain);
 
   std::vector<PartitionProblem> Problems() const;
@@ -92,8 +91,8 @@ class TopicRunner final : public RebalanceHandler, public WorkerHandler {
           taker(std::move(opened)) {}
     const int32_t partition;
     const int32_t partition_count;
-    Mutex mutex;  // the worker's role: the worker, or control while it closes
-    /// nullptr: refused. While the run is in runs_ it is changed with the runner's mutex_ held, too.
+    Mutex mutex;  // held in the worker's role: by the worker, or by control while it closes
+    /// nullptr: refused. While the run is in runs_, a change also needs the runner's mutex_.
     TakerPointer taker GUARDED_BY(mutex);
     bool closed GUARDED_BY(mutex) = false;
     std::optional<Instant> read_on_at GUARDED_BY(mutex);  // nothing is taken before

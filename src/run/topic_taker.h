@@ -1,5 +1,5 @@
 #pragma once
-// What a TopicRunner reads a topic for: exposures, re-keying, items.
+// Ports of TopicRunner for the uses of a topic's records: exposures, re-keying, items.
 
 #include <chrono>
 #include <cstdint>
@@ -20,70 +20,74 @@ class PartitionTaker {
  public:
   virtual ~PartitionTaker() = default;
 
-  /// Worker. Takes `records` (ascending) in order, those below next_offset() are skipped. Returns how many it
-  /// took; fewer than all: there is no room now, the rest comes again. kRefused, kCorrupt: the partition
-  /// stops. Any other error: some records before the one at next_offset() may be taken, the rest is read
+  /// Worker. Takes `records` (ascending) in order, and skips those below next_offset(). Returns how many it
+  /// took. Fewer than all: there is no room now, and the rest comes again. kRefused, kCorrupt: the partition
+  /// stops. Any other error: some records before the one at next_offset() may be taken; the rest is read
   /// again after a while.
   virtual Result<size_t> Take(std::span<const Record> records) = 0;
-  /// Worker. Everything before `end_offset`, the log's end, was given.
+  /// Worker. All records before `end_offset`, the log's end, were given.
   virtual void ReachedEnd(int64_t end_offset) = 0;
-  /// Worker. Retention deleted what is from next_offset() to `low`: counts it, and goes on at `low`.
+  /// Worker. Retention deleted the records from next_offset() to `low`. Counts them, and goes on at `low`.
   virtual void SkipLost(int64_t low) = 0;
-  /// Worker. Of the next record to take.
+  /// Worker. The offset of the next record to take.
   virtual int64_t next_offset() const = 0;
-  /// Worker, once, before the first Take: the partition is read from here on. Returns from where: not below
-  /// `low`; below next_offset() where a record before it shows that the log is the same.
+  /// Worker, once, before the first Take: the partition is read from here on. Returns the offset to read
+  /// from. It isn't below `low`. It is below next_offset() if an earlier record can show that the log is the
+  /// same.
   virtual int64_t Begin(int64_t /*low*/) { return next_offset(); }
-  /// Worker, once, after Begin: the last record that was taken before. Its default: it isn't known.
+  /// Worker, once, after Begin. The last record that was taken before. Default: not known.
   virtual Anchor LastRead() const { return {}; }
-  /// Worker, between batches and while there is no room: a step of what else is due. Returns where to read
-  /// on, if it isn't where reading is. Errors: as Take.
+  /// Worker, between batches and while there is no room. Does a step of other work that is due. Returns the
+  /// offset to read on from, if reading must move there. Errors: as Take.
   virtual Result<std::optional<int64_t>> Idle() { return std::nullopt; }
-  /// Worker, a while after an error that didn't stop the partition. Returns where to read on. Errors: as
-  /// Take.
+  /// Worker, a while after an error that didn't stop the partition. Returns the offset to read on from.
+  /// Errors: as Take.
   virtual Result<int64_t> ReadOn() { return next_offset(); }
-  /// Worker. Records wait for room; there was room again.
+  /// Worker. Held: records wait for room. Resumed: there is room again.
   virtual void Held() {}
   virtual void Resumed() {}
 
-  /// As last seen; unknown values are -1.
+  /// The watermarks last seen; unknown values are -1.
   virtual void SetWatermarks(const Watermarks&) {}
-  /// The group may be told that everything below this is done; -1: nothing yet.
+  /// Everything below this offset may be committed; -1: nothing yet.
   virtual int64_t CommitOffset() const = 0;
 
   struct Closing {
-    Instant until{};          // longer than that it waits for nothing
+    Instant until{};          // the taker waits for nothing after this
     bool lost = false;        // another member may own the partition already
-    bool checkpoint = false;  // writes what it has; false: its state is dropped, or can't be trusted
+    bool checkpoint = false;  // write what it has; false: its state is dropped, or can't be trusted
   };
-  /// Control thread, as the worker; the last call of both. Afterwards CommitOffset says what was done.
+  /// Control thread, in the worker's place. It is the last call of both threads. Afterwards CommitOffset
+  /// returns what was done.
   virtual void Close(const Closing& closing) = 0;
 };
 
-/// A topic's takers. Control thread, unless it says otherwise.
+/// The takers of a topic. Control thread, unless stated otherwise.
 class TopicTaker {
  public:
   virtual ~TopicTaker() = default;
 
-  /// Open is to be called for these, one after the other.
+  /// Open will be called for these, one after the other.
   virtual void Expect(std::span<const int32_t> /*partitions*/, int32_t /*partition_count*/) {}
-  /// Opens or makes the partition's state. kRefused, kCorrupt: the partition isn't read, others go on; with
-  /// --rebuild it is opened again after Drop, and `committed_offset` is nullopt. kUnavailable, kNoSpace:
-  /// asked again. kInvalidArgument: no partition can be opened, the process ends.
+  /// Opens or creates the partition's state. kRefused, kCorrupt: the partition isn't read, others go on. With
+  /// --rebuild it is opened again after Drop, with `committed_offset` nullopt. kUnavailable, kNoSpace:
+  /// retried. kInvalidArgument: no partition can be opened, and the process ends.
   virtual Result<std::shared_ptr<PartitionTaker>> Open(const Assignment& assignment, const GroupLog& log) = 0;
-  /// The worker of a partition that is read, too. Removes the partition's state, which isn't open.
+  /// Control thread, or the worker of a partition that is read. Removes the partition's state, which isn't
+  /// open.
   virtual Status Drop(int32_t partition) = 0;
-  /// The worker, too. The partition isn't read any more, or again: why; empty: it is, or was revoked.
+  /// Control thread or the worker. `reason`: why the partition isn't read any more; empty: it is read again,
+  /// or was revoked.
   virtual void Refused(int32_t /*partition*/, const std::string& /*reason*/) {}
-  /// It was revoked before it opened: what opening it has begun is of no use.
+  /// The partition was revoked before it opened. The work that began for opening is useless.
   virtual void Abandoned(int32_t /*partition*/) {}
-  /// Between polls of the log: what belongs to no one partition.
+  /// Called between polls of the log. Does work that belongs to no single partition.
   virtual void Step(GroupLog& /*log*/) {}
-  /// Before partitions are closed together.
+  /// Called before partitions are closed together.
   virtual void BeforeClosing(Instant /*until*/) {}
 };
 
-/// Where the runner's threads wait. Thread-safe.
+/// Where the runner's threads wait for room. Thread-safe.
 class RunnerWait {
  public:
   virtual ~RunnerWait() = default;

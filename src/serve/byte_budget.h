@@ -1,5 +1,5 @@
 #pragma once
-// One number of bytes for all that is in flight.
+// A bound on the bytes of everything that is in flight.
 
 #include <atomic>
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace seen {
 /// Thread-safe; never waits.
 class ByteBudget {
  public:
-  /// `whole`: what is taken here is taken there, too; outlives this. Then the first to take may have more
-  /// than `total`, as far as the whole has it: else a part would be too small for what the whole has room
-  /// for.
+  /// `whole`: outlives this. Bytes that are taken here are taken there too. With a whole, the first to take
+  /// may have more than `total`, as far as the whole has room. Otherwise a body that fits into the whole
+  /// could be too long for the part.
   explicit ByteBudget(size_t total, ByteBudget* whole = nullptr) : total_(total), whole_(whole) {}
   ByteBudget(const ByteBudget&) = delete;
   ByteBudget& operator=(const ByteBudget&) = delete;
 
-  /// False: so much isn't left now. Counted.
+  /// False: so many bytes aren't left now. Refusals are counted.
   bool Take(size_t bytes) {
     size_t taken = taken_.load(std::memory_order_relaxed);
     do {
@@ -47,7 +47,7 @@ class ByteBudget {
   std::atomic<uint64_t> refused_{0};
 };
 
-/// What one holder has taken of a budget, which outlives it. One thread.
+/// The bytes that one holder has taken of a budget. The budget outlives its holders. One thread.
 class BudgetShare {
  public:
   explicit BudgetShare(ByteBudget& budget) : budget_(budget) {}
@@ -55,7 +55,7 @@ class BudgetShare {
   BudgetShare(const BudgetShare&) = delete;
   BudgetShare& operator=(const BudgetShare&) = delete;
 
-  /// False: the budget hasn't that much now; what is held stays.
+  /// False: the budget doesn't have that many bytes now; what is held stays.
   bool GrowTo(size_t bytes) {
     if (bytes <= held_) return true;
     if (!budget_.Take(bytes - held_)) return false;

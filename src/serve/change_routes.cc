@@ -10,10 +10,10 @@
 namespace seen {
 namespace {
 
-/// The answer to a change, once it is known where its event stands.
+/// The answer to a change, once the place of its event is known.
 HttpResponse Changed(const Result<ChangePlace>& place, std::string_view target) {
   if (!place) {
-    // The topic's troubles are no address that doesn't exist.
+    // A Kafka error must not become a 404: answer 503.
     const bool mistaken = place.error().code == Code::kInvalidArgument;
     return mistaken ? Problem(place.error(), target) : Problem(503, place.error().message, target);
   }
@@ -36,7 +36,7 @@ ChangePort::Done Giving(Give give, std::string target) {
 }  // namespace
 
 std::optional<HttpResponse> RefuseUnlessJson(const HttpRequest& head) {
-  // Pages of other origins can't send it without asking first, which this server never grants.
+  // Pages of other origins can't send JSON without asking first, and this server never grants that.
   if (IsJson(head.content_type)) return std::nullopt;
   return Problem(415, "send it with Content-Type: application/json", head.target);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Pages that change what is known of a user, or which group owns. Each writes a record and answers when the
-// brokers have it.
+// Pages that change what is known of a user, or which group owns. Each page writes a record and answers when
+// the brokers have the record.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace seen {
 
-/// What is wrong with the head of a change that must say it is JSON; nullopt: nothing, as yet.
+/// For a change whose head must say JSON: what is wrong with the head. nullopt: nothing so far.
 std::optional<HttpResponse> RefuseUnlessJson(const HttpRequest& head);
 
 // `changes` outlives the answer. Any thread.

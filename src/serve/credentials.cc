@@ -78,7 +78,7 @@ Result<Credentials::Loaded> Credentials::Read() const {
 
 Status Credentials::Reload() {
   const MutexLock one_at_a_time(reload_mutex_);
-  stamp_ = StampOf();  // before it is read: what changes meanwhile is seen the next time
+  stamp_ = StampOf();  // before the files are read: a change meanwhile is noticed next time
   auto loaded = Read();
   const MutexLock lock(mutex_);
   if (!loaded) {

@@ -1,6 +1,6 @@
 #pragma once
-// The files that access to the daemon depends on: certificate, key, CA and tokens. Each is read again when it
-// changes, so that what runs out is replaced without a restart.
+// The files that access to the daemon depends on: certificate, key, CA and tokens. All are read again when
+// one of them changes, so that what expires is replaced without a restart.
 
 #include <chrono>
 #include <cstdint>
@@ -21,21 +21,21 @@ class TokenTable;
 struct CredentialFiles {
   std::string certificate;  // PEM, a chain; empty: no TLS
   std::string key;          // PEM, without a passphrase
-  std::string ca;           // PEM, whom other daemons' certificates must be signed by; empty: the machine's
-  std::string tokens;       // TokenTable has the format; empty: nobody is asked for one
+  std::string ca;           // PEM, CAs that sign other daemons' certificates; empty: the machine's
+  std::string tokens;       // TokenTable has the format; empty: nobody is asked for a token
 };
 
 struct AccessFigures {
-  TimeMs certificate_not_after{0};  // 0: there is none
+  TimeMs certificate_not_after{0};  // 0: there is no certificate
   uint64_t reloads = 0;
   uint64_t reloads_failed = 0;
-  std::string problem;  // of the last reload; empty: it went well
+  std::string problem;  // of the last reload; empty: it succeeded
 };
 
-/// What a listener and a forwarder ask at each connection and request. Any thread.
+/// The credentials that listeners and forwarders ask for at each connection and request. Any thread.
 class Credentials {
  public:
-  /// Reads all files. kInvalidArgument names key of the configuration, file and remedy.
+  /// Reads all files. kInvalidArgument names the configuration's key, the file and the remedy.
   static Result<std::unique_ptr<Credentials>> Load(const CredentialFiles& files);
   ~Credentials();
   Credentials(const Credentials&) = delete;
@@ -43,7 +43,8 @@ class Credentials {
 
   /// Looks at the files once a second, on a thread of its own.
   void Watch();
-  /// Reads them again. Where one of them is wrong all stay as they are: the error says which.
+  /// Reads the files again. If one of them is wrong, all stay as they are, and the error says which one it
+  /// is.
   Status Reload();
 
   bool has_tls() const { return !files_.certificate.empty(); }
@@ -61,7 +62,7 @@ class Credentials {
     std::shared_ptr<TlsContext> client_tls;
     std::shared_ptr<const TokenTable> tokens;
   };
-  /// What tells that a file has changed.
+  /// Shows whether a file has changed.
   using Stamp = std::vector<int64_t>;
 
   explicit Credentials(CredentialFiles files) : files_(std::move(files)) {}
@@ -73,7 +74,7 @@ class Credentials {
   mutable Mutex mutex_;
   Loaded loaded_ GUARDED_BY(mutex_);
   AccessFigures figures_ GUARDED_BY(mutex_);
-  Mutex reload_mutex_;  // one at a time
+  Mutex reload_mutex_;  // one reload at a time
   Stamp stamp_ GUARDED_BY(reload_mutex_);
   RepeatingThread watcher_;
 };

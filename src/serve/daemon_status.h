@@ -22,10 +22,10 @@ struct MemoryShare {
   std::optional<uint64_t> used_bytes;  // nullopt: not measured
 };
 
-/// Of the file system that store.directory is on.
+/// The file system that store.directory is on.
 struct DiskSpace {
   uint64_t bytes = 0;
-  uint64_t free_bytes = 0;  // to this process
+  uint64_t free_bytes = 0;  // for this process
 };
 
 struct DaemonStatus {
@@ -37,10 +37,10 @@ struct DaemonStatus {
   bool embedded_kafka = false;
   bool brokers_reachable = false;
   uint64_t log_checks =
-      0;  // last records of the input that were read again and are the same, since the start
+      0;  // last records of the input that were read again and were the same, since the start
   std::string instance_id;
   bool is_replica = false;  // another group owns the outputs
-  std::string owner_group;  // that owns them
+  std::string owner_group;  // the group that owns the outputs
   std::string topic;
   int32_t partitions_total = 0;               // of the input topic; 0: not known yet
   std::optional<int64_t> input_retention_ms;  // of the input topic; nullopt: unlimited, or not known
@@ -57,7 +57,7 @@ struct DaemonStatus {
   std::optional<ItemGroupsStatus> item_groups;  // likewise
   AccessFigures access;
   std::optional<ForwardFigures> forwarded;      // nullopt: nothing is passed on
-  bool passes_on = false;                       // another daemon answers what is passed on to it
+  bool passes_on = false;                       // another daemon answers requests that are passed on to it
   std::optional<StateTopicStatus> state_topic;  // nullopt: there is none
   FillFigures fills;
   std::vector<MemoryShare> memory;

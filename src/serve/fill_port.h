@@ -1,6 +1,6 @@
 #pragma once
-// Fills, as HTTP asks for them: the daemon reads its partitions' log again for one filter. Implemented by
-// app/fills.h; faked in serve's tests.
+// Fills, as HTTP asks for them. For a fill, the daemon reads its partitions' log again for one filter.
+// Implemented by app/fills.h; faked in serve's tests.
 
 #include <cstdint>
 #include <optional>
@@ -20,11 +20,11 @@ struct FillPartitionStatus {
   int64_t next_offset = -1;              // read up to here
   int64_t to_offset = -1;                // exclusive
   uint64_t users_written = 0;            // of the last try
-  std::optional<TimeMs> complete_since;  // once done, what the filter holds everything since; 0: since ever
+  std::optional<TimeMs> complete_since;  // once done: since when the filter holds everything; 0: since ever
   std::string problem;                   // of the last try; empty: none
 };
 
-/// One filter's.
+/// The fill of one filter.
 struct FillStatus {
   std::string filter;
   std::string id;
@@ -39,20 +39,20 @@ struct FillStatus {
 };
 
 struct FillFigures {
-  std::vector<FillStatus> fills;  // asked for since the start, the last one of each filter
+  std::vector<FillStatus> fills;  // since the start, the last one of each filter
   uint64_t records = 0;           // read since the start
   uint64_t users = 0;             // written since the start
 };
 
-/// Any thread. Nothing waits for long.
+/// Any thread. No call waits for long.
 class FillPort {
  public:
   virtual ~FillPort() = default;
-  /// Of all partitions that are open here. Where a fill of the filter with this id is there already, only of
-  /// those that it doesn't have. Another id takes the place of the one before; empty: the daemon names it.
-  /// kNotFound: no such filter. kUnavailable: no partition is open. kNoSpace.
+  /// Fills all partitions that are open here. If a fill of the filter with this id exists, only the
+  /// partitions that it lacks are added. A fill with another id replaces the filter's fill. `id` empty: the
+  /// daemon chooses one. kNotFound: no such filter. kUnavailable: no partition is open. kNoSpace.
   virtual Result<FillStatus> Start(std::string_view filter, std::string_view id) = 0;
-  /// What was written stays. kNotFound: there is none of the filter.
+  /// Stops the filter's fill; what it wrote stays. kNotFound: the filter has no fill.
   virtual Result<FillStatus> Stop(std::string_view filter) = 0;
   virtual FillFigures Figures() const = 0;
 };

@@ -47,13 +47,13 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kSilent{1};
 constexpr size_t kIdleMax = 16;  // connections kept for each daemon
 constexpr unsigned kRetryAfterMaxS = 3;
-// What an answer says of itself. The server writes the others.
+// Headers of the other daemon's answer that are passed on. The server writes the rest.
 constexpr std::string_view kPassedOn[] = {"Seen-As-Of", "Seen-Complete-Since", "Seen-Answered-By",
                                           "Retry-After", "Allow"};
 
 HttpResponse Unanswered(std::string_view detail, std::string_view target) {
   HttpResponse response = Problem(503, detail, target);
-  // They must not all come back at once.
+  // Clients must not all come back at once.
   thread_local std::minstd_rand random{std::random_device{}()};
   response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
   return response;
@@ -73,7 +73,7 @@ struct Forwarder::Impl {
     std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;
     beast::flat_buffer buffer;
   };
-  /// A request on its way, with all that reading its answer takes.
+  /// A request that is passed on, with all that reading its answer takes.
   struct Hop {
     ForwardedRequest request;
     Give give;
@@ -82,8 +82,8 @@ struct Forwarder::Impl {
     http::request<http::string_body> sent;
     std::optional<http::response_parser<http::string_body>> parser;
     std::unique_ptr<Connection> connection;
-    bool is_fresh = false;                    // the connection
-    std::optional<asio::steady_timer> timer;  // names take as long as they take
+    bool is_fresh = false;                    // the connection is new, not a kept one
+    std::optional<asio::steady_timer> timer;  // resolving a name has no deadline of its own
   };
   using HopPointer = std::shared_ptr<Hop>;
   struct Peer {
@@ -295,7 +295,7 @@ void Forwarder::Impl::Answered(const HopPointer& hop) {
 
 void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
   if (!under_way.contains(hop.get())) return;
-  // A connection that was kept may have been closed meanwhile. The questions change nothing: ask again.
+  // A connection that was kept may have been closed meanwhile. The questions change nothing, so ask again.
   const bool nothing_came = hop->parser && !hop->parser->got_some();
   if (!hop->is_fresh && nothing_came && error != beast::error::timeout && steady_clock::now() < hop->until) {
     peers[hop->request.address].idle.clear();
@@ -315,7 +315,7 @@ void Forwarder::Impl::Failed(const HopPointer& hop, const error_code& error) {
 }
 
 void Forwarder::Impl::End(const HopPointer& hop, HttpResponse response) {
-  if (under_way.erase(hop.get()) == 0) return;  // the forwarder stops, and has said so
+  if (under_way.erase(hop.get()) == 0) return;  // the forwarder stops and has answered
   --peers[hop->request.address].under_way;
   bytes -= hop->bytes;
   hop->connection.reset();

@@ -13,16 +13,16 @@ namespace seen {
 
 struct TlsContext;
 
-/// It has one thread, which waits for nothing but its sockets. So a daemon that hangs costs the others
-/// nothing.
+/// It has one thread, which waits only for its sockets. So a daemon that hangs doesn't delay answers of the
+/// others.
 class Forwarder final : public ForwardPort {
  public:
   struct Options {
     std::function<bool(std::string_view address)> allows;
     std::string instance;                              // of this daemon, for the others' logs
-    std::string token;                                 // they ask for it
-    std::function<std::shared_ptr<TlsContext>()> tls;  // asked for each connection; empty, or nullptr: plain
-    size_t under_way_max = 64;                         // of each daemon; 503 beyond
+    std::string token;                                 // the other daemons ask for it
+    std::function<std::shared_ptr<TlsContext>()> tls;  // called for each connection; empty, or nullptr: plain
+    size_t under_way_max = 64;                         // to one daemon; 503 beyond
     size_t bytes_max = 16 << 20;                       // of requests under way; 503 beyond
     size_t answer_bytes_max = 8 << 20;
   };

@@ -11,7 +11,7 @@
 namespace seen {
 namespace {
 
-// Mistakes and refusals, which cost a client nothing to repeat.
+// Bounds the log lines about mistakes and refusals, which cost a client nothing to repeat.
 LogBudget& Refusals() {
   static LogBudget budget(20);
   return budget;
@@ -20,7 +20,7 @@ LogBudget& Refusals() {
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kAnonymous = "anonymous";
 
-/// What a change is about: a user by hash unless the operator wants ids, anything else as it is.
+/// The subject of a change. A user is given by hash unless the operator wants ids, anything else as it is.
 std::string SubjectOf(const PageAccess& page, bool hash_users) {
   if (page.subject.empty()) return {};
   auto decoded = DecodePathSegment(page.subject);
@@ -49,7 +49,8 @@ void WriteAudit(std::string_view who, std::string_view from, const PageAccess& p
 }  // namespace
 
 TokenTable::Holder Gate::HolderOf(const HttpRequest& request) const {
-  // Daemons know each other by the cluster's token, and ask on behalf of somebody whom they have let in.
+  // Daemons recognise each other by the cluster's token. They ask on behalf of a client that they have let
+  // in.
   if (!request.hop.empty() && !options_.cluster_token.empty() &&
       EqualSecrets(request.token, options_.cluster_token)) {
     return {Role::kRead, fmt::format("daemon:{}", request.hop)};
@@ -89,7 +90,7 @@ void Gate::Audit(const PageAccess& page, const HttpRequest& request, HttpRespons
   const std::string who = HolderOf(request).name;
   const std::string subject = SubjectOf(page, options_.audit_hashes_users);
   if (!response.later) return WriteAudit(who, request.remote, page, request.method, subject, response.status);
-  // The request's views are gone by the time that the answer comes.
+  // The request's views are invalid by the time that the answer comes.
   PageAccess kept = page;
   kept.subject = {};
   response.later = [later = std::move(response.later), who, subject, kept, from = std::string(request.remote),

@@ -1,5 +1,5 @@
 #pragma once
-// A listener's gate: which pages it has, who may ask for them, and the audit log of what was changed.
+// A listener's gate: which pages the listener has, who may ask for them, and the audit log of changes.
 
 #include <functional>
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace seen {
 
-/// What a page asks of whoever wants it.
+/// What a page requires of a client.
 struct PageAccess {
   Role role = Role::kRead;
-  bool is_query = false;   // http.listen serves it even where the other pages have a listener of their own
-  bool is_change = false;  // goes into the audit log
-  std::string_view route;  // its pattern
-  std::string_view subject{};  // percent-encoded segment that it is about; empty: none
+  bool is_query = false;       // http.listen serves it even if the other pages have a listener of their own
+  bool is_change = false;      // goes into the audit log
+  std::string_view route;      // its pattern
+  std::string_view subject{};  // percent-encoded segment that the page is about; empty: none
   bool subject_is_user = false;
 };
 
@@ -26,15 +26,15 @@ class Gate {
  public:
   struct Options {
     bool queries_only = false;
-    std::function<std::shared_ptr<const TokenTable>()> tokens;  // empty, or nullptr: nobody is asked
-    std::string cluster_token;  // daemons that pass requests on have it; empty: they are asked as others
+    std::function<std::shared_ptr<const TokenTable>()> tokens;  // empty, or nullptr: no token is needed
+    std::string cluster_token;  // of daemons that pass requests on; empty: they need a token, as clients do
     std::string elsewhere;      // with queries_only: the key of the listener that has the other pages
     bool audit_hashes_users = true;
   };
   Gate() = default;
   explicit Gate(Options options) : options_(std::move(options)) {}
 
-  /// nullopt: the page may be asked for. Else 404 (not on this listener), 401 or 403.
+  /// nullopt: the client may ask for the page. Else 404 (not on this listener), 401 or 403.
   std::optional<HttpResponse> Refuse(const PageAccess& page, const HttpRequest& request) const;
   /// Writes an audit line once the answer to a change is known: at once, or when `response.later` gives it.
   void Audit(const PageAccess& page, const HttpRequest& request, HttpResponse& response) const;

@@ -1,5 +1,5 @@
 #pragma once
-// A request's body as it arrives: kept within a budget, or dropped. Of this room only: it brings in
+// A request's body as it arrives: kept within a budget, or dropped. Only for this room, because it brings in
 // Boost.Beast.
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace seen {
 struct HttpBody {
   struct value_type {
     std::string bytes;
-    BudgetShare* share = nullptr;  // what `bytes` may take; set before the first byte comes
-    size_t bytes_a_byte = 1;       // of the share
-    bool dropped = false;          // nobody looks at it
+    BudgetShare* share = nullptr;  // the budget of `bytes`; set before the first byte comes
+    size_t bytes_a_byte = 1;       // of the share, for each byte of the body
+    bool dropped = false;          // the body isn't kept
   };
 
   class reader {
@@ -49,7 +49,7 @@ struct HttpBody {
     static void finish(Error& error) { error = {}; }
 
    private:
-    // A body of known length was taken from the budget as a whole; one that comes in chunks grows.
+    // A body of known length was taken from the budget as a whole; a body that comes in chunks grows.
     bool MakeRoom(size_t size) {
       if (size <= body_.bytes.capacity()) return true;
       const size_t whole = body_.share->held() / body_.bytes_a_byte;

@@ -1,6 +1,6 @@
 #pragma once
-// What one client may take of a server. A client is an address: the whole of an IPv4 one, the /64 of an IPv6
-// one.
+// What one client may take of a server. A client is an address: a whole IPv4 address, or the /64 of an IPv6
+// address.
 
 #include <atomic>
 #include <boost/asio/ip/address.hpp>
@@ -15,7 +15,7 @@
 
 namespace seen {
 
-/// What may change while connections are open. Thread-safe.
+/// Limits that may change while connections are open. Thread-safe.
 struct ClientLimits {
   std::atomic<size_t> connections_max{0};
   std::atomic<uint32_t> requests_per_s_max{0};
@@ -26,10 +26,10 @@ class HttpClientShare {
  public:
   HttpClientShare(size_t bodies_bytes_max, ByteBudget& all) : bodies(bodies_bytes_max, &all) {}
 
-  ByteBudget bodies;  // in flight; a part of the server's
+  ByteBudget bodies;  // bytes in flight; a part of the server's budget
 
-  /// Counts a request. False: the client has asked as often as it may, a burst of one second included. The
-  /// generic cell rate algorithm: ITU-T I.371, annex A.
+  /// Counts a request. False: the client has asked as often as it may, a burst of one second included.
+  /// Source: the generic cell rate algorithm, ITU-T I.371, annex A.
   bool MayAsk(std::chrono::steady_clock::time_point now, uint32_t per_s_max);
   bool IsIdle(std::chrono::steady_clock::time_point now) const;
 
@@ -43,7 +43,7 @@ class HttpClients {
   HttpClients(ClientLimits& limits, size_t bodies_bytes_max, ByteBudget& bodies)
       : limits_(limits), bodies_bytes_max_(bodies_bytes_max), bodies_(bodies) {}
 
-  /// For a connection; nullptr: the client has as many as it may. Leave ends it.
+  /// Takes a connection; Leave ends it. nullptr: the client has as many connections as it may.
   std::shared_ptr<HttpClientShare> Enter(const boost::asio::ip::address& address);
   void Leave(const boost::asio::ip::address& address);
 
@@ -60,7 +60,7 @@ class HttpClients {
   ByteBudget& bodies_;
   Mutex mutex_;
   std::map<std::string, Entry> entries_ GUARDED_BY(mutex_);
-  size_t idle_ GUARDED_BY(mutex_) = 0;  // without a connection
+  size_t idle_ GUARDED_BY(mutex_) = 0;  // clients without a connection
 };
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// A socket with TLS or without. Of this room only: it brings in Boost.Asio and OpenSSL.
+// A socket with or without TLS. Only for this room, because it brings in Boost.Asio and OpenSSL.
 
 #include <poll.h>
 
@@ -15,8 +15,8 @@
 
 namespace seen {
 
-/// One thread at a time: the socket's strand's, or the one that shakes hands. One read and one write at a
-/// time. The socket must be non-blocking.
+/// One thread at a time: the thread of the socket's strand, or the thread that computes handshakes. One read
+/// and one write at a time. The socket must be non-blocking.
 class HttpConnection {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -30,20 +30,20 @@ class HttpConnection {
 
   Socket& socket() { return socket_; }
   bool is_tls() const { return tls_.has_value(); }
-  /// From here on plain, after a handshake that failed.
+  /// Makes the connection plain, after a handshake that failed.
   void DropTls() { tls_.reset(); }
 
   template <class Handler>
   void WaitReadable(Handler handler) {
     socket_.async_wait(Socket::wait_read, std::move(handler));
   }
-  /// It sends no more. Also true where it has only closed its sending side.
+  /// True: the client sends no more. Also true if the client has only closed its sending side.
   bool HasClientLeft() {
     pollfd left{socket_.native_handle(), POLLRDHUP, 0};
     return poll(&left, 1, 0) > 0;
   }
-  /// Goes on with the handshake as far as what has arrived allows; would_block: more is needed. Computes
-  /// nothing for a client that has left.
+  /// Goes on with the handshake as far as the bytes that have arrived allow. would_block: more bytes are
+  /// needed. Computes nothing for a client that has left.
   Error ShakeHands() {
     Error error;
     if (HasClientLeft()) return boost::asio::error::eof;
@@ -60,7 +60,7 @@ class HttpConnection {
     if (tls_) return boost::asio::async_write(*tls_, buffers, std::move(handler));
     boost::asio::async_write(socket_, buffers, std::move(handler));
   }
-  /// Says that no more comes. `handler` may be called before this returns.
+  /// Tells the client that no more comes. `handler` may be called before this returns.
   template <class Handler>
   void EndOutput(Handler handler) {
     if (!tls_) {
@@ -68,7 +68,7 @@ class HttpConnection {
       socket_.shutdown(Socket::shutdown_send, error);
       return handler(error);
     }
-    // It ends with an error where the other side still sends: what it sends is not looked at anyway.
+    // The shutdown ends with an error if the other side still sends. Nobody looks at what it sends anyway.
     tls_->async_shutdown([this, handler = std::move(handler)](const Error&) mutable {
       Error error;
       socket_.shutdown(Socket::shutdown_send, error);

@@ -17,9 +17,9 @@ struct HttpRequest {
   std::string_view target;     // as sent, percent-encoded: "/v1/filters/default/users/u%201"
   std::string_view body = {};  // whole; transfer coding removed
   std::string_view content_type = {};
-  std::string_view hop = {};            // Seen-Hop: the daemon that passed it on; empty: a client asks
-  std::string_view token = {};          // Seen-Token: what that daemon knows
-  std::string_view deadline_ms = {};    // Seen-Deadline-Ms: how long whoever asks waits
+  std::string_view hop = {};            // Seen-Hop: the daemon that passed this on; empty: a client asks
+  std::string_view token = {};          // Seen-Token: the secret that daemons share
+  std::string_view deadline_ms = {};    // Seen-Deadline-Ms: how long the asker waits
   std::string_view authorization = {};  // Authorization, as sent
   std::string_view remote = {};         // the client's ADDRESS:PORT
 };
@@ -31,21 +31,21 @@ struct HttpResponse {
   std::string body;        // also for HEAD: the server sends its length only
   std::string_view route;  // a constant, the pattern that matched; the `route` label of metrics
 
-  /// Set: the answer comes later, and nothing but `route` counts of this one. Called once, by the server,
-  /// with what takes the answer: once, from any thread, maybe before it returns, and before the server goes.
-  /// Views of the request are gone by then.
+  /// If this is set, the answer comes later, and only `route` counts of this response. The server calls
+  /// `later` once. `give` takes the answer: once, from any thread, maybe before `later` returns, and before
+  /// the server goes. Views of the request are invalid by then.
   std::function<void(std::function<void(HttpResponse)> give)> later = {};
 };
 
-/// What a request's body may be, decided from its head alone.
+/// What a request's body may be. The request's head alone decides it.
 struct BodyRule {
   std::string_view route;   // as in HttpResponse
   size_t bytes_max = 0;     // 413 beyond
-  size_t bytes_a_byte = 1;  // memory that it takes until it is answered, its own bytes included
-  std::optional<HttpResponse> refusal = {};  // answered instead: nobody looks at the body
+  size_t bytes_a_byte = 1;  // memory that a byte of the body takes until the answer, itself included
+  std::optional<HttpResponse> refusal = {};  // answered instead; nobody looks at the body
 };
 
-/// The route label of what matched none, and of what the server turned away before it asked the routes.
+/// The route label if no route matched, or if the server refused before it asked the routes.
 inline constexpr std::string_view kRouteNone = "none";
 
 /// "Not Found" for 404; "Unknown" for a status this program never sends.

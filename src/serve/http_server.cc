@@ -25,7 +25,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr size_t kRefusalsMax = 64;  // connections beyond the limit that are told so; more are just closed
+constexpr size_t kRefusalsMax = 64;  // connections beyond the limit that get a 503; more are just closed
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 Result<tcp::endpoint> ParseListen(const std::string& key, const std::string& listen) {
@@ -80,10 +80,10 @@ struct HttpServer::Impl {
   void OnAccepted(const error_code& error, tcp::socket socket);
   void Stop();
 
-  HttpShared shared;  // outlives every session, hence `io`, which destroys what is left of them
+  HttpShared shared;  // outlives every session, so also `io`, which destroys the remaining sessions
   asio::io_context io;
   tcp::acceptor acceptor;           // on its strand
-  asio::steady_timer accept_pause;  // likewise
+  asio::steady_timer accept_pause;  // on its strand
   asio::executor_work_guard<asio::io_context::executor_type> work;
   asio::io_context handshakes;
   asio::executor_work_guard<asio::io_context::executor_type> handshakes_work;
@@ -114,7 +114,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options
   }
   impl->port = acceptor.local_endpoint(error).port();
 
-  // Signals are for the thread that waits for them.
+  // The new threads block all signals: one other thread waits for signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -140,7 +140,7 @@ void HttpServer::Impl::Accept() {
 
 void HttpServer::Impl::OnAccepted(const error_code& error, tcp::socket socket) {
   if (shared.stopping || error == asio::error::operation_aborted) return;
-  if (error) {  // out of file descriptors, most likely: those there are go on, and one may close
+  if (error) {  // most likely out of file descriptors: open connections go on, and one may close
     log::Warning("connection not accepted", {{"error", error.message()}});
     accept_pause.expires_after(kAcceptPause);
     accept_pause.async_wait([this](const error_code& cancelled) {

@@ -1,5 +1,5 @@
 #pragma once
-// HTTP/1.1 over Boost.Beast: sockets, limits and time-outs. What is answered comes from a handler (routes.h).
+// HTTP/1.1 over Boost.Beast: sockets, limits and time-outs. A handler gives the answers (routes.h).
 
 #include <chrono>
 #include <cstddef>
@@ -26,7 +26,7 @@ struct HttpOptions {
   std::chrono::milliseconds idle_timeout{60'000};     // between requests: the connection is closed
   std::chrono::milliseconds request_timeout{10'000};  // from a request's first byte to its last: 408; and for
                                                       // the client to take an answer
-  std::chrono::milliseconds stop_timeout{2'000};      // what Stop() waits for requests under way
+  std::chrono::milliseconds stop_timeout{2'000};      // how long Stop() waits for requests under way
   size_t connections_max = 1024;                      // 503 beyond
   size_t client_connections_max = 1024;               // of one client (http_clients.h); 503 beyond
   size_t client_bodies_bytes_max = SIZE_MAX;          // of one client, of bodies_bytes_max; 503 beyond
@@ -36,21 +36,23 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  /// Called from several threads at once, in the session's thread; may block for a disk read, no longer.
+  /// Called from several threads at once, in the session's thread. It may block for a disk read, but no
+  /// longer.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
   /// Asked before a body is read. Called like the handler; the head has no body yet.
   using BodyRules = std::function<BodyRule(const HttpRequest& head)>;
-  /// Told of every answer, also of those the server gives itself (400, 408, 413, 431, 505: route kRouteNone).
-  /// `duration`: from the request's last byte to the finished answer. Any of the threads.
+  /// Called for every answer, also for those that the server itself gives (400, 408, 413, 431, 505 and
+  /// others). Their route is kRouteNone, unless the request's route is known. `duration`: from the request's
+  /// last byte to the finished answer. Any of the threads.
   using Observer =
       std::function<void(std::string_view route, unsigned status, std::chrono::nanoseconds duration)>;
 
-  /// Asked for each connection; nullptr: it is plain.
+  /// Called for each connection; nullptr: the connection is plain.
   using TlsOfNow = std::function<std::shared_ptr<TlsContext>()>;
 
-  /// Listens and serves from its own threads until Stop(). kInvalidArgument where `options.listen` can't be
-  /// listened on (not an address, taken, not allowed): the message names `options.key` and the remedy.
-  /// `rules`: none: all bodies up to `body_bytes_max` are taken. `tls`: none: all connections are plain.
+  /// Listens and serves from its own threads until Stop(). kInvalidArgument: `options.listen` can't be
+  /// listened on (not an address, taken, not allowed). The message names `options.key` and the remedy.
+  /// Without `rules`, all bodies up to `body_bytes_max` are taken. Without `tls`, all connections are plain.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, Handler handler,
                                                    Observer observer = {}, BodyRules rules = {},
                                                    TlsOfNow tls = {});
@@ -58,16 +60,16 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// What bodies take at the moment, of `bodies_bytes_max`. Any thread.
+  /// What bodies take now, of `bodies_bytes_max`. Any thread.
   size_t bodies_bytes() const;
 
-  /// From here on. Any thread.
+  /// The limits apply from here on. Any thread.
   void SetClientLimits(size_t connections_max, uint32_t requests_per_s_max);
 
-  /// The port listened on, also where 0 was asked for.
+  /// The port listened on, also if port 0 was asked for.
   uint16_t port() const;
 
-  /// Closes the port and idle connections, lets requests under way finish for `stop_timeout`, joins the
+  /// Closes the port and idle connections. Lets requests under way finish for `stop_timeout`, then joins the
   /// threads. Any thread but a handler's; a second call does nothing.
   void Stop();
 

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kReadBodyBytes = 64 * 1024;
 constexpr size_t kOutputBytesMax = 1024 * 1024;   // gathered before they are written
-constexpr size_t kDroppedBytesMax = 1024 * 1024;  // read of a body that nobody looks at; beyond, it closes
+constexpr size_t kDroppedBytesMax = 1024 * 1024;  // of a dropped body; a longer one closes the connection
 constexpr size_t kLingeredBytesMax = 16 * 1024 * 1024;
 constexpr unsigned kRetryAfterMaxS = 3;
 constexpr auto kLinger = std::chrono::milliseconds(2'000);
@@ -44,8 +44,7 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return true;
 }
 
-/// Whether a request line ends in a well-formed version, so that it is the version that is wrong, not the
-/// line.
+/// True if a request line ends in a well-formed version. Then the version is wrong, not the line.
 bool EndsInVersion(std::string_view input) {
   const std::string_view line = input.substr(0, input.find('\r'));
   if (line.size() < 9) return false;
@@ -97,7 +96,7 @@ void HttpSession::Run() {
 void HttpSession::AwaitHandshake() {
   connection_.WaitReadable([self = shared_from_this()](Error error) {
     if (self->phase_ == Phase::kClosed) return;
-    // Here, too: who waits for a turn counts among the connections.
+    // Checked here too: a connection that waits for its turn counts among the connections.
     if (error || self->connection_.HasClientLeft()) return self->Close();
     self->ShakeHands();
   });
@@ -141,7 +140,7 @@ void HttpSession::Refuse() {
   asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     Error ignored;
     self->connection_.socket().non_blocking(true, ignored);
-    if (self->connection_.is_tls()) return self->Close();  // to say why would take a handshake
+    if (self->connection_.is_tls()) return self->Close();  // an answer would take a handshake
     self->Reject(503, "too many connections; close idle ones and try again");
     self->Write();
   });
@@ -174,7 +173,7 @@ void HttpSession::OnRead(Error error, size_t bytes) {
     Reject(408, "the request took longer than the time-out to arrive");
     return Write();
   }
-  if (error) return Close();  // also the client's end of the connection; half a request gets no answer
+  if (error) return Close();  // also if the client has closed its end; half a request gets no answer
   input_.commit(bytes);
   AnswerWhatArrived();
 }
@@ -192,7 +191,7 @@ void HttpSession::AnswerWhatArrived() {
   Write();
 }
 
-/// False: nothing of a next request has arrived.
+/// False: no byte of a next request has arrived.
 bool HttpSession::BeginRequest() {
   // Empty lines before a request line are skipped: RFC 9112 section 2.2.
   while (input_.size() > 0) {
@@ -203,7 +202,7 @@ bool HttpSession::BeginRequest() {
   if (input_.size() == 0) return false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_.options.header_bytes_max));
-  parser_->body_limit(UINT64_MAX);  // CheckBody says how much, before the first byte
+  parser_->body_limit(UINT64_MAX);  // CheckBody sets the limit before the first byte
   header_checked_ = false;
   body_rule_ = {};
   request_started_ = std::chrono::steady_clock::now();
@@ -212,11 +211,10 @@ bool HttpSession::BeginRequest() {
 
 bool HttpSession::ParseSome() {
   if (input_.size() == 0) return false;
-  // No fewer than five bytes are left of a chunked body before its end ("0\r\n\r\n"), and the parser counts
-  // on it.
+  // At least five bytes of a chunked body are left before its end ("0\r\n\r\n"). The parser counts on them.
   if (header_checked_ && parser_->chunked() && input_.size() < 5) return false;
   Error error;
-  parser_->eager(header_checked_);  // the header first: what it says decides whether a body is wanted
+  parser_->eager(header_checked_);  // the header first: it decides whether a body is wanted
   const size_t used = parser_->put(input_.data(), error);
   if (error && error != http::error::need_more) {
     RejectFor(error);
@@ -224,7 +222,7 @@ bool HttpSession::ParseSome() {
   }
   input_.consume(used);
   if (error == http::error::need_more) {
-    // Neither is bounded by the parser itself: the sum of request line and headers, and a trailer.
+    // The parser itself bounds neither the sum of request line and headers, nor a trailer.
     if (input_.size() < shared_.options.header_bytes_max) return false;
     Reject(431, "request line and headers are longer than " +
                     std::to_string(shared_.options.header_bytes_max) + " bytes");
@@ -240,7 +238,8 @@ void HttpSession::CheckHeader() {
   const auto& request = parser_->get();
   const size_t hosts = request.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && request.version() == 11)) return Reject(400, "one Host header is needed");
-  // Read as having no body, another coding would make its body the next request.
+  // With another coding the request would seem to have no body, and its body would be read as the next
+  // request.
   const auto [coding, codings_end] = request.equal_range(http::field::transfer_encoding);
   if (coding != codings_end &&
       (std::next(coding) != codings_end || !EqualsIgnoringCase(View(coding->value()), "chunked"))) {
@@ -264,7 +263,7 @@ void HttpSession::CheckHeader() {
   if (client_waits && !closing_) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-/// Whether the body is wanted, and whether there is room for it: before a byte of it is kept.
+/// Checks whether the body is wanted and whether there is room for it, before a byte of it is kept.
 void HttpSession::CheckBody(bool client_waits) {
   body_rule_.bytes_max = shared_.options.body_bytes_max;
   if (shared_.rules) {
@@ -321,7 +320,7 @@ HttpResponse HttpSession::NoRoomNow() const {
           " bytes. Try again later, send fewer at a time, or raise store.memory_mib",
       View(parser_->get().target()));
   response.route = body_rule_.route;
-  // They must not all come back at once.
+  // Clients must not all come back at once.
   thread_local std::minstd_rand random{std::random_device{}()};
   response.headers.back().second = std::to_string(1 + random() % kRetryAfterMaxS);
   return response;
@@ -372,7 +371,7 @@ void HttpSession::Await(const HttpResponse& response, TimePoint since) {
   awaiting_ = true;
   awaited_route_ = response.route;
   awaited_since_ = since;
-  parser_->get().body().bytes = {};  // the handler is done with it
+  parser_->get().body().bytes = {};  // the handler doesn't need it any more
   body_share_.GiveBack();
   SetDeadline(since + kAwaited);
   response.later([self = shared_from_this()](HttpResponse answer) {
@@ -383,7 +382,7 @@ void HttpSession::Await(const HttpResponse& response, TimePoint since) {
   });
 }
 
-/// What has come while earlier answers were being written waits for them: see AfterWrite.
+/// An answer that comes while earlier answers are being written waits for them: see AfterWrite.
 void HttpSession::GiveAwaited() {
   awaiting_ = false;
   awaited_->route = awaited_route_;
@@ -397,7 +396,7 @@ void HttpSession::GiveAwaited() {
 void HttpSession::EndRequest() {
   parser_.reset();
   body_share_.GiveBack();
-  // After a long body: an idle connection keeps little.
+  // After a long body, gives memory back: an idle connection keeps little.
   if (input_.size() == 0 && input_.capacity() > 2 * kReadBytes) input_.shrink_to_fit();
 }
 
@@ -410,7 +409,8 @@ void HttpSession::Give(const HttpResponse& response, bool head, TimePoint since)
   }
 }
 
-/// Answers what never reaches the handler. The connection can't be read any further: it is closed.
+/// Answers a request that never reaches the handler. The connection can't be read any further, so it is
+/// closed.
 void HttpSession::Reject(unsigned status, std::string_view detail) {
   const bool known = parser_ && header_checked_;
   HttpResponse response = Problem(status, detail, known ? View(parser_->get().target()) : std::string_view());
@@ -446,7 +446,7 @@ void HttpSession::Write() {
   phase_ = Phase::kWriting;
   written_ = 0;
   if (!connection_.is_tls()) {
-    Error error;  // most answers fit into the socket's buffer: no need to wait for it
+    Error error;  // most answers fit into the socket's buffer: then nobody waits
     written_ = connection_.socket().write_some(asio::buffer(output_), error);
     if (error && error != asio::error::would_block && error != asio::error::try_again) return Close();
     if (written_ == output_.size()) return OnWritten({});
@@ -479,14 +479,14 @@ void HttpSession::AfterWrite() {
                       : std::chrono::steady_clock::now() + options.idle_timeout);
   if (!parser_ && !more_input_ && shared_.stopping) return Close();
   if (!more_input_) return Read();
-  // Others' turn first: one client's pipeline must not hold a thread.
+  // Other clients have their turn first: one client's pipeline must not hold a thread.
   asio::post(connection_.socket().get_executor(), [self = shared_from_this()] {
     if (self->phase_ != Phase::kClosed) self->AnswerWhatArrived();
   });
 }
 
-/// Closing with unread input would reset the connection, and the client might never see the answer: so say
-/// that no more comes, and read what it still sends for a while. RFC 9112 section 9.6.
+/// Closing with unread input would reset the connection, and the client might never see the answer. So the
+/// server ends its output and reads for a while what the client still sends. RFC 9112 section 9.6.
 void HttpSession::Linger() {
   phase_ = Phase::kLingering;
   SetDeadline(std::chrono::steady_clock::now() + (shared_.stopping ? kLingerWhenStopping : kLinger));
@@ -499,7 +499,7 @@ void HttpSession::Linger() {
 }
 
 void HttpSession::Drain() {
-  // Of the socket itself: nobody looks at it, so nobody deciphers it.
+  // Reads from the socket itself: nobody looks at these bytes, so nobody decrypts them.
   connection_.socket().async_read_some(input_.prepare(kReadBodyBytes),
                                        [self = shared_from_this()](Error error, size_t bytes) {
                                          if (self->phase_ == Phase::kClosed) return;
@@ -516,8 +516,7 @@ void HttpSession::Close() {
   timer_.cancel();
 }
 
-/// Cheap where the deadline moves away, as it does with every request: the timer then looks again when it
-/// fires.
+/// Cheap if the deadline moves away, as it does with every request: the timer looks again when it fires.
 void HttpSession::SetDeadline(TimePoint deadline) {
   deadline_ = deadline;
   if (deadline_ < armed_until_) ArmTimer();
@@ -536,7 +535,7 @@ void HttpSession::ArmTimer() {
 
 void HttpSession::OnDeadline() {
   if (phase_ != Phase::kReading) return Close();
-  timed_out_ = true;  // OnRead tells why it was cancelled
+  timed_out_ = true;  // OnRead sees why the read was cancelled
   Error ignored;
   connection_.socket().cancel(ignored);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// One HTTP connection. Of this room only: it brings in Boost.Asio and Boost.Beast.
+// One HTTP connection. Only for this room, because it brings in Boost.Asio and Boost.Beast.
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,7 @@ struct HttpShared {
   HttpServer::Handler handler;
   HttpServer::Observer observer;
   HttpServer::TlsOfNow tls;                       // may be empty
-  boost::asio::io_context* handshakes = nullptr;  // of one thread, which computes them
+  boost::asio::io_context* handshakes = nullptr;  // of the one thread that computes handshakes
   std::atomic<bool> stopping{false};
 
   Mutex mutex;
@@ -48,16 +48,16 @@ struct HttpShared {
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions GUARDED_BY(mutex);
 };
 
-/// Reads, answers, writes, then reads again: of a pipelining client up to `pipeline_max` requests that have
-/// arrived are answered in order and written together. While answers can't be written nothing is read, so a
-/// client that doesn't take them is slowed down and holds a bounded amount of memory. Everything runs on the
-/// socket's strand but the steps of a handshake: one takes as long as ten requests, and requests don't wait
-/// for it. The strand leaves the connection alone meanwhile.
+/// Reads, answers, writes, then reads again. A pipelining client's requests that have arrived, up to
+/// `pipeline_max`, are answered in order and written together. While answers can't be written, nothing is
+/// read. So a client that doesn't take its answers is slowed down and holds a bounded amount of memory.
+/// Everything runs on the socket's strand, except the steps of a handshake. A step takes as long as ten
+/// requests, and requests don't wait for it. The strand leaves the connection alone during a step.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
 
-  /// `client`: nullptr: has too many connections already.
+  /// `client`: nullptr: the client has too many connections already.
   HttpSession(Socket socket, const boost::asio::ip::tcp::endpoint& remote, std::shared_ptr<TlsContext> tls,
               std::shared_ptr<HttpClientShare> client, HttpShared& shared);
   ~HttpSession();
@@ -128,14 +128,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Phase phase_ = Phase::kReading;
   bool header_checked_ = false;
   BudgetShare body_share_{client_ ? client_->bodies : shared_.bodies};  // of the request under way
-  BodyRule body_rule_;                                                  // likewise
-  bool is_shaking_ = false;                                             // connection_ is the other thread's
+  BodyRule body_rule_;                                                  // of the request under way
+  bool is_shaking_ = false;                                             // another thread uses connection_
   bool more_input_ = false;  // stopped at pipeline_max: input_ may hold a whole request
-  bool closing_ = false;     // after output_ is written
+  bool closing_ = false;     // closes after output_ is written
   bool timed_out_ = false;   // the read was cancelled by the deadline
 
-  bool awaiting_ = false;  // the request under way is answered later: nothing behind it is looked at
-  std::optional<HttpResponse> awaited_;  // has come
+  bool awaiting_ = false;  // the request under way is answered later: no later request is looked at
+  std::optional<HttpResponse> awaited_;  // the answer that has come
   std::string_view awaited_route_;
   TimePoint awaited_since_;
 };

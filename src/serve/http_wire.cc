@@ -7,7 +7,7 @@
 namespace seen {
 namespace {
 
-/// IMF-fixdate (RFC 9110 section 5.6.7), made once a second and thread.
+/// IMF-fixdate (RFC 9110 section 5.6.7), formatted once a second in each thread.
 std::string_view DateNow() {
   thread_local std::time_t made_at = -1;
   thread_local char text[64] = "";

@@ -9,7 +9,7 @@ namespace seen {
 
 struct WireOptions {
   bool head = false;      // length only, no body
-  bool http_1_0 = false;  // the client's version: keep-alive has to be said
+  bool http_1_0 = false;  // the client's version: the answer must say keep-alive
   bool keep_alive = true;
 };
 

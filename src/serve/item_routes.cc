@@ -21,7 +21,7 @@ Status CheckId(std::string_view name, std::string_view id) {
 
 std::string Dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// What is known of the item is shown as the topic has it.
+// The item is shown as the topic of groups has it.
 std::string WriteGroup(const GroupAnswer& answer) {
   Json members = Json::array();
   for (const GroupMember& member : answer.members) {

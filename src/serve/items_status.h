@@ -13,7 +13,7 @@ namespace seen {
 /// Adds "partitions_refused" and "partitions_unowned".
 void AddUnread(const UnreadPartitions& unread, nlohmann::ordered_json& json);
 nlohmann::ordered_json ItemsJson(const ItemsStatus& status);
-/// What docs/METRICS.md says of items, but for their groups.
+/// The metrics of items in docs/METRICS.md, without those of the copy of the topic of groups.
 void AppendItemsMetrics(const ItemsStatus& status, std::vector<prometheus::MetricFamily>& families);
 
 }  // namespace seen

@@ -83,7 +83,7 @@ std::string WriteWhy(std::string_view item, const WhyAnswer& answer) {
   json["exposures"] = answer.exposures ? Listed(*answer.exposures) : Json(nullptr);
   json["journal"] = nullptr;
   if (answer.journal_whole_from) {
-    // Before 1970: whole from the first record on that was read.
+    // A day before 1970: the journal is whole from the first record on that was read.
     const bool always = answer.journal_whole_from->since_epoch < 0;
     json["journal"] = {{"whole_from", always ? Json(nullptr) : Json(DateOf(*answer.journal_whole_from))}};
   }

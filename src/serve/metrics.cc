@@ -42,8 +42,8 @@ Histogram::BucketBoundaries HttpBounds() {
   return {0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5};
 }
 
-/// Adds what was counted over a batch. A clock that runs ahead makes latencies negative: their sum must not
-/// be.
+/// Adds the counts of a batch. A clock that runs ahead makes latencies negative, but their sum must not be
+/// negative.
 void Observe(Histogram& histogram, const LatencyCounts& counts) {
   const std::vector<double> increments(counts.counts().begin(), counts.counts().end());
   if (std::all_of(increments.begin(), increments.end(), [](double n) { return n == 0; })) return;
@@ -176,7 +176,7 @@ struct Metrics::Counted {
     Counter* times;
     Counter* seconds;
   };
-  std::array<Hold, kHoldReasons.size() + 1> holds_for{};  // by HoldReason; of kNone there is none
+  std::array<Hold, kHoldReasons.size() + 1> holds_for{};  // by HoldReason; kNone has none
 
   Family<Counter>& snapshots = Counters("seen_snapshots_total", "Snapshots handed to the producer.");
   Family<Counter>& snapshot_bytes = Counters("seen_snapshot_bytes_total", "Bytes of these snapshots.");
@@ -250,7 +250,7 @@ struct Metrics::Counted {
 };
 
 Metrics::Counted::Counted(const MetricsOptions& options) {
-  // What can happen starts at 0: a rate needs two samples.
+  // Counters of what can happen start at 0, because a rate needs two samples.
   for (size_t i = 0; i < kRejectReasons; ++i) {
     rejected_for[i] =
         &rejected.Add({{"reason", std::string(RejectReasonName(static_cast<RejectReason>(i)))}});

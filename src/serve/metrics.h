@@ -1,5 +1,5 @@
 #pragma once
-// What happens, counted and logged: the flow's Reporter on prometheus-cpp. Each metric: docs/METRICS.md.
+// Counts and logs what happens: the flow's Reporter on prometheus-cpp. Each metric: docs/METRICS.md.
 
 #include <chrono>
 #include <functional>
@@ -16,7 +16,7 @@ namespace seen {
 
 struct MetricsOptions {
   std::map<FilterIndex, std::string> filters;  // names, for the `filter` label
-  // As the configuration asks for; of the filters that are published.
+  // What the configuration asks for.
   std::map<FilterIndex, SnapshotPolicy> snapshots = {};  // of the filters that publish
 };
 
@@ -26,8 +26,8 @@ class Metrics final : public Reporter {
   explicit Metrics(const MetricsOptions& options);
   ~Metrics() override;
 
-  /// The page of /metrics, text format 0.0.4: what was counted so far, and gauges made from `status` (a
-  /// partition that is gone takes its gauges with it).
+  /// The page of /metrics, text format 0.0.4: what was counted so far, and gauges made from `status`. The
+  /// gauges of a partition that is gone disappear with it.
   std::string Page(const DaemonStatus& status);
 
   /// For HttpServer::Observer. `route`: a constant of routes.cc.

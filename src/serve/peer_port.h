@@ -1,5 +1,5 @@
 #pragma once
-// The other daemons, as HTTP needs them: who answers for a user, and how a question is passed on.
+// The other daemons, as HTTP needs them: which one answers for a user, and how a request is passed on.
 
 #include <chrono>
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace seen {
 
-/// Who answers for a partition, as its last beat says.
+/// Which daemon answers for a partition, as that daemon's last beat says.
 struct PartitionRoute {
   int32_t partition = 0;
   std::string instance;
-  std::string address;  // HOST:PORT; empty: the daemon says none
+  std::string address;  // HOST:PORT; empty: the daemon names none
   std::string state;    // "ready": it answers
   int64_t lag_messages = 0;
   std::chrono::milliseconds heard_ago{0};
   bool here = false;        // this daemon
-  bool is_replica = false;  // its group follows the one that owns
+  bool is_replica = false;  // its group follows the group that owns
 };
 
 struct RoutesAnswer {
   std::string topic;
   std::string partitioner;
   int32_t partitions = 0;              // that users map to; 0: not known yet
-  std::vector<PartitionRoute> routes;  // ascending; without those nobody is heard of
+  std::vector<PartitionRoute> routes;  // ascending; without partitions that no daemon reports
 };
 
 /// Any thread.
@@ -37,7 +37,8 @@ class RoutePort {
  public:
   virtual ~RoutePort() = default;
   virtual RoutesAnswer Routes() const = 0;
-  /// Where other daemons answer for this user: the owner, then replicas. Empty: nobody else is known to.
+  /// Addresses where other daemons answer for this user: the owner, then replicas. Empty: no other daemon is
+  /// known to.
   virtual std::vector<std::string> AddressesFor(std::string_view user_id) const = 0;
 };
 
@@ -62,9 +63,9 @@ struct ForwardFigures {
 class ForwardPort {
  public:
   virtual ~ForwardPort() = default;
-  /// Whether a request may go there.
+  /// Whether a request may go to this address.
   virtual bool Allows(const std::string& address) const = 0;
-  /// A request to it got no answer within the last second: others are asked first.
+  /// True: a request to this address got no answer within the last second, so others are asked first.
   virtual bool IsSilent(const std::string& address) const = 0;
   /// Calls `give` once, from any thread: with the other daemon's answer, or with 503 and the reason.
   virtual void Forward(ForwardedRequest request, std::function<void(HttpResponse)> give) = 0;

@@ -49,7 +49,7 @@ bool IsUtf8(std::string_view bytes) {
       ++i;
       continue;
     }
-    // What the second byte may be is where overlong forms, surrogates and the end of Unicode are told apart.
+    // The range of the second byte keeps out overlong forms, surrogates and what is past the end of Unicode.
     unsigned low = 0x80;
     unsigned high = 0xBF;
     size_t length = 0;

@@ -8,8 +8,8 @@
 
 namespace seen {
 
-/// One path segment, decoded: "u%2F1" is "u/1" and "+" stays "+". kInvalidArgument for a '%' without two hex
-/// digits, for what isn't UTF-8 once decoded, and for a '#', which clients must not send.
+/// Decodes one path segment: "u%2F1" is "u/1" and "+" stays "+". kInvalidArgument: a '%' without two hex
+/// digits, bytes that aren't UTF-8 once decoded, or a '#', which clients must not send.
 Result<std::string> DecodePathSegment(std::string_view segment);
 
 /// Well-formed UTF-8 as Unicode table 3-7 has it: no overlong forms, no surrogates, nothing past U+10FFFF.

@@ -10,7 +10,7 @@ namespace seen {
 
 inline constexpr std::string_view kProblemJson = "application/problem+json";
 
-/// `target`: the request's, for `instance`; empty where it isn't known. 503 gets `Retry-After: 1`.
+/// `target`: the request's target, for `instance`; empty if it isn't known. 503 gets `Retry-After: 1`.
 HttpResponse Problem(unsigned status, std::string_view detail, std::string_view target);
 
 /// The same for an error of the QueryPort: 404, 400, 503 or 500 by its code.

@@ -1,5 +1,5 @@
 #pragma once
-// What HTTP asks of the daemon. Implemented by app/daemon.h over the partitions' flows; faked in serve's
+// What HTTP asks of the daemon. Implemented by query/queries.h over the partitions' flows; faked in serve's
 // tests.
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace seen {
 
-/// Of another kind, or at another rate, than the configuration has; nullopt: as there.
+/// Asks for another kind or rate than the configuration has; nullopt: as configured.
 struct SnapshotQuestion {
   std::optional<SnapshotFormat> format;
   std::optional<double> false_positive_rate;  // (0, kRateMax]
@@ -29,21 +29,22 @@ struct SnapshotAnswer {
   std::string bytes;
 };
 
-/// What `unseen` is asked of: item ids, in order of preference.
+/// The candidates of `unseen`: item ids, in order of preference.
 struct CandidateList {
   std::span<const std::string_view> ids;
-  /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: of none. What
-  /// ended before an item was created can't hold it. Of an id given twice the latest counts, for both.
+  /// When the items were created, by place, in seconds since the epoch; 0: not known. Empty: not known for
+  /// any item. A segment that ended before an item was created can't hold the item. If an id is given twice,
+  /// its latest time counts for both.
   std::span<const uint32_t> created_seconds;
-  /// No two that are alike in one answer.
+  /// No two items of one answer are alike.
   bool one_per_group = false;
 };
 
-/// Why an item that wasn't seen itself stands back.
+/// Why an item that wasn't seen itself is left out or demoted.
 enum class SimilarBecause : uint8_t {
-  kNear,   // it is near one that was seen
-  kGroup,  // one of its group was seen
-  kPage,   // it is like one that stands before it in this answer
+  kNear,   // it is near an item that was seen
+  kGroup,  // an item of its group was seen
+  kPage,   // it is like an item that stands before it in this answer
 };
 
 constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
@@ -53,9 +54,9 @@ constexpr std::string_view SimilarBecauseName(SimilarBecause because) {
 
 /// What an item is like.
 struct SimilarTo {
-  std::string like;  // the item that was seen, or stays; empty: a fingerprint alone says that there is one
+  std::string like;  // the item that was seen, or that stays; empty: only its fingerprint is known
   SimilarBecause because = SimilarBecause::kNear;
-  std::optional<double> similarity = std::nullopt;  // to that one, if it is known
+  std::optional<double> similarity = std::nullopt;  // to that item, if known
   friend bool operator==(const SimilarTo&, const SimilarTo&) = default;
 };
 
@@ -67,8 +68,8 @@ struct SimilarCandidate {
 
 struct UnseenAnswer {
   AsOf as_of;
-  /// Indices into the candidates: first occurrences, in order; those that are similar, where the filter
-  /// demotes them, behind all others, in order.
+  /// Indices into the candidates: first occurrences, in order. If the filter demotes similar candidates, they
+  /// stand behind all others, in order.
   std::vector<uint32_t> unseen;
   /// In the candidates' order; nullopt: neither the filter nor the question asks for it.
   std::optional<std::vector<SimilarCandidate>> similar = std::nullopt;
@@ -76,13 +77,13 @@ struct UnseenAnswer {
 
 /// One segment as `seenctl show` prints it.
 struct SegmentSummary {
-  std::string kind;  // "exposed", "served", "repeated", "by_creation", or a declared one's name
-  TimeMs from, to;   // the stretch it is for, a UTC day but for served ones; of "by_creation" of the creation
-  TimeMs first_at, last_at;  // nothing in it was earlier, or later
+  std::string kind;          // "exposed", "served", "repeated", "by_creation", or a declared kind's name
+  TimeMs from, to;           // the time it is for: a UTC day, but for served ones; "by_creation": of creation
+  TimeMs first_at, last_at;  // nothing in the segment was earlier, or later
   uint32_t items = 0;
   uint32_t exposures = 0;  // more than items in "repeated"
   uint32_t bytes = 0;      // encoded
-  /// When it ceases to count, as far as windows go; nullopt: it never does.
+  /// Until when the segment counts, as far as windows go; nullopt: it never counts in this filter.
   std::optional<TimeMs> counts_until;
   bool in_window = true;
 };
@@ -107,7 +108,7 @@ struct ListedExposure {
 };
 
 struct ExposuresQuestion {
-  std::optional<std::string_view> item;  // this one only
+  std::optional<std::string_view> item;  // only this item
   TimeMs since;                          // nothing earlier
   uint32_t limit = 100;
   std::string_view cursor;  // `next` of the answer before; empty: from the newest on
@@ -115,7 +116,7 @@ struct ExposuresQuestion {
 
 struct ExposuresAnswer {
   AsOf as_of;
-  std::vector<ListedExposure> exposures;  // newest first; of one event in its order
+  std::vector<ListedExposure> exposures;  // newest first; those of one event in its order
   std::string next;                       // empty: there are no more
 };
 
@@ -123,31 +124,30 @@ struct ExposuresAnswer {
 struct WhySegment {
   std::string kind;
   TimeMs first_at, last_at;     // nothing in the segment was earlier, or later
-  bool counts = true;           // it makes the item seen
-  std::optional<TimeMs> until;  // it ceases to count, if that is known
+  bool counts = true;           // the segment makes the item seen
+  std::optional<TimeMs> until;  // when the segment ceases to count, if known
 };
 
 enum class Because {
   kNotSeen,
   kExposed,      // or a declared kind: the segments that count say which
   kServed,       // only until segments[].until
-  kFilter,       // false positive: not seen, yet the published filter at its present size says so
-  kFingerprint,  // false positive: seen, but an item that was never shown; it shares another's fingerprint
-  kSimilar,      // not seen, but like what was
+  kFilter,       // false positive: not seen, but the published filter at its present size says so
+  kFingerprint,  // false positive: an item that was never shown shares the fingerprint of one that was
+  kSimilar,      // not seen, but like something seen
 };
 
 struct WhyAnswer {
   AsOf as_of;
-  bool seen = false;                // what POST .../unseen goes by
+  bool seen = false;                // what POST .../unseen decides by
   std::optional<bool> in_snapshot;  // what the snapshot says; nullopt: the filter publishes none
   Because because = Because::kNotSeen;
-  std::optional<SimilarTo> similar;  // of items not seen themselves, where the filter asks for it
+  std::optional<SimilarTo> similar;  // for an item that isn't seen itself, if the filter asks for it
   std::vector<WhySegment> segments;  // newest first
   std::optional<Day> removed;        // exposures up to this day were taken back
-  std::optional<Day> erased;         // the user was erased on this day
+  std::optional<Day> erased;         // everything up to this day was erased
   std::optional<std::vector<ListedExposure>> exposures;  // of the item, newest first; nullopt: no journal
-  std::optional<Day>
-      journal_whole_from;  // where there is a journal: nothing of this day and later is missing
+  std::optional<Day> journal_whole_from;  // if there is a journal: it is whole from this day on
 };
 
 inline constexpr size_t kGroupMembersMax = 1'000;  // of one answer
@@ -158,47 +158,47 @@ struct GroupMember {
 };
 
 struct GroupAnswer {
-  ItemGroup item;                    // the one asked for
+  ItemGroup item;                    // the item asked for
   std::vector<GroupMember> members;  // by id, ascending
   std::string next;                  // `after` of the next question; empty: there are no more
 };
 
-/// Any thread. Errors: kNotFound (no such filter), kUnavailable (partition not here, opening or catching up:
-/// the message says which; answer 503 with Retry-After), kCorrupt.
+/// Any thread. Errors: kNotFound: no such filter. kUnavailable: the partition isn't here, is opening or is
+/// catching up. The message says which of these; answer 503 with Retry-After. kCorrupt.
 class QueryPort {
  public:
   virtual ~QueryPort() = default;
   /// Whether a question about the user would be answered now; cheap. Errors as above.
   virtual Status CanAnswer(std::string_view filter, std::string_view user_id) const = 0;
-  /// kInvalidArgument as well: no filter of that kind has that rate.
+  /// Also kInvalidArgument: no filter of that kind has that rate.
   virtual Result<SnapshotAnswer> Snapshot(std::string_view filter, std::string_view user_id,
                                           const SnapshotQuestion& question) const = 0;
   /// `also_seen`: item ids that count as seen besides the stored ones (this request's own pages).
-  /// kInvalidArgument: one_per_group, and nothing is grouped here.
+  /// kInvalidArgument: one_per_group is set, and nothing is grouped here.
   virtual Result<UnseenAnswer> Unseen(std::string_view filter, std::string_view user_id,
                                       const CandidateList& candidates,
                                       std::span<const std::string_view> also_seen) const = 0;
   virtual Result<UserAnswer> User(std::string_view filter, std::string_view user_id) const = 0;
-  /// kNotFound as well where no journal is kept; kInvalidArgument for a cursor that isn't this question's.
+  /// Also kNotFound if no journal is kept, and kInvalidArgument for a cursor that isn't this question's.
   virtual Result<ExposuresAnswer> Exposures(std::string_view filter, std::string_view user_id,
                                             const ExposuresQuestion& question) const = 0;
   virtual Result<WhyAnswer> Why(std::string_view filter, std::string_view user_id,
                                 std::string_view item) const = 0;
-  /// The item's group, members greater than `after`, kGroupMembersMax at most. kNotFound: it isn't known, or
-  /// nothing is grouped here.
+  /// The item's group, with members greater than `after`, kGroupMembersMax at most. kNotFound: the item isn't
+  /// known, or nothing is grouped here.
   virtual Result<GroupAnswer> Group(std::string_view item_id, std::string_view after) const = 0;
-  /// Whether Similar has something to look in; cheap. Errors as SimilarPort.
+  /// Whether Similar can answer; cheap. Errors as SimilarPort.
   virtual Status CanFindSimilar() const {
     return Fail(Code::kNotFound, "nothing is grouped here: the configuration has no \"items\"");
   }
-  /// What is like a text: see SimilarPort.
+  /// Stored items that are like a text: see SimilarPort.
   virtual Result<SimilarAnswer> Similar(const SimilarQuestion& /*question*/) const {
     return Fail(CanFindSimilar().error());
   }
   virtual DaemonStatus GetStatus() const = 0;
   /// Forgets the lost ranges of all partitions; durable with the next checkpoint.
   virtual void AcknowledgeLostRanges() = 0;
-  /// Makes everybody's snapshots of all filters anew, a little at a time; how many partitions will.
+  /// Republishes everybody's snapshots of all filters, a little at a time. Returns how many partitions do.
   /// kNotFound: no filter publishes.
   virtual Result<size_t> PublishAll() = 0;
 };

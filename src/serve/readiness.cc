@@ -8,7 +8,7 @@ namespace {
 
 struct Trouble {
   std::string text;     // empty: none
-  bool serves = false;  // users get fresh answers all the same
+  bool serves = false;  // users get fresh answers nevertheless
 };
 
 Trouble TroubleOf(const PartitionStatus& partition, int64_t ready_lag_messages) {

@@ -18,7 +18,7 @@ struct ReloadReport {
 class ReloadPort {
  public:
   virtual ~ReloadPort() = default;
-  /// kInvalidArgument: a mistake; nothing has changed.
+  /// kInvalidArgument: the configuration has a mistake; nothing has changed.
   virtual Result<ReloadReport> Run() = 0;
 };
 

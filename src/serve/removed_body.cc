@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kDepthMax = 3;  // what is deeper isn't kept: it is wrong anyway
+constexpr int kDepthMax = 3;  // deeper values aren't kept: they are wrong anyway
 
 tl::unexpected<Error> Refuse(std::string_view path, const std::string& message) {
   return Fail(Code::kInvalidArgument, std::string(path) + ": " + message);
@@ -39,7 +39,7 @@ Result<std::string> IdOf(const json& value, size_t index) {
 Result<std::vector<std::string>> ParseRemovedItems(std::string_view body) {
   std::string wrong_key;
   size_t times = 0;
-  size_t values = 0;  // of a list; those that are too many aren't kept
+  size_t values = 0;  // of a list; surplus ones aren't kept
   json document;
   try {
     document = json::parse(body, [&](int depth, json::parse_event_t event, json& parsed) {

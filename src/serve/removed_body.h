@@ -14,7 +14,7 @@ namespace seen {
 /// repeated keys are errors.
 Result<std::vector<std::string>> ParseRemovedItems(std::string_view body);
 
-/// A Content-Type header that says JSON, with or without parameters.
+/// True for a Content-Type header that says JSON, with or without parameters.
 bool IsJson(std::string_view content_type);
 
 }  // namespace seen

@@ -24,22 +24,22 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kNoSuchPage = "no such page; GET / lists what there is";
 
-// Bodies, and what one takes until it is answered, for each of its bytes: itself, what reading it takes, and
-// the answer. Measured by tests/system/test_memory.py.
+// Limits of bodies, and the bytes that a body takes until the answer, for each byte of its own. These are the
+// byte itself, what reading it takes, and the answer. Measured by tests/system/test_memory.py.
 constexpr size_t kUnseenBytesMax = 4 << 20;
 constexpr size_t kUnseenBytesAByte = 4;
 constexpr size_t kRemovedBytesMax = 1 << 20;
 constexpr size_t kRemovedBytesAByte = 4;
 constexpr size_t kSimilarBytesMax = 16 << 20;
 constexpr size_t kSimilarBytesAByte = 3;
-constexpr size_t kIgnoredBytesMax = 64 << 10;  // of pages that look at none
+constexpr size_t kIgnoredBytesMax = 64 << 10;  // for pages that look at no body
 
 constexpr unsigned kUnavailable = 503;
-// Of requests that are passed on, unless they say how long they wait.
+// For requests that are passed on, unless they say how long their client waits.
 constexpr int64_t kDeadlineMs = 1'000;
 constexpr int64_t kDeadlineMsMin = 1;
 constexpr int64_t kDeadlineMsMax = 10'000;
-// With one daemon that doesn't answer, where another one is left to ask.
+// For one daemon that doesn't answer, if another one is left to ask.
 constexpr std::chrono::milliseconds kPatience{250};
 
 enum class Page {
@@ -77,7 +77,7 @@ struct Route {
   std::string_view pattern;  // "{}" stands for one segment, percent-encoded
   Method method;
   Role role;              // who may ask for it
-  bool is_query = false;  // http.listen has it, whatever admin.listen is
+  bool is_query = false;  // on http.listen as well, whatever admin.listen is
 };
 
 constexpr std::array<Route, 25> kPages = {{
@@ -148,7 +148,7 @@ std::string_view PathOf(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
 
-/// The path's segments where they fit the pattern: those that "{...}" stands for.
+/// If the path fits the pattern: the segments that "{...}" stands for.
 std::optional<std::vector<std::string_view>> Match(std::string_view pattern, std::string_view path) {
   std::vector<std::string_view> taken;
   while (!pattern.empty() && !path.empty()) {
@@ -316,7 +316,7 @@ BodyRule Routes::RuleFor(const HttpRequest& head, const Gate& gate) const {
   return {kRouteNone, 0, 1, Problem(404, kNoSuchPage, head.target)};
 }
 
-// Who can answer what this daemon can't now. A request takes one hop.
+// The daemons that can answer what this daemon can't answer now. A request takes one hop at most.
 std::vector<std::string> Routes::PeersFor(const HttpRequest& request, std::string_view user_id) const {
   if (cluster_.forwarder == nullptr || cluster_.routes == nullptr || !request.hop.empty()) return {};
   std::vector<std::string> addresses = cluster_.routes->AddressesFor(user_id);
@@ -329,7 +329,7 @@ std::vector<std::string> Routes::PeersFor(const HttpRequest& request, std::strin
 namespace {
 using Give = std::function<void(HttpResponse)>;
 
-/// Asks one after the other until one answers. All but the last are given a part of the time.
+/// Asks one daemon after the other until one answers. All but the last get only a part of the time.
 void AskOneAfterTheOther(ForwardPort& forwarder, ForwardedRequest request, std::vector<std::string> addresses,
                          std::chrono::steady_clock::time_point until, Give give) {
   const auto left =
@@ -368,7 +368,8 @@ HttpResponse Routes::Forward(std::vector<std::string> addresses, const HttpReque
   return response;
 }
 
-// Whoever passes requests on says so: else a request could go round.
+// A request that was passed on says so in Seen-Hop; otherwise it could go round. Only daemons may set
+// Seen-Hop.
 std::optional<HttpResponse> Routes::RefuseHop(const HttpRequest& request) const {
   if (request.hop.empty() || cluster_.token.empty() || EqualSecrets(request.token, cluster_.token))
     return std::nullopt;

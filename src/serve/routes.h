@@ -1,6 +1,6 @@
 #pragma once
-// From an HTTP request to its answer, over the QueryPort and the ChangePort. No sockets. Addresses, headers
-// and errors: docs/HTTP.md.
+// Answers HTTP requests over the QueryPort and the ChangePort, without sockets. Addresses, headers and
+// errors: docs/HTTP.md.
 
 #include <atomic>
 #include <functional>
@@ -21,25 +21,26 @@
 
 namespace seen {
 
-/// Thread-safe as long as what it is given is.
+/// Thread-safe if all that it is given is thread-safe.
 class Routes {
  public:
   using MetricsPage = std::function<std::string()>;  // Prometheus text format 0.0.4
   using ReadyCheck = std::function<Readiness()>;
 
-  /// `queries` and `changes` must outlive this, and what is answered later.
+  /// `queries` and `changes` must outlive this, and answers that come later.
   Routes(QueryPort& queries, ChangePort& changes, MetricsPage metrics_page, ReadyCheck ready_check);
 
-  /// The other daemons, and this one among them. What it points to outlives this.
+  /// The cluster's daemons, this one among them. The objects pointed to outlive this.
   struct Cluster {
     std::string instance;               // of this daemon: Seen-Answered-By
-    std::string token;                  // asked of daemons that pass requests on; empty: of none
+    std::string token;                  // daemons that pass requests on must send it; empty: they needn't
     const RoutePort* routes = nullptr;  // nullptr: nobody is known
     ForwardPort* forwarder = nullptr;   // nullptr: nothing is passed on
   };
-  /// Before the first request.
+  /// Call it before the first request.
   void SetCluster(Cluster cluster) { cluster_ = std::move(cluster); }
-  /// Both must outlive this, or be replaced by nullptr while nobody asks. Before that their pages answer 503.
+  /// Both must outlive this, or be replaced by nullptr while nobody asks. Until they are set, their pages
+  /// answer 503.
   void SetStateCopies(StateCopiesPort* copies) { copies_.store(copies); }
 
   void SetFills(FillPort* fills) { fills_.store(fills); }
@@ -47,8 +48,9 @@ class Routes {
   /// Must outlive this.
   void SetReload(ReloadPort* reload) { reload_.store(reload); }
 
-  /// What the server asks before it reads a body: a request that is refused anyway costs none.
-  /// `gate`: of the listener that the request came in by; the default has all pages and lets everybody in.
+  /// The server asks this before it reads a body, so that a request that is refused anyway costs no body.
+  /// `gate`: of the listener that the request came in by. The default gate has all pages and lets everybody
+  /// in.
   BodyRule RuleFor(const HttpRequest& head, const Gate& gate = Gate()) const;
   HttpResponse Handle(const HttpRequest& request, const Gate& gate = Gate()) const;
 

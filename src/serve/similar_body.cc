@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 5> kKeys = {"title", "text", "lang", "item_id", "limit"};
-constexpr int kDepthMax = 2;  // what is deeper isn't kept: it is wrong anyway
+constexpr int kDepthMax = 2;  // deeper values aren't kept: they are wrong anyway
 
 tl::unexpected<Error> Refuse(std::string_view path, const std::string& message) {
   return Fail(Code::kInvalidArgument, std::string(path) + ": " + message);
@@ -104,7 +104,7 @@ std::string WriteSimilarAnswer(const SimilarAnswer& answer) {
   nlohmann::ordered_json out = {{"similar", nlohmann::ordered_json::array()}, {"cut", answer.cut}};
   for (const NearItem& near : answer.similar) {
     nlohmann::ordered_json one = {{"item_id", near.item_id}, {"similarity", nullptr}};
-    // As the topic of groups has it.
+    // Rounded as in the topic of groups.
     if (near.similarity) one["similarity"] = std::round(*near.similarity * 10'000) / 10'000;
     one["distance"] = near.distance;
     one["found_by"] = FoundByName(near.found);

@@ -14,9 +14,9 @@ struct SimilarBody {
   size_t limit = 10;
 };
 
-/// {"title":"...","text":"...","lang":"en","item_id":"n1","limit":10}; all may be absent but one of title and
-/// text. kInvalidArgument names the JSON path of what is wrong: "$.limit: 0; ...". Unknown and repeated keys
-/// are errors.
+/// {"title":"...","text":"...","lang":"en","item_id":"n1","limit":10}; title or text is needed, the rest may
+/// be absent. kInvalidArgument names the JSON path of what is wrong: "$.limit: 0; ...". Unknown and repeated
+/// keys are errors.
 Result<SimilarBody> ParseSimilarBody(std::string_view body);
 
 /// {"similar":[{"item_id":"n1","similarity":0.93,"distance":2,"found_by":"both"}],"cut":false}

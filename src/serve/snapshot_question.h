@@ -7,8 +7,8 @@
 
 namespace seen {
 
-/// From "format" and "fpr"; others are left alone. kInvalidArgument names the parameter, its value and what
-/// is allowed. Any thread.
+/// Reads "format" and "fpr", and ignores other parameters. kInvalidArgument names the parameter, its value
+/// and what is allowed. Any thread.
 Result<SnapshotQuestion> ReadSnapshotQuestion(const QueryValues& values);
 
 }  // namespace seen

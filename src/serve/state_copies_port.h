@@ -16,13 +16,13 @@ namespace seen {
 
 struct DigestQuestion {
   int32_t partition = 0;
-  std::optional<TimeMs> as_of;  // nullopt: now, or whatever was asked before
-  std::string copy;             // of that copy's state; empty: of the present state
+  std::optional<TimeMs> as_of;  // nullopt: as in the digest under way; if there is none, now
+  std::string copy;             // answers from that copy's state; empty: from the present state
 };
 
 struct PartitionDigest {
   int32_t partition = 0;
-  int64_t next_offset = 0;  // the digest is of all below, and of nothing else
+  int64_t next_offset = 0;  // the digest is of all records below, and of nothing else
   TimeMs partition_time;
   TimeMs as_of;
   std::vector<FilterDigest> filters;
@@ -43,16 +43,16 @@ struct StateCopy {
   std::vector<CopiedPartition> partitions;
 };
 
-/// Any thread. Nothing waits for long.
+/// Any thread. No call waits for long.
 class StateCopiesPort {
  public:
   virtual ~StateCopiesPort() = default;
-  /// nullopt: it is under way; ask again. kUnavailable: another one is, or the partition isn't open here.
-  /// kNotFound: there is no such copy, or it doesn't have the partition.
+  /// nullopt: the digest is under way; ask again. kUnavailable: another digest is under way, or the partition
+  /// isn't open here. kNotFound: there is no such copy, or the copy doesn't have the partition.
   virtual Result<std::optional<PartitionDigest>> Digest(const DigestQuestion& question) = 0;
-  /// kUnavailable: there is one that somebody still uses. kNoSpace.
+  /// kUnavailable: there is a copy that somebody still uses. kNoSpace.
   virtual Result<StateCopy> Copy() = 0;
-  /// kNotFound: there is none of that id.
+  /// kNotFound: there is no copy with that id.
   virtual Status Release(std::string_view copy) = 0;
 };
 

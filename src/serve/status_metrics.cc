@@ -27,12 +27,12 @@ MetricFamily Total(std::string name, std::string help, double value) {
   return {std::move(name), std::move(help), MetricType::Counter, {Sample(MetricType::Counter, value)}};
 }
 
-/// One sample a partition; none where `value` gives none.
+/// One sample a partition; none if `value` returns nullopt.
 MetricFamily PerPartition(const DaemonStatus& status, std::string name, std::string help, MetricType type,
                           const std::function<std::optional<double>(const PartitionStatus&)>& value) {
   MetricFamily family{std::move(name), std::move(help), type, {}};
   for (const PartitionStatus& partition : status.partitions) {
-    if (partition.next_offset < 0) continue;  // it is not open: it has no figures
+    if (partition.next_offset < 0) continue;  // the partition isn't open, so it has no figures
     const std::optional<double> sample = value(partition);
     if (!sample) continue;
     ClientMetric metric = Sample(type, *sample);
@@ -58,7 +58,7 @@ auto IncompleteFilters(const PartitionStatus& partition) {
                        [](const FilterStatus& filter) { return filter.complete_since.has_value(); });
 }
 
-/// Of each reason the partition that is held the longest.
+/// For each reason, the partition that has been held the longest.
 MetricFamily HeldSince(const DaemonStatus& status) {
   MetricFamily family{"seen_held_since_seconds",
                       "Since when consumption is held back, since the epoch; 0: it isn't.",
@@ -115,7 +115,7 @@ MetricFamily Unread(const DaemonStatus& status, std::string name, std::string he
   return family;
 }
 
-/// One sample a partition that is streamed; none where `value` gives none.
+/// One sample a partition that is streamed; none if `value` returns nullopt.
 MetricFamily OfStreams(const DaemonStatus& status, std::string name, std::string help, MetricType type,
                        const std::function<std::optional<double>(const StateStreamFigures&)>& value) {
   MetricFamily family{std::move(name), std::move(help), type, {}};

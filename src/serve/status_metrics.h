@@ -1,6 +1,6 @@
 #pragma once
-// The gauges of /metrics that are made from the daemon's status at each scrape, and those of the process
-// itself. Of this room only: it brings in prometheus-cpp.
+// The metrics that are made from the daemon's status at each scrape, and those of the process itself. Only
+// for this room, because it brings in prometheus-cpp.
 
 #include <prometheus/metric_family.h>
 
@@ -13,8 +13,8 @@ namespace seen {
 /// Any thread.
 std::vector<prometheus::MetricFamily> StatusMetrics(const DaemonStatus& status);
 
-/// Memory, CPU, file descriptors and start under the names every Prometheus client uses. What /proc doesn't
-/// tell is left out. Any thread.
+/// Memory, CPU, file descriptors and start, under the names that every Prometheus client uses. Figures that
+/// /proc doesn't have are left out. Any thread.
 std::vector<prometheus::MetricFamily> ProcessMetrics();
 
 }  // namespace seen

@@ -37,7 +37,7 @@ Result<std::shared_ptr<TlsContext>> MakeServerTls(const std::string& certificate
   tls->context.use_certificate_chain_file(certificate, error);
   if (error)
     return Bad("certificate", certificate, error, "give a PEM file, the server's own certificate first");
-  // Else OpenSSL would ask a terminal for it.
+  // Without this, OpenSSL would ask a terminal for the passphrase.
   tls->context.set_password_callback([](size_t, ssl::context::password_purpose) { return std::string(); });
   tls->context.use_private_key_file(key, ssl::context::pem, error);
   if (error)

@@ -94,7 +94,7 @@ Result<TokenTable> TokenTable::Parse(std::string_view text) {
 const TokenTable::Holder* TokenTable::Find(std::string_view token) const {
   const Digest digest = DigestOf(token);
   const Holder* found = nullptr;
-  for (const Entry& entry : entries_) {  // all of them: the time must not tell which one it was
+  for (const Entry& entry : entries_) {  // all entries: the time must not tell which one it was
     if (CRYPTO_memcmp(entry.digest.data(), digest.data(), digest.size()) == 0) found = &entry.holder;
   }
   return found;

@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kIdBytesTypical = 8;  // with its quotes and comma: how much room is made at first
+constexpr size_t kIdBytesTypical = 8;  // with its quotes and comma: for the first reservation
 
 std::vector<std::string_view> Views(const UnseenReader::List& list, std::string_view bytes) {
   std::vector<std::string_view> views;
@@ -19,10 +19,10 @@ std::vector<std::string_view> Views(const UnseenReader::List& list, std::string_
   return views;
 }
 
-// Ids are UTF-8: what JSON wants escaped is a quote, a backslash and what is below a space.
+// Ids are UTF-8, so JSON needs an escape only for a quote, a backslash and what is below a space.
 bool NeedsEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
-// Eight bytes at a time: a byte's top bit is set where the byte needs it, or where one below it does.
+// Looks at eight bytes at a time. A byte's top bit is set if that byte, or one below it, needs an escape.
 bool NeedsEscape(std::string_view id) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   const auto below = [](uint64_t word, uint64_t bound) { return (word - kOnes * bound) & ~word; };
@@ -70,7 +70,7 @@ Result<UnseenQuestion> ParseUnseenQuestion(std::string_view body) {
     question.one_per_group_ = one_per_group.on;
     return question;
   }
-  // Rare: an id with an escape in it, or a mistake, which this reader can name.
+  // Rare: the body has an id with an escape, or a mistake that this reader can name.
   UnseenReader reader;
   if (auto read = reader.Read(body); !read) return Fail(read.error());
   question.bytes_ = std::make_shared<const std::string>(std::move(reader.bytes));

@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 2> kIdKeys = {"id", "created_at"};
 constexpr std::array<std::string_view, 3> kAllKeys = {kUnseenKeys[0], kUnseenKeys[1], kOnePerGroupKey};
 
-/// Takes the document as it is parsed: what is too long or too deep stops it there, before it is built.
+/// Takes the document as it is parsed. A document that is too long or too deep stops the parser before it is
+/// built.
 class Handler final : public json::json_sax_t {
  public:
   explicit Handler(UnseenReader& out) : out_(out) {}
@@ -74,7 +75,7 @@ class Handler final : public json::json_sax_t {
   }
   bool number_float(number_float_t, const string_t& text) override {
     if (!WantsId() && !WantsTime()) return Wrong("a number");
-    // The parser falls back to a float where an integer needs more than 64 bits.
+    // The parser falls back to a float if an integer needs more than 64 bits.
     if (text.find_first_of(".eE") != string_t::npos) return Wrong("a number with a fraction or exponent");
     if (WantsTime()) return BeyondTime();
     return Refuse(ValuePath(), "an integer beyond 64 bits; send it as a string");

@@ -1,5 +1,5 @@
 #pragma once
-// The strict reader of a POST .../unseen body, which knows what to call a mistake. For serve/unseen_body.cc.
+// The strict reader of a POST .../unseen body, which can name a mistake. For serve/unseen_body.cc.
 
 #include <array>
 #include <cstdint>
@@ -22,11 +22,11 @@ class UnseenReader {
     std::vector<std::pair<size_t, size_t>> ids;  // start and length in `bytes`
   };
 
-  /// kInvalidArgument: see ParseUnseenQuestion. Once.
+  /// Call it once. kInvalidArgument: see ParseUnseenQuestion.
   Status Read(std::string_view body);
 
   std::array<List, kUnseenKeys.size()> lists;
-  std::vector<uint32_t> created_seconds;  // of the first list's ids; may be shorter than it
+  std::vector<uint32_t> created_seconds;  // of the first list's ids; may be shorter than that list
   std::string bytes;
   bool one_per_group = false;
 };

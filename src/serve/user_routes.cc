@@ -25,7 +25,7 @@ constexpr int64_t kSinceMax = 4'294'967'295'000;  // 2106
 constexpr std::string_view kMaxAge = "max_age_ms";
 constexpr int64_t kMaxAgeMax = 1'000'000'000;
 
-/// A question's parameters, and how old the state may be that answers it.
+/// A question's parameters, and the greatest age of a state that may answer it.
 struct Parameters {
   QueryValues values;
   std::optional<milliseconds> age_max;  // nullopt: any

@@ -1,5 +1,5 @@
 #pragma once
-// Pages about a user: /v1/filters/{filter}/users/{user} and what is below.
+// Pages about a user: /v1/filters/{filter}/users/{user} and the pages below it.
 
 #include <optional>
 #include <span>
@@ -21,11 +21,11 @@ Result<std::string> DecodeUserId(std::string_view segment);
 /// `segments`: the filter's name and the user's id, percent-encoded.
 Result<UserPath> DecodeUserPath(std::span<const std::string_view> segments);
 
-/// What is wrong with the head of a POST .../unseen; nullopt: nothing, as yet.
+/// What is wrong with the head of a POST .../unseen; nullopt: nothing so far.
 std::optional<HttpResponse> RefuseUnseen(const QueryPort& queries, const UserPath& path,
                                          const HttpRequest& head);
 
-// All of them take ?max_age_ms= and answer 503 where the state may be older. Any thread.
+// All pages take ?max_age_ms= and answer 503 if the state may be older. Any thread.
 HttpResponse AnswerSnapshot(const QueryPort& queries, const UserPath& path, const HttpRequest& request);
 HttpResponse AnswerUnseen(const QueryPort& queries, const UserPath& path, const HttpRequest& request);
 HttpResponse AnswerSegments(const QueryPort& queries, const UserPath& path, const HttpRequest& request);

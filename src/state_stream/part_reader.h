@@ -1,5 +1,5 @@
 #pragma once
-// The records of one run or base into its rows.
+// Reads the records of one run or base into its rows.
 
 #include <cstdint>
 #include <optional>
@@ -14,21 +14,21 @@ namespace seen {
 /// One thread at a time.
 class PartReader {
  public:
-  /// Of the run or base that `head`, its part 0, belongs to.
+  /// `head`: part 0 of the run or base.
   explicit PartReader(const StatePart& head) : first_(head) {}
 
   const StatePart& first() const { return first_; }
   bool is_whole() const { return whole_; }
 
-  /// The next part's rows, put into `rows` once their block is whole. kMalformed: it isn't the next part, so
-  /// what it belongs to will never be whole. kCorrupt: the block can't be read.
+  /// Takes the next part, and adds rows to `rows` once their block is whole. kMalformed: `part` isn't the
+  /// next part, so its run or base will never be whole. kCorrupt: the block can't be read.
   Status Take(const ReadStatePart& part, RowBatch& rows);
 
  private:
   const StatePart first_;
   uint32_t next_part_ = 0;
   bool whole_ = false;
-  std::string block_;  // what came of it so far
+  std::string block_;  // the block's bytes so far
 };
 
 }  // namespace seen

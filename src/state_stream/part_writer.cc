@@ -55,10 +55,10 @@ Status PartWriter::Flush() {
 }
 
 Status PartWriter::Finish(std::optional<int64_t> base_at) {
-  if (!block_.empty() || !holds_) {  // perhaps a block without a row
+  if (!block_.empty() || !holds_) {  // the block may have no row
     if (Status ended = EndBlock(); !ended) return ended;
   }
-  // The head is as long as before: no field's length differs.
+  // The head is as long as before, because no field changes its length.
   held_head_.is_last = true;
   if (base_at) held_head_.base_at = *base_at;
   std::string head;

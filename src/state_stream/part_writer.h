@@ -1,5 +1,5 @@
 #pragma once
-// Rows into the records of one run or one base.
+// Writes rows into the records of one run or one base.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace seen {
 /// One thread at a time.
 class PartWriter {
  public:
-  /// Takes a whole record. An error comes out of the call that made it.
+  /// Takes a whole record. The call that made the record returns its error.
   using Emit = std::function<Status(std::string record)>;
-  /// `first`: as part 0 will be; what the writer fills in is as it is by default. `record_bytes_max`: at
-  /// least twice what a part is long without its block.
+  /// `first`: the head of part 0; fields that the writer fills in have their defaults. `record_bytes_max`: at
+  /// least twice the length of a part without its block.
   PartWriter(StatePart first, size_t record_bytes_max, Emit emit);
 
   /// Ranges first, then rows; each ascending.
   Status Add(const Row& row);
-  /// What was added goes out now; another part follows it.
+  /// Emits what was added; another part must follow.
   Status Flush();
-  /// The last part; where `base_at` is given, with it. Nothing else is called after it.
+  /// Emits the last part, with `base_at` if it is given. Call nothing after it.
   Status Finish(std::optional<int64_t> base_at = std::nullopt);
 
  private:
   Status EndBlock();
-  /// What was cut goes out once it is known whether something follows it.
+  /// Holds the part back until it is known whether another part follows.
   Status Cut(std::string_view bytes, bool ends_block);
 
   StatePart next_;
@@ -39,8 +39,8 @@ class PartWriter {
   const Emit emit_;
   RowBlockWriter block_;
   std::string encoded_;
-  std::string held_;       // the record before
-  StatePart held_head_{};  // its
+  std::string held_;       // the part that is held back
+  StatePart held_head_{};  // its head
   bool holds_ = false;
 };
 

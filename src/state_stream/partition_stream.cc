@@ -11,10 +11,10 @@ namespace seen {
 namespace {
 
 constexpr uint64_t kNumberBits = 30;
-constexpr int kRunsABase = 10;  // at least the time of so many lies between two
+constexpr int kRunsABase = 10;  // two bases begin at least as far apart as so many runs
 constexpr std::chrono::hours kBaseEvery{24};
-constexpr std::chrono::hours kFirstBaseWithin{12};  // when the last one began isn't known
-constexpr size_t kRecordsAhead = 4;                 // of a base, made before there is room for them
+constexpr std::chrono::hours kFirstBaseWithin{12};  // when the previous base began isn't known
+constexpr size_t kRecordsAhead = 4;                 // records of a base, made before there is room for them
 
 // A ticket: lane, number of the run or base, part.
 uint64_t TicketOf(uint64_t lane, uint32_t number, uint32_t part) {
@@ -57,7 +57,7 @@ std::unique_ptr<CheckpointWriter> PartitionStream::Record(std::unique_ptr<Checkp
                                                           const Position& position) {
   auto recording = std::make_unique<RecordingWriter>(
       std::move(writer), position, options_.descriptor, [this, to = position.next_offset](RowBatch changes) {
-        // The next one is about as long.
+        // The next checkpoint is expected to be about as long.
         expected_bytes_ = changes.row_bytes() + changes.row_bytes() / 8;
         expected_rows_ = changes.rows() + changes.rows() / 8;
         OnCommitted(std::move(changes), to);
@@ -142,7 +142,7 @@ void PartitionStream::BeginRun(bool last) {
                                    [&](const Row& row) { return writer.Add(row); });
   if (written) written = writer.Finish();
   run_->made = true;
-  if (!written) {  // a delta that can't be read: a base of what the store makes of it follows
+  if (!written) {  // a delta can't be read: a base follows, with what the store makes of that delta
     run_->failed = true;
     run_->records.clear();
   }
@@ -155,11 +155,11 @@ bool PartitionStream::NeedsBase() const {
 }
 
 void PartitionStream::BeginBase() {
-  // Not one right after the other, however fast changes come: the input has what bases lack.
+  // However fast changes come, a base doesn't follow directly on another: the input has what bases lack.
   if (base_ || clock_.Now() < base_from_ || !NeedsBase()) return;
   {
     const MutexLock lock(mutex_);
-    broken_ = false;  // before the rows are read: what is dropped from here on may be missing in them
+    broken_ = false;  // before the rows are read: they may lack changes that are dropped from here on
   }
   auto rows = rows_.ReadRows();
   Row row;
@@ -184,14 +184,15 @@ void PartitionStream::BeginBase() {
   reading_.cursor = std::move(*rows);
   reading_.writer = std::make_unique<PartWriter>(Head(StreamKind::kBase, base_->number, base_->to, base_->to),
                                                  options_.record_bytes_max, Into(*base_));
-  // The base stands in the log before every run that leads on from it: who begins there finds them all.
+  // The base's first part stands in the log before every run that leads on from the base. So a reader that
+  // begins there finds all these runs.
   (void)reading_.writer->Add(row);  // Into takes everything
   (void)reading_.writer->Flush();
   base_filled_at_ = clock_.Now();
   base_budget_ = 0;
 }
 
-// As much of the base as its rate allows.
+// Makes as much of the base as its rate allows.
 void PartitionStream::ReadBase() {
   const Instant now = clock_.Now();
   const double second = static_cast<double>(options_.base_bytes_per_second);
@@ -207,7 +208,7 @@ void PartitionStream::ReadBase() {
     } else if (*next) {
       added = reading_.writer->Add(row);
     } else if (base_->first_offset == kNoOffset) {
-      return;  // its last part says where the base begins: once that is known
+      return;  // the last part names the offset of the base's first part, which isn't known yet
     } else {
       added = reading_.writer->Finish(base_->first_offset);
       base_->made = true;
@@ -259,8 +260,8 @@ void PartitionStream::Opened(int64_t offset) {
   figures_.sent_to = 0;
 }
 
-// Somebody else wrote between this owner's records: perhaps an opening, behind which nothing of this epoch
-// counts.
+// Somebody else wrote between this owner's records. This may be an opening, and nothing of this epoch counts
+// behind it.
 void PartitionStream::OpenAgain() {
   opening_sent_ = false;
   epoch_ = kNoOffset;

@@ -1,6 +1,7 @@
 #pragma once
-// The owner's side of one partition's state stream: its opening, a run a minute, a base when runs have become
-// long. Nothing waits for it: what can't be sent is dropped and counted, and a base follows.
+// The owner's side of one partition's state stream: an opening, a run a minute, and a base when runs have
+// become long. Nothing waits for the stream. Changes that can't be sent are dropped and counted, and a base
+// follows.
 // Records: schemas/state.md.
 
 #include <atomic>
@@ -27,40 +28,40 @@ class PartitionStream {
  public:
   struct Options {
     int32_t partition = 0;
-    StateOpening opening;    // position: that of the store now. base_at: Begin says it
+    StateOpening opening;    // position: the store's position now. base_at: Begin sets it
     std::string descriptor;  // the store's, encoded
     StoredLimits limits{std::vector<StoredFilter>()};
     std::chrono::milliseconds run_every{60'000};
-    uint64_t run_bytes = 16 << 20;          // of changes in memory: a run goes before its time
-    uint64_t changes_bytes_max = 64 << 20;  // of changes in memory: beyond, they are dropped
+    uint64_t run_bytes = 16 << 20;          // of changes in memory: a run is due from here on
+    uint64_t changes_bytes_max = 64 << 20;  // of changes in memory: more than these are dropped
     size_t record_bytes_max = 900'000;
     uint64_t base_bytes_per_second = 16 << 20;
-    uint64_t base_after_bytes_min = 1 << 20;  // of runs: no base before
+    uint64_t base_after_bytes_min = 1 << 20;  // of runs: no base begins before
   };
   /// All references outlive this.
   PartitionStream(Options options, RowSource& rows, StateSink& sink, const Clock& clock);
   ~PartitionStream();
 
-  /// `writer` with ears: what it is given is recorded once it has committed. Checkpoint thread.
+  /// Wraps `writer`: the stream records the changes once `writer` has committed them. Checkpoint thread.
   std::unique_ptr<CheckpointWriter> Record(std::unique_ptr<CheckpointWriter> writer,
                                            const Position& position);
 
-  /// What the topic holds below `end`, before anything is sent. `reaches`: the position to which the stream
-  /// leads whoever reads it; a store that stands anywhere else begins with a base, and so does one whose
-  /// opening comes to stand behind `end`. kNoOffset: not known.
+  /// Says what the topic holds below `end`; call it before anything is sent. `reaches`: the position to which
+  /// the stream leads a reader; kNoOffset: not known. The stream begins with a base if the store stands at
+  /// another position, or if the opening isn't written at `end`.
   void Begin(int64_t base_at, int64_t reaches, int64_t end);
   bool has_begun() const { return begun_; }
-  /// Its opening is acknowledged.
+  /// True: the opening is acknowledged.
   bool is_open() const { return epoch_ != kNoOffset; }
 
-  /// Sends what is due. `last`: the stream ends; what was recorded is due now. `begins_base`: a base that is
-  /// due begins. Returns what keeps it from sending, for people; empty: nothing.
+  /// Sends what is due. `last`: the stream ends, so all recorded changes are due. `begins_base`: begins a
+  /// base if one is due. Returns what keeps the stream from sending, for people; empty: nothing does.
   std::string Step(bool last = false, bool begins_base = true);
   bool is_reading_base() const { return base_ && !base_->made; }
   void OnDelivery(const StateDelivery& delivery);
-  /// Everything recorded was acknowledged, and no base is needed.
+  /// All recorded changes are acknowledged, and no base is needed.
   bool IsAtRest() const;
-  /// The same, whether or not a base is needed.
+  /// All recorded changes are acknowledged, whether or not a base is needed.
   bool HasSentRuns() const;
 
   StateStreamFigures figures() const;
@@ -72,11 +73,11 @@ class PartitionStream {
     uint32_t number = 0;
     int64_t to = 0;
     std::deque<std::string> records;  // not queued yet
-    uint32_t next_part = 0;           // of the first of them
+    uint32_t next_part = 0;           // part number of the first of these records
     uint32_t unacknowledged = 0;
     uint64_t bytes = 0;
     int64_t first_offset = kNoOffset;
-    bool made = false;  // no record is to come
+    bool made = false;  // no more records will come
     bool failed = false;
     bool IsDone() const { return made && records.empty() && unacknowledged == 0; }
   };
@@ -110,10 +111,10 @@ class PartitionStream {
   int64_t changes_from_ GUARDED_BY(mutex_);
   int64_t changes_to_ GUARDED_BY(mutex_);
   bool broken_ GUARDED_BY(mutex_) = false;      // changes are missing since the last base began
-  bool leads_here_ GUARDED_BY(mutex_) = false;  // there is a whole base, and none is missing since
+  bool leads_here_ GUARDED_BY(mutex_) = false;  // there is a whole base, and no change is missing since
   StateStreamFigures figures_ GUARDED_BY(mutex_);
 
-  // Checkpoint thread: of the last checkpoint, and a little more.
+  // Checkpoint thread: the size of the last checkpoint, and a little more.
   size_t expected_bytes_ = 0;
   size_t expected_rows_ = 0;
 
@@ -122,15 +123,15 @@ class PartitionStream {
   bool opening_sent_ = false;
   int64_t epoch_ = kNoOffset;
   int64_t known_end_ = kNoOffset;
-  int64_t next_offset_ = kNoOffset;  // where the next record stands if nobody else writes
+  int64_t next_offset_ = kNoOffset;  // offset of the next record if nobody else writes
   uint32_t next_number_ = 0;
   int64_t base_at_ = kNoOffset;
   uint64_t base_bytes_ = 0;
   uint64_t bytes_since_base_ = 0;
-  int64_t runs_to_ = 0;  // that ended since the last base began
+  int64_t runs_to_ = 0;  // `to` of the last run that ended since the last base began
   Instant run_at_;
-  Instant base_from_;    // no base begins before
-  Instant base_by_;      // one begins then if anything has changed: what was erased leaves the topic
+  Instant base_from_;    // no base begins earlier
+  Instant base_by_;      // if anything changed, a base begins then: what was erased leaves the topic
   bool changed_ = true;  // since the last base; what former owners changed isn't known
   std::optional<Sending> run_;
   std::optional<Sending> base_;

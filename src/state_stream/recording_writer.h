@@ -1,5 +1,5 @@
 #pragma once
-// A checkpoint that is written and recorded. Rows that don't travel (schemas/state.md) are only written.
+// Writes a checkpoint and records it. Rows that don't travel (schemas/state.md) are only written.
 
 #include <functional>
 #include <memory>
@@ -16,11 +16,11 @@ class RecordingWriter final : public CheckpointWriter {
  public:
   /// Runs inside Commit, once the store has everything.
   using OnCommitted = std::function<void(RowBatch changes)>;
-  /// `descriptor`: the store's, encoded; it goes with each checkpoint's changes.
+  /// `descriptor`: the store's, encoded. Each checkpoint's changes include it.
   RecordingWriter(std::unique_ptr<CheckpointWriter> store, const Position& position,
                   std::string_view descriptor, OnCommitted on_committed);
 
-  /// So many bytes of rows are expected.
+  /// Reserves memory for the rows that are expected. `bytes`: of keys and values.
   void Expect(size_t bytes, size_t rows) { changes_.rows.Reserve(bytes, rows); }
 
   Status PutSweep(std::string_view encoded) override;
@@ -61,7 +61,7 @@ class RecordingWriter final : public CheckpointWriter {
   Batch changes_;
 };
 
-/// As it travels: what is kept of last published snapshots stays behind.
+/// The position as it travels: the store's copy of last published snapshots doesn't travel.
 Position TravellingPosition(Position position);
 
 }  // namespace seen

@@ -13,7 +13,7 @@ namespace {
 
 Status Stopped() { return Fail(Code::kUnavailable, "the restore was stopped"); }
 
-// Rows that stand at the start of every run and base.
+// For rows that stand at the start of every run and base.
 std::optional<std::string_view> FindRow(const RowBatch& rows, std::string_view key) {
   for (size_t i = 0; i < rows.rows() && rows.GetRow(i).key <= key; ++i) {
     if (rows.GetRow(i).key == key) return rows.GetRow(i).value;
@@ -21,7 +21,7 @@ std::optional<std::string_view> FindRow(const RowBatch& rows, std::string_view k
   return std::nullopt;
 }
 
-// Whether rows of `later` mean in `earlier` what they mean in their own: numbers are never given anew.
+// Whether each number of `earlier` means the same in `later`. A number never gets another meaning.
 template <typename Named>
 bool Extends(const std::vector<Named>& later, const std::vector<Named>& earlier,
              const std::function<const std::string&(const Named&)>& name) {
@@ -57,7 +57,7 @@ Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
   if (!row) return {};
   auto descriptor = DecodeDescriptor(*row);
   if (!descriptor || (descriptor_ && !Extends(*descriptor, *descriptor_))) {
-    fits = false;  // of a newer version, or of a state whose numbers mean something else
+    fits = false;  // written by a newer version, or by a state whose numbers mean something else
     return {};
   }
   if (Status same = CheckIdentity(descriptor->identity, options_.identity); !same) return same;
@@ -65,7 +65,7 @@ Status StateRestore::NoteDescriptor(const RowBatch& rows, bool& fits) {
   return {};
 }
 
-// Whether the runs since this base go on from what is held.
+// Whether the runs since this base lead on from the held state.
 Result<bool> StateRestore::LeadsOn(int64_t base_at) {
   bool leads = false;
   const Status read = log_.Read(
@@ -93,7 +93,7 @@ Status StateRestore::Continue(int64_t base_at) {
 Result<bool> StateRestore::RestoreBase(int64_t base_at) {
   if (Status begun = target_.Begin(); !begun) return Fail(begun.error());
   descriptor_.reset();
-  if (options_.held) descriptor_ = options_.held->descriptor;  // what takes its place knows all that it knew
+  if (options_.held) descriptor_ = options_.held->descriptor;  // the base's descriptor must extend this one
   bool has_descriptor = false;
   std::optional<PartReader> reader;
   Status status;
@@ -101,7 +101,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
     if (!reader && offset == base_at && part.head.kind == StreamKind::kBase && part.head.part == 0 &&
         end_.MayCount(base_at, part.head.epoch))
       reader.emplace(part.head);
-    if (!reader) return false;  // it isn't what was named as one
+    if (!reader) return false;  // the record isn't the base that owners named
     if (part.head.kind != StreamKind::kBase || part.head.epoch != reader->first().epoch) return true;
     RowBatch rows;
     bool fits = true;
@@ -117,7 +117,7 @@ Result<bool> StateRestore::RestoreBase(int64_t base_at) {
                                   const auto decoded = DecodeStateRecord(record);
                                   if (!decoded) return true;
                                   const auto* const part = std::get_if<ReadStatePart>(&*decoded);
-                                  return part != nullptr && take(offset, *part);  // an opening ends it
+                                  return part != nullptr && take(offset, *part);  // an opening ends the base
                                 });
   if (stop_.load()) return Fail(Stopped().error());
   if (!read) return Fail(read.error());
@@ -167,7 +167,7 @@ Result<std::optional<RestoredState>> StateRestore::Run() {
   if (!end) return Fail(end.error());
   end_ = std::move(*end);
   const int64_t held = options_.held ? options_.held->position : kNoOffset;
-  // Where it isn't known how far the last owner came, what is at hand is as good as any.
+  // If it isn't known how far the last owner came, the held state is as good as any.
   if (options_.held && end_.reaches <= held) return std::optional<RestoredState>();
   for (const int64_t base_at : end_.bases) {
     progress_.records.store(0);

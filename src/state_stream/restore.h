@@ -1,6 +1,6 @@
 #pragma once
-// State from the state topic: the newest whole base, or older state that is at hand, and the runs since that
-// count.
+// Restores state from the state topic: from the newest whole base, or from older state at hand, and from the
+// runs that count since.
 
 #include <atomic>
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace seen {
 
-/// What a restore came to.
+/// The result of a restore.
 struct RestoredState {
   int64_t base_at = kNoOffset;
-  bool continued = false;  // it is the state that was at hand, with later changes
+  bool continued = false;  // the state at hand was continued with later changes
   int64_t position = 0;
   uint64_t runs = 0;
-  uint64_t unreadable = 0;               // records that count for nothing: damaged, or of a newer version
-  std::vector<VerifiedOutput> verified;  // as the last run has it
+  uint64_t unreadable = 0;               // records that don't count: damaged, or of a newer version
+  std::vector<VerifiedOutput> verified;  // as the last run says
 };
 
-/// How far it is. Any thread.
+/// How far the restore is. Any thread.
 struct RestoreProgress {
   std::atomic<int64_t> records{0};
-  std::atomic<int64_t> records_in_all{0};  // about; 0: not known yet
+  std::atomic<int64_t> records_in_all{0};  // approximate; 0: not known yet
   std::atomic<uint64_t> bytes{0};
 };
 
@@ -42,17 +42,17 @@ class StateRestore {
   };
   struct Options {
     StoreIdentity identity;           // of the state that is wanted
-    int64_t before = 0;               // reads no record at or behind this offset: the reader's own opening
-    uint64_t fold_bytes = 128 << 20;  // of runs, applied together
+    int64_t before = 0;               // no record is read from this offset on: the reader's own opening
+    uint64_t fold_bytes = 128 << 20;  // of runs that are applied together
     std::optional<Held> held = {};    // kept unless the topic has later state
   };
   /// All references outlive this.
   StateRestore(Options options, StateLog& log, RestoreTarget& target, RestoreProgress& progress,
                const std::atomic<bool>& stop);
 
-  /// nullopt: there is no whole base or none is wanted, and the target is of no use. kUnavailable: it may be
-  /// tried again, from the start; also where `stop` was set. kRefused: the state is another topic's or
-  /// partition's. Others: the target's.
+  /// nullopt: there is no whole base or none is wanted, and the target is of no use. kUnavailable: try again
+  /// from the start; also if `stop` was set. kRefused: the state is another topic's or partition's. Other
+  /// errors: the target's.
   Result<std::optional<RestoredState>> Run();
 
  private:

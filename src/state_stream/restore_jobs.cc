@@ -60,7 +60,7 @@ void RestoreJobs::Run() {
   }
 }
 
-// Made where missing.
+// The partition's job; made if there is none.
 std::shared_ptr<RestoreJobs::Job> RestoreJobs::Find(const StoreIdentity& identity) {
   std::shared_ptr<Job>& job = jobs_[identity.partition];
   if (!job) {
@@ -77,7 +77,7 @@ void RestoreJobs::Begin(const StoreIdentity& identity) {
   (void)Find(identity);
 }
 
-// It runs, or is about to.
+// True: the job runs, or is about to run.
 bool RestoreJobs::IsNext(const std::shared_ptr<Job>& job) const {
   const auto at = std::find(waiting_.begin(), waiting_.end(), job);
   return at == waiting_.end() || running_ + static_cast<size_t>(at - waiting_.begin()) < options_.threads;
@@ -88,7 +88,8 @@ Status RestoreJobs::Restore(const StoreIdentity& identity) {
   const MutexLock lock(mutex_);
   const std::shared_ptr<Job> job = Find(identity);
   if (!job->asked_for && IsNext(job)) {
-    // There is often nothing to restore, and a partition that isn't open yet worries people.
+    // A short wait is worth it: there is often nothing to restore, and a partition that isn't open yet
+    // worries people.
     const auto until = std::chrono::steady_clock::now() + options_.quick;
     while (!job->done && changed_.WaitUntil(mutex_, until)) {
     }

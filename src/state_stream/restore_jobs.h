@@ -17,29 +17,29 @@
 
 namespace seen {
 
-/// Any thread. It has threads of its own.
+/// Any thread. The class has threads of its own.
 class RestoreJobs {
  public:
-  /// Puts the partition's state in place, where there is some to be had. One thread.
+  /// Puts the partition's state in place, if there is any. One thread.
   using Restorer = std::function<Status(const StoreIdentity&, RestoreProgress&)>;
   struct Options {
     size_t threads = 2;
-    std::chrono::milliseconds quick{250};   // Restore waits so long, once, for one that runs
-    std::chrono::milliseconds idle{1'000};  // a thread without work keeps its restorer
+    std::chrono::milliseconds quick{250};   // Restore waits this long, once, for a running restore
+    std::chrono::milliseconds idle{1'000};  // a thread without work keeps its restorer this long
   };
-  /// `make_restorer`: for one thread, whenever it has work after a while without. `clock` outlives this.
+  /// `make_restorer`: is called by a thread that has work and no restorer. `clock` outlives this.
   RestoreJobs(Options options, std::function<Restorer()> make_restorer, const Clock& clock);
-  /// Waits for what runs.
+  /// Waits for running restores.
   ~RestoreJobs();
   RestoreJobs(const RestoreJobs&) = delete;
   RestoreJobs& operator=(const RestoreJobs&) = delete;
 
-  /// Restore is to be called: begins as soon as its turn comes.
+  /// Begins the restore as soon as its turn comes. Restore is to be called later.
   void Begin(const StoreIdentity& identity);
-  /// kUnavailable, saying how far it is: ask again. Otherwise what came of it, once.
+  /// kUnavailable, with the progress: ask again. Otherwise the restore's result, once.
   Status Restore(const StoreIdentity& identity);
-  /// The partition isn't wanted any more: what comes of its restore is of no use, as another owner may change
-  /// the state meanwhile.
+  /// The partition isn't wanted any more. The result of its restore is of no use, because another owner may
+  /// change the state meanwhile.
   void Abandon(int32_t partition);
   std::map<int32_t, StateRestoreFigures> GetFigures() const;
 

@@ -32,7 +32,7 @@ Result<std::optional<RunReader::Run>> RunReader::TakePart(const ReadStatePart& p
     rows_ = {};
     if (head.from <= held_ && held_ <= head.to) reader_.emplace(head);
   }
-  // Of a run that begins too late, or that broke off.
+  // The part's run broke off, or doesn't span the position held.
   if (!reader_ || reader_->first().number != head.number) return std::optional<Run>();
   if (Status taken = reader_->Take(part, rows_); !taken) {
     ++unreadable_;

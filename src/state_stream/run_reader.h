@@ -1,5 +1,5 @@
 #pragma once
-// Decides which runs of a state topic count, and gives their rows. So a reader ignores what a former owner
+// Decides which runs of a state topic count, and returns their rows. So a reader ignores what a former owner
 // still writes, without transactions.
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace seen {
 
-/// A run counts if it names the last opening before it, is whole, and begins at or before the position held
-/// and ends at or after it. One thread at a time.
+/// A run counts if it names the last opening before it and is whole. The run must also begin at or before the
+/// position held, and end at or after that position. One thread at a time.
 class RunReader {
  public:
-  /// `epoch`: of the last opening before the first record taken; kNoOffset: not known, no run counts before
-  /// the next opening. `held`: the position of the state that the runs are for.
+  /// `epoch`: of the last opening before the first record taken. kNoOffset: the epoch isn't known, so no run
+  /// counts before the next opening. `held`: the position of the state that the runs are for.
   RunReader(int64_t epoch, int64_t held) : epoch_(epoch), held_(held) {}
 
   struct Run {
@@ -27,17 +27,17 @@ class RunReader {
     std::vector<VerifiedOutput> verified;
     RowBatch rows;
   };
-  /// The records in their order. A run that counts, with its last part. kRefused, kMalformed, kCorrupt: as
-  /// DecodeStateRecord and PartReader have it; the run that the record belongs to doesn't count, and reading
-  /// may go on.
+  /// Takes the records in their order. Returns a run that counts, with its last part. kRefused, kMalformed,
+  /// kCorrupt: as in DecodeStateRecord and PartReader. The run that the record belongs to doesn't count then,
+  /// and reading may go on.
   Result<std::optional<Run>> Take(int64_t offset, std::string_view record);
 
-  /// What the next run has to reach.
+  /// The position held: the next run has to span it.
   int64_t held() const { return held_; }
   int64_t epoch() const { return epoch_; }
-  /// Of a newer version, or damaged: what they held is read from the input instead.
+  /// Records of a newer version, or damaged ones. The input holds what these records held.
   uint64_t unreadable() const { return unreadable_; }
-  /// Whole runs of an epoch that had ended.
+  /// Parts of runs whose epoch isn't that of the last opening.
   uint64_t stale_parts() const { return stale_parts_; }
 
  private:

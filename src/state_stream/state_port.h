@@ -14,21 +14,22 @@
 
 namespace seen {
 
-/// What became of a record on its way to the state topic.
+/// The outcome of a record that was sent to the state topic.
 struct StateDelivery {
   int32_t partition = 0;
   uint64_t ticket = 0;
-  int64_t offset = -1;  // where it stands; -1: it was given up
+  int64_t offset = -1;  // the record's offset; -1: the record was given up
 };
 
 /// Writes the state topic. One thread.
 class StateSink {
  public:
   virtual ~StateSink() = default;
-  /// Queues it behind all of the partition's; bytes are copied. False: the queue is full, try again later.
-  /// `ticket` comes back exactly once if it was queued.
+  /// Queues the record behind the partition's other records; copies the bytes. False: the queue is full, try
+  /// again later. `ticket` comes back exactly once if the record was queued.
   virtual bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) = 0;
-  /// Runs `on_delivery` for what has arrived; a partition's in the order of their offsets. Doesn't wait.
+  /// Runs `on_delivery` for outcomes that have arrived, a partition's in the order of their offsets. Doesn't
+  /// wait.
   virtual void PollDeliveries(const std::function<void(const StateDelivery&)>& on_delivery) = 0;
 };
 
@@ -36,10 +37,10 @@ class StateSink {
 class StateLog {
  public:
   virtual ~StateLog() = default;
-  /// False: that was enough.
+  /// False: read no further.
   using Visit = std::function<bool(int64_t offset, std::string_view record)>;
-  /// Gives the partition's records at `from` or later and before `to`, in order, as far as they are still
-  /// there. kUnavailable: brokers are away.
+  /// Visits the partition's records at `from` or later and before `to`, in order, as far as they still exist.
+  /// kUnavailable: the brokers are away.
   virtual Status Read(int32_t partition, int64_t from, int64_t to, const Visit& visit) = 0;
 };
 
@@ -47,21 +48,21 @@ class StateLog {
 class RestoreTarget {
  public:
   virtual ~RestoreTarget() = default;
-  /// It is to hold nothing, whatever came before.
+  /// Makes the store empty, whatever came before.
   virtual Status Begin() = 0;
-  /// It is to go on from the state that there is. Each Apply leaves it whole, whatever comes afterwards.
+  /// Goes on from the state that there is. Each Apply leaves the state whole, whatever comes afterwards.
   virtual Status Continue() = 0;
-  /// The base's rows, all puts. They ascend over all calls.
+  /// Adds rows of the base, all puts. Rows ascend over all calls.
   virtual Status AddBase(const RowBatch& rows) = 0;
-  /// What changed since. May be called again, with later changes.
+  /// Applies later changes. May be called again, with changes that are later still.
   virtual Status Apply(const RowFold& changes, const StoredLimits& limits) = 0;
 };
 
-/// A store's rows as of one moment, ascending; those that don't travel are left out. One thread.
+/// A store's rows as of one moment, ascending, without those that don't travel. One thread.
 class RowCursor {
  public:
   virtual ~RowCursor() = default;
-  /// False: that was all. Views are valid until the next call.
+  /// False: there are no more rows. Views are valid until the next call.
   virtual Result<bool> Next(Row& row) = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The records of the state topic: schemas/state.md. A partition's owner begins with an opening; the offset of
-// that record is its epoch. Then it writes runs, which say what changed, and now and then a base, which says
-// everything. Both go in parts, a record each.
+// The records of the state topic: schemas/state.md. A partition's owner begins with an opening, whose offset
+// is the owner's epoch. Then the owner writes runs, which hold changes, and now and then a base, which holds
+// all rows. Runs and bases consist of parts, one record each.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,14 +25,14 @@ struct StateOpening {
   std::string group;      // of the owner
   std::string instance;   // of that group
   std::string program;    // its version, for people
-  bool takeover = false;  // it means to end another owner's epoch
+  bool takeover = false;  // the owner means to end another owner's epoch
   TimeMs at;
   int64_t position = kNoOffset;  // the next offset of the state that the owner holds; kNoOffset: none
-  int64_t base_at = kNoOffset;   // as StatePart's
+  int64_t base_at = kNoOffset;   // as in StatePart
   friend bool operator==(const StateOpening&, const StateOpening&) = default;
 };
 
-/// Up to this offset an output topic holds what the owner sent and nothing else.
+/// Below this offset an output topic holds what the owner sent and nothing else.
 struct VerifiedOutput {
   std::string topic;
   int64_t offset = 0;
@@ -49,11 +49,11 @@ struct StatePart {
   StreamKind kind = StreamKind::kRun;
   int64_t epoch = kNoOffset;
   uint32_t number = 0;  // of the run or base, in its epoch: ascending
-  uint32_t part = 0;    // of it: 0, 1, ...
+  uint32_t part = 0;    // of the run or base: 0, 1, ...
   bool is_last = false;
-  bool ends_block = true;       // false: the block goes on with the next part's bytes
+  bool ends_block = true;       // false: the block goes on in the next part
   int64_t base_at = kNoOffset;  // offset of the first part of the newest whole base; kNoOffset: none
-  // The next offset of the input, before and after. Of a base both are the same.
+  // The next offset of the input, before and after. In a base both are the same.
   int64_t from = 0;
   int64_t to = 0;
   std::vector<VerifiedOutput> verified = {};  // in part 0; ascending by topic
@@ -61,21 +61,21 @@ struct StatePart {
   friend bool operator==(const StatePart&, const StatePart&) = default;
 };
 
-/// As it was read: `bytes`, a view of the record, are a piece of a block (rows/row_block.h).
+/// A part as it was read. `bytes`, a view of the record, are a piece of a block (rows/row_block.h).
 struct ReadStatePart {
   StatePart head;
   std::string_view bytes;
 };
 
 void EncodeStateOpening(const StateOpening& opening, std::string& out);
-/// Behind it follow the block's bytes.
+/// Appends the part without its block; the block's bytes follow.
 void EncodeStatePart(const StatePart& part, std::string& out);
-/// Of a part whose block is left out: at most.
+/// Greatest length of a part without its block and its verified outputs.
 inline constexpr size_t kStatePartHeadBytes = 64;
 
 using StateRecord = std::variant<StateOpening, ReadStatePart>;
-/// kRefused: a newer version wrote it, or a type of record that this one doesn't know. kMalformed: it isn't
-/// one of these records.
+/// kRefused: a newer version wrote the record, or its type isn't known. kMalformed: the bytes aren't one of
+/// these records.
 Result<StateRecord> DecodeStateRecord(std::string_view bytes);
 
 }  // namespace seen

@@ -4,7 +4,7 @@
 
 namespace seen {
 namespace {
-// A former owner's last records may name an older base, or none: so several are looked at.
+// A former owner's last records may name an older base, or none. So several records are read.
 constexpr int64_t kLastRecords = 64;
 }  // namespace
 
@@ -28,7 +28,8 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
                                  } else {
                                    const auto& opening = std::get<StateOpening>(*decoded);
                                    end.bases.insert(opening.base_at);
-                                   // An owner that stands where the stream leads goes on with it.
+                                   // An owner whose position is where the stream leads goes on with the
+                                   // stream.
                                    const bool goes_on = reached_epoch != kNoOffset && !end.openings.empty() &&
                                                         reached_epoch == *end.openings.rbegin() &&
                                                         opening.position == end.reaches;
@@ -39,7 +40,7 @@ Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before
                                });
   if (!read) return Fail(read.error());
   end.bases.erase(kNoOffset);
-  // Of an owner who wrote nothing yet it isn't known.
+  // Nothing is known of an owner that has written nothing yet.
   if (!end.openings.empty() && reached_epoch != *end.openings.rbegin()) end.reaches = kNoOffset;
   return end;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the last records of a state topic's partition tell: where bases are, who wrote, how far it came.
+// What the last records of a state topic's partition say: where bases are, who wrote, how far the owner came.
 
 #include <cstdint>
 #include <functional>
@@ -12,19 +12,19 @@
 namespace seen {
 
 struct StreamEnd {
-  std::set<int64_t, std::greater<>> bases;  // offsets of their parts 0, as owners name them; the newest first
+  std::set<int64_t, std::greater<>> bases;  // offsets of bases' parts 0, as owners name them; newest first
   std::set<int64_t> openings;
   int64_t reaches = kNoOffset;  // the greatest position of the last owner's runs and bases that ended
 
   int64_t newest_base() const { return bases.empty() ? kNoOffset : *bases.begin(); }
-  /// Of a run or base at `offset`: no other owner had begun since `epoch`.
+  /// For a run or base at `offset`: no other owner had begun since `epoch`.
   bool MayCount(int64_t offset, int64_t epoch) const {
     const auto next = openings.upper_bound(epoch);
     return next == openings.end() || *next > offset;
   }
 };
 
-/// Of the records before `before`. kUnavailable.
+/// Reads the last records before `before`. kUnavailable.
 Result<StreamEnd> ReadStreamEnd(StateLog& log, int32_t partition, int64_t before);
 
 }  // namespace seen

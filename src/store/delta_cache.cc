@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 constexpr size_t kLine = 64;
-constexpr size_t kPrefetchedBytes = 4 * kLine;  // of a value; what follows, the processor foresees
+constexpr size_t kPrefetchedBytes = 4 * kLine;  // of a value; the processor prefetches the rest by itself
 }  // namespace
 
 DeltaCache::DeltaCache(uint64_t bytes_max, const MergeRules& rules)
@@ -29,8 +29,8 @@ uint64_t DeltaCache::BytesOf(size_t value) {
 uint32_t DeltaCache::GetEach(std::span<const UserRef> users, std::span<std::string> out) {
   Check(users.size() <= kAtOnce, "so many users are looked up at once");
   if (shard_bytes_max_ == 0) return 0;
-  // A user's cell, slot and value are each a cache miss: all users' are asked for before the first is needed.
-  // What a lock doesn't span may change; only the last round counts.
+  // A user's cell, slot and value are a cache miss each. So all users' lines are prefetched before the first
+  // is needed. Between the rounds no lock is held and all may change; only the last round counts.
   if (users.size() > 1) {
     for (const UserRef& user : users) {
       Shard& shard = ShardOf(user);
@@ -72,7 +72,8 @@ void DeltaCache::Offer(const UserRef& user, std::string_view stored, uint64_t er
   if (BytesOf(stored.size()) > shard_bytes_max_ / 4) return;  // one user mustn't drive out all others
   Shard& shard = ShardOf(user);
   const MutexLock lock(shard.mutex);
-  // Under the lock: a checkpoint that begins from here on finds it and composes onto it.
+  // The era is checked under the lock: a checkpoint that begins from here on finds the entry and composes
+  // onto it.
   if (era % 2 != 0 || era != era_.load() || Find(shard, user) != SlotIndex::kNone) return;
   uint32_t number;
   if (shard.free.empty()) {
@@ -140,7 +141,7 @@ void DeltaCache::Compose(const UserRef& user, std::string_view encoded_delta) {
   if (FoldEncoded(both, rules_.LimitsOf(user.filter), rules_.HorizonOf(user.filter), shard.scratch)) {
     Set(shard, slot, shard.scratch);
   } else {
-    Remove(shard, number);  // the next read says what is wrong
+    Remove(shard, number);  // the next read from the store reports the error
   }
   MakeRoom(shard);
 }

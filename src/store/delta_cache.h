@@ -1,12 +1,15 @@
 #pragma once
-// What the store holds of users who were read lately, ready to be copied: a read from RocksDB costs some five
-// microseconds, one from here a few tenths. "Nothing" is remembered as well.
+// A cache of what the store holds of users who were read lately. A read from RocksDB costs some five
+// microseconds, a read from here a few tenths. The cache also remembers that the store holds nothing of a
+// user.
 //
-// It never holds less than the store does. A checkpoint composes its deltas onto what is cached as it writes
-// them; should it fail after that, what is cached holds more than the store, namely what the frozen tail
-// holds too: composing twice changes nothing. A reader who read from the store while a checkpoint was under
-// way, or before one that has ended since, must not offer what it read: it may lack the checkpoint's deltas.
-// The era tells. Any thread; a lock a shard, held for a copy.
+// An entry never holds less than the store does. A checkpoint composes its deltas onto the entries as it
+// writes them. If the checkpoint then fails, an entry holds more than the store: what the frozen tail holds
+// too. This is harmless, because composing twice changes nothing.
+// A reader may have read from the store during a checkpoint, or before a checkpoint that has ended since.
+// That reader must not offer its result, because the result may lack the checkpoint's deltas. The era detects
+// this.
+// Any thread; each shard has a lock, which is held for a copy.
 
 #include <array>
 #include <atomic>
@@ -26,20 +29,21 @@ namespace seen {
 
 class DeltaCache {
  public:
-  /// `bytes_max`: of all it holds; 0: it holds nothing.
+  /// `bytes_max`: of the whole cache; 0: the cache holds nothing.
   DeltaCache(uint64_t bytes_max, const MergeRules& rules);
 
-  /// True: `out` is what the store has of the user, empty for nothing.
+  /// True: `out` is what the store has of the user; empty if it has nothing.
   bool Get(const UserRef& user, std::string& out) { return GetEach({&user, 1}, {&out, 1}) == 1; }
-  /// The same of several, kAtOnce at most: bit i of the result tells of user i. Their cache misses overlap.
+  /// Gets several users, kAtOnce at most. Bit i of the result: user i was found. The users' cache misses
+  /// overlap.
   static constexpr size_t kAtOnce = 32;
   uint32_t GetEach(std::span<const UserRef> users, std::span<std::string> out);
 
-  /// To be asked before a read from the store whose result will be offered.
+  /// Call Era before a read from the store whose result will be offered.
   uint64_t Era() const { return era_.load(); }
   void Offer(const UserRef& user, std::string_view stored, uint64_t era);
 
-  /// The one checkpoint under way. Compose comes before the delta can be in the store.
+  /// For the one running checkpoint. Call Compose before the delta can be in the store.
   void CheckpointBegins();
   void Compose(const UserRef& user, std::string_view encoded_delta);
   void CheckpointEnds();
@@ -54,14 +58,14 @@ class DeltaCache {
     uint32_t size = 0;
     FilterId filter;
     bool used = false;
-    bool recent = false;  // hit since the clock's hand came by
+    bool recent = false;  // read since the clock's hand last passed
     std::string_view view() const { return {value.get(), size}; }
     UserRef ref() const { return {filter, user}; }
   };
   static_assert(sizeof(Slot) == 32);
   struct alignas(64) Shard {
     mutable Mutex mutex;
-    // Under mutex too: the analysis doesn't follow the functions that the index is given.
+    // Under mutex too: the analysis can't follow the functions that are passed to the index.
     SlotIndex index;
     std::vector<Slot> slots;
     std::vector<uint32_t> free GUARDED_BY(mutex);

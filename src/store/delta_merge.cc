@@ -55,7 +55,7 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
     if (type != ValueType::kValue) return Decision::kKeep;
     const auto user = UserOf(Table::kDeltas, ViewOf(key));
     if (!user || !rules_->Knows(user->filter)) return Decision::kKeep;
-    // What isn't a delta is kept: the next read or merge of it reports it.
+    // Bytes that aren't a delta stay: their next read or merge reports them.
     switch (ExpireEncoded(ViewOf(value), rules_->HorizonOf(user->filter), *new_value)) {
       case Expired::kEverything:
         return Decision::kRemove;

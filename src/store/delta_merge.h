@@ -1,5 +1,5 @@
 #pragma once
-// How RocksDB composes deltas, and how it forgets them.
+// How RocksDB composes deltas and expires them.
 
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/merge_operator.h>
@@ -10,14 +10,14 @@
 
 namespace seen {
 
-/// Operands and values are encoded deltas: composed in log order, expired at their filter's horizon.
-/// Expiry commutes with composition, so it doesn't matter which merges happen before it. What isn't a delta
-/// fails the merge, which RocksDB reports as corruption; of fingerprints that are copied as they are, who
-/// reads them finds out.
+/// Composes operands and values, which are encoded deltas, in log order. Expires them at their filter's
+/// horizon. Expiry commutes with composition, so it doesn't matter which merges happen before it. Bytes that
+/// aren't a delta fail the merge, and RocksDB reports corruption. Fingerprints that are only copied aren't
+/// checked: their readers find the damage.
 std::shared_ptr<rocksdb::MergeOperator> MakeDeltaMergeOperator(std::shared_ptr<const MergeRules> rules);
 
-/// For values that no operand reaches any more: expires them, and drops what is empty then. Operands stay:
-/// the merge that folds them expires them.
+/// For values that no operand reaches any more: expires them, and drops values that become empty. Operands
+/// stay: the merge that folds operands also expires them.
 std::shared_ptr<rocksdb::CompactionFilterFactory> MakeExpiryFilterFactory(
     std::shared_ptr<const MergeRules> rules);
 

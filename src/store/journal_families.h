@@ -1,8 +1,9 @@
 #pragma once
-// The journal's column families of an open RocksDB: one a UTC day, so that a day goes without a compaction.
+// The journal's column families of an open RocksDB: one a UTC day, so that dropping a day needs no
+// compaction.
 //
-// Threads: Adopt and Clear while nobody else uses the database; Make and Drop by one thread at a time; the
-// rest any. A family that is dropped stays readable for who holds it.
+// Threads: call Adopt and Clear while nobody else uses the database. Call Make and Drop from one thread at a
+// time, the rest from any. A dropped family stays readable for its holders.
 
 #include <rocksdb/db.h>
 
@@ -16,7 +17,7 @@
 
 namespace seen {
 
-/// Let go of it before the database.
+/// Release it before the database.
 class JournalFamily {
  public:
   JournalFamily(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* handle, Day day)
@@ -39,12 +40,12 @@ class JournalFamilies {
  public:
   using Pointer = std::shared_ptr<const JournalFamily>;
 
-  /// `options`: of the families that Make makes.
+  /// `options`: for the families that Make creates.
   explicit JournalFamilies(rocksdb::ColumnFamilyOptions options) : options_(std::move(options)) {}
 
-  /// Those the database was opened with.
+  /// Takes over the families that the database was opened with.
   void Adopt(std::vector<Pointer> families);
-  /// Before the database is closed.
+  /// Call it before the database is closed.
   void Clear();
 
   const rocksdb::ColumnFamilyOptions& options() const { return options_; }
@@ -52,7 +53,7 @@ class JournalFamilies {
   Pointer Find(Day day) const;
   /// Ascending by day.
   std::vector<Pointer> All() const;
-  /// The day's, made where there is none: durable when it returns.
+  /// The day's family, created if there is none. It is durable when Make returns.
   rocksdb::Status Make(rocksdb::DB& db, Day day, Pointer& family);
   rocksdb::Status Drop(rocksdb::DB& db, const Pointer& family);
 

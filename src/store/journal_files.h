@@ -1,5 +1,5 @@
 #pragma once
-// The journal's part of one checkpoint: a file a day that has rows to add or to erase.
+// The journal's part of one checkpoint: one file for each day that has rows to add or to erase.
 
 #include <rocksdb/sst_file_writer.h>
 
@@ -16,7 +16,7 @@ namespace seen {
 class RocksPartitionStore::JournalFiles {
  public:
   explicit JournalFiles(Database& database) : database_(database) {}
-  ~JournalFiles();  // removes what wasn't ingested
+  ~JournalFiles();  // removes the files that weren't ingested
   JournalFiles(const JournalFiles&) = delete;
   JournalFiles& operator=(const JournalFiles&) = delete;
 
@@ -24,10 +24,10 @@ class RocksPartitionStore::JournalFiles {
   Status Erase(const UserKey& user, Day through);
   Status Add(const UserKey& user, const JournalPlace& place, std::string_view row);
 
-  /// Appends the files, synced.
+  /// Finishes and syncs the files, and appends them to `files`.
   Status Finish(std::vector<Database::FinishedFile>& files);
-  /// They were ingested: drops the days before those that are kept. What can't be dropped is tried again by
-  /// the next checkpoint.
+  /// Call it once the files are ingested. Drops the days before those that are kept. If a day can't be
+  /// dropped, the next checkpoint tries again.
   void Committed();
 
  private:
@@ -42,7 +42,7 @@ class RocksPartitionStore::JournalFiles {
   Status Written(const rocksdb::Status& status) const;
 
   Database& database_;
-  // Before the files: these let go of families before it lets go of the database.
+  // Stands before the files: they must release their families before db_ releases the database.
   std::shared_ptr<rocksdb::DB> db_;
   std::optional<Day> keep_from_;
   std::map<Day, File> files_;

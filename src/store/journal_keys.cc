@@ -67,7 +67,8 @@ std::string JournalUserBegin(const UserKey& user) {
 }
 
 std::string JournalUserEnd(const UserKey& user) {
-  // Longer than a key and greater than the greatest; not the next user's, since the last user has no next.
+  // Longer than any key and greater than the greatest. The next user's keys can't be the end: the last user
+  // has no next.
   return JournalUserBegin(user) + std::string(kJournalKeyBytes - kJournalUserBytes + 1, '\xff');
 }
 

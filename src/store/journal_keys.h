@@ -20,12 +20,12 @@ std::optional<Day> DayOfJournalFamily(std::string_view name);
 inline constexpr size_t kJournalUserBytes = 16;  // what a user's keys begin with
 inline constexpr size_t kJournalKeyBytes = kJournalUserBytes + 4 + 8;
 using JournalKey = std::array<char, kJournalKeyBytes>;
-/// In the family of DayOf(place.at). Bytewise order: users, then places, newest first.
+/// A key in the family of DayOf(place.at). Bytewise order: users, then places, newest first.
 JournalKey JournalKeyOf(const UserKey& user, const JournalPlace& place);
-/// `key` in the family of `day`; nullopt: not such a key.
+/// The place of `key`, which is in the family of `day`. nullopt: `key` isn't such a key.
 std::optional<JournalPlace> JournalPlaceOf(Day day, std::string_view key);
 
-// All of a user's keys in a family: from the first on, below the second.
+// The range of a user's keys in a family: from Begin on, below End.
 std::string JournalUserBegin(const UserKey& user);
 std::string JournalUserEnd(const UserKey& user);
 

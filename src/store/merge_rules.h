@@ -1,5 +1,5 @@
 #pragma once
-// What merging and compaction must know of each filter, shared with RocksDB's threads.
+// What merging and compaction must know of each filter. RocksDB's threads share it.
 
 #include <atomic>
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace seen {
 
-/// RocksDB may begin to compact before the descriptor, which is in RocksDB, has been read: its threads wait
-/// here until the rules are loaded. From then on nobody waits. Thread-safe.
+/// RocksDB may begin to compact before the descriptor is read, because the descriptor is in RocksDB.
+/// RocksDB's threads wait here until the rules are loaded, and never afterwards. Thread-safe.
 class MergeRules {
  public:
-  /// Once. All filters that the store's descriptor has; none where it can't be read: every merge fails then.
+  /// Call it once. `filters`: all filters of the store's descriptor. Empty if the descriptor can't be read:
+  /// every merge fails then.
   void Load(const std::vector<StoredFilter>& filters) {
     Check(!IsLoaded(), "merge rules are loaded once");
     rules_ = std::make_unique<Rule[]>(filters.size() + 1);
@@ -37,9 +38,9 @@ class MergeRules {
     return filter.number() < count || (filter == kResolvingFilter && count > 0);
   }
 
-  // The rest only for a filter that Knows().
+  // Call the rest only for a filter that Knows() accepts.
   const DeltaLimits& LimitsOf(FilterId filter) const { return rules_[RuleOf(filter)].limits; }
-  /// Before the first SetHorizon, and for a filter that isn't configured: nothing goes.
+  /// Nothing expires before the first SetHorizon, or for a filter that isn't configured.
   Horizon HorizonOf(FilterId filter) const { return rules_[RuleOf(filter)].horizon.Get(); }
   /// One thread at a time.
   void SetHorizon(FilterId filter, const Horizon& horizon) { rules_[RuleOf(filter)].horizon.Set(horizon); }
@@ -51,7 +52,7 @@ class MergeRules {
     SharedHorizon horizon;
   };
   std::atomic<int64_t> count_{kNotLoaded};
-  // That of kResolvingFilter stands behind all others.
+  // The rule of kResolvingFilter stands behind all others.
   size_t RuleOf(FilterId filter) const {
     return filter == kResolvingFilter ? static_cast<size_t>(count_.load(std::memory_order_relaxed))
                                       : filter.number();

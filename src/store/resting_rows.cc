@@ -32,7 +32,7 @@ RestingRows::~RestingRows() {
     db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
 }
 
-// The remedy of a store that runs, a start with --rebuild, isn't that of a copy.
+// A running store and a copy have different remedies: only a running store can start with --rebuild.
 Status RestingRows::ToResult(const rocksdb::Status& status) const {
   if (status.ok()) return {};
   const Code code = status.IsCorruption() || status.IsPathNotFound() ? Code::kCorrupt

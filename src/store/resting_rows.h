@@ -1,5 +1,6 @@
 #pragma once
-// The rows of a partition that nobody writes: a stopped daemon's folder, a checkpoint of RocksDB, a backup's.
+// The rows of a partition that nobody writes: a stopped daemon's folder, a checkpoint of RocksDB, or a
+// backup.
 
 #include <rocksdb/db.h>
 
@@ -20,7 +21,7 @@
 
 namespace seen {
 
-/// One thread. Blocks are checked against their checksums as they are read. It writes nothing to the folder.
+/// One thread. Each block is checked against its checksum when it is read. Nothing is written to the folder.
 class RestingRows {
  public:
   /// kNotFound: no database is there. kRefused: a newer version wrote it. kCorrupt, kUnavailable.
@@ -34,15 +35,16 @@ class RestingRows {
   /// nullopt: nothing was ever committed.
   const std::optional<Position>& position() const { return position_; }
 
-  /// All rows of the state in the order of their keys, folded. An error of `visit` ends it.
+  /// Visits all rows of the state in the order of their keys, folded. An error of `visit` ends the visits and
+  /// is returned.
   using Visit = std::function<Status(std::string_view key, std::string_view value)>;
   Status ForEach(const Visit& visit);
-  /// The same of one table from `from` on.
+  /// Visits the rows of one table from the key `from` on.
   Status ForEachFrom(Table table, std::string_view from, const Visit& visit);
-  /// Goes through the rows from `table` on. It must end before this does.
+  /// Reads the rows from `table` on. A cursor must end before its RestingRows does.
   class Cursor {
    public:
-    /// False: that was all. Views are valid until the next call.
+    /// False: there are no more rows. Views are valid until the next call.
     Result<bool> Next(std::string_view& key, std::string_view& value);
 
    private:
@@ -56,10 +58,10 @@ class RestingRows {
   std::unique_ptr<Cursor> ReadFrom(Table table);
   /// The user's encoded set; empty: none.
   Result<std::string> DeltaOf(const UserRef& user);
-  /// The user's id as a mark has it; empty: there is no mark.
+  /// The user id in the user's mark; empty: there is no mark.
   Result<std::string> MarkedIdOf(const UserRef& user);
   bool has_journal() const { return !journal_.empty(); }
-  /// The user's journal, in no order.
+  /// Visits the rows of the user's journal, in no order.
   Status ForEachJournalRow(const UserKey& user, const std::function<void(std::string_view value)>& visit);
   /// Reads every block of every file, the journal's among them.
   Status VerifyChecksums();
@@ -76,8 +78,8 @@ class RestingRows {
   const rocksdb::Options options_;
   const rocksdb::ColumnFamilyOptions journal_options_;
   std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // of the database
-  std::vector<rocksdb::ColumnFamilyHandle*> journal_;  // some of them
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // of all families of the database
+  std::vector<rocksdb::ColumnFamilyHandle*> journal_;  // those of the journal's families
   StoreDescriptor descriptor_;
   std::optional<Position> position_;
 };

@@ -27,7 +27,7 @@ Result<std::optional<RestingState>> ReadRestingState(const std::string& director
     return db->Get(rocksdb::ReadOptions(), rocksdb::Slice(key), &value);
   };
   rocksdb::Status read = get(DescriptorKey());
-  if (read.IsNotFound()) return std::optional(std::move(state));  // it was being made
+  if (read.IsNotFound()) return std::optional(std::move(state));  // its creation was interrupted
   if (!read.ok()) return Fail(ToError(read, path));
   auto descriptor = DecodeDescriptor(value);
   if (!descriptor) return Fail(descriptor.error());

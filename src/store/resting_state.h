@@ -1,5 +1,5 @@
 #pragma once
-// What a partition's folder holds, looked at while nobody has it open.
+// What a partition's folder holds, read while nobody has it open.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,8 @@ struct RestingState {
   std::optional<int64_t> position;  // the next offset of the input; nullopt: nothing was ever committed
 };
 
-/// nullopt: there is no database. Any error: it can't be read; opening it says why. Changes nothing.
+/// nullopt: there is no database. Any error: the database can't be read; opening it says why. Changes
+/// nothing.
 Result<std::optional<RestingState>> ReadRestingState(const std::string& directory, int32_t partition);
 
 }  // namespace seen

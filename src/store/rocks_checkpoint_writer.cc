@@ -24,7 +24,7 @@ RocksPartitionStore::Writer::~Writer() {
 }
 
 Status RocksPartitionStore::Writer::Written(const rocksdb::Status& status) const {
-  if (status.ok()) [[likely]]  // no text is made for each row
+  if (status.ok()) [[likely]]  // saves making a text for each row
     return {};
   if (status.IsInvalidArgument()) {
     return Fail(Code::kInvalidArgument,
@@ -49,7 +49,7 @@ Status RocksPartitionStore::Writer::Write(const Row& row) {
     case RowOp::kDelete:
       return Written(file_.Delete(key));
     case RowOp::kDeleteRange:
-      // One tombstone for all. It doesn't cover what this same file adds.
+      // One tombstone deletes the whole range. It doesn't cover the rows that this file adds.
       return Written(file_.DeleteRange(key, value));
   }
   return {};
@@ -81,7 +81,7 @@ Status RocksPartitionStore::Writer::AddRow(const UserKey& user, const JournalPla
 
 Status RocksPartitionStore::Writer::Commit() {
   Check(!committed_, "a checkpoint is committed once");
-  // Files are synced here, and once more with their entries in RocksDB's folder by the ingestion.
+  // The files are synced here. The ingestion syncs them once more, with their entries in RocksDB's folder.
   if (Status finished = Written(file_.Finish()); !finished) return finished;
   std::vector<Database::FinishedFile> files{{database_.incoming_file(), nullptr}};
   if (journal_) {

@@ -21,7 +21,7 @@
 namespace seen {
 namespace {
 
-// A database that is closed must open again: that takes a manifest and a few small files.
+// A database that is closed must open again, which takes a manifest and a few small files.
 constexpr uint64_t kReopenBytesMin = 4 * 1024 * 1024;
 
 }  // namespace
@@ -41,7 +41,7 @@ RocksPartitionStore::Database::Database(StoreOptions options)
       families_(std::make_shared<JournalFamilies>(JournalOptions(options_.resources))) {}
 
 RocksPartitionStore::Database::~Database() {
-  // Closing waits for compactions, which may be waiting for rules.
+  // Closing waits for compactions, and they may wait for the rules.
   if (!rules_->IsLoaded()) rules_->Load({});
 }
 
@@ -130,7 +130,8 @@ Status RocksPartitionStore::Database::OpenRocks() {
   return {};
 }
 
-// All that the database has must be opened. Others than ours were left by no version of this program.
+// RocksDB opens only if all families of the database are named. No version of this program has left families
+// of other names.
 rocksdb::Status RocksPartitionStore::Database::ListFamilies(
     std::vector<rocksdb::ColumnFamilyDescriptor>& families) const {
   std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
@@ -148,8 +149,8 @@ rocksdb::Status RocksPartitionStore::Database::ListFamilies(
   return rocksdb::Status::OK();
 }
 
-// It isn't kept any longer. First the note that it is whole, then the days: the other way round, a crash in
-// between would leave a journal that says it lacks nothing.
+// Drops a journal that isn't kept any longer. The note that the journal is complete goes first, then the
+// days. In the other order, a crash in between would leave a journal that claims to be complete.
 Status RocksPartitionStore::Database::DropJournal() {
   std::string ignored;
   const auto db = Use();
@@ -189,7 +190,7 @@ Result<std::optional<StoreDescriptor>> RocksPartitionStore::Database::ReadDescri
     if (!descriptor) return Fail(descriptor.error());
     return std::optional(std::move(*descriptor));
   }
-  // The descriptor goes in first: without it there can be nothing else.
+  // The descriptor is written first: a store without it must be empty.
   const std::unique_ptr<rocksdb::Iterator> first(db->NewIterator(rocksdb::ReadOptions()));
   first->SeekToFirst();
   if (first->Valid()) return Fail(Code::kCorrupt, "the state has no descriptor");
@@ -201,7 +202,7 @@ Status RocksPartitionStore::Database::WriteDescriptor(const StoreDescriptor& des
   return WriteRecord("can't write the descriptor", DescriptorKey(), EncodeDescriptor(descriptor));
 }
 
-// nullopt: deletes it.
+// nullopt: deletes the record.
 Status RocksPartitionStore::Database::WriteRecord(std::string_view what, std::string_view key,
                                                   std::optional<std::string_view> value) {
   rocksdb::SstFileWriter file(rocksdb::EnvOptions(rocks_options_), rocks_options_);
@@ -221,14 +222,14 @@ Status RocksPartitionStore::Database::Resume() {
   if (stopped.ok() && db) return {};
   if (stopped.IsCorruption()) return ToStatus(stopped, What("the store is stopped"));
   if (db) {
-    // Writes the manifest anew where its end is in doubt. What can't be resumed (an error other than a full
-    // disk) may still be opened again.
+    // Resume rewrites the manifest if its end is in doubt. After an error that Resume can't mend (other than
+    // a full disk), opening the database again may still work.
     const rocksdb::Status resumed = db->Resume();
     if (resumed.IsNoSpace() || resumed.IsBusy()) return ToStatus(resumed, What("the store can't write yet"));
   }
-  db.reset();  // or it couldn't be closed
-  // A database that was resumed is opened again all the same: RocksDB before 8.9 goes on refusing or, worse,
-  // takes the next file without a number (it clears the error but not its note that writes are stopped).
+  db.reset();  // Reopen waits until nobody else uses the database
+  // A resumed database is opened again as well. RocksDB before 8.9 clears the error, but not its note that
+  // writes are stopped. So it goes on refusing files or, worse, takes the next file without a number.
   uint64_t free_bytes = 0;
   const rocksdb::Status asked =
       file_system_->GetFreeSpace(options_.directory, rocksdb::IOOptions(), &free_bytes, nullptr);
@@ -248,7 +249,7 @@ Status RocksPartitionStore::Database::Reopen() {
   }
   if (old) {
     rocksdb::CancelAllBackgroundWork(old.get(), /*wait=*/false);
-    // Reads under way end by themselves, new ones wait.
+    // Running reads end by themselves, new reads wait.
     while (old.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     old.reset();
   }
@@ -273,7 +274,7 @@ Status RocksPartitionStore::Database::Ingest(std::span<const FinishedFile> files
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
   ingest.allow_global_seqno = true;
-  ingest.write_global_seqno = false;    // or the file would be written to after its checksums were
+  ingest.write_global_seqno = false;    // else it writes to the file after the checksums were made
   ingest.allow_blocking_flush = false;  // nothing is ever in a memtable
   const auto db = UseOrFail("checkpoint");
   if (!db) return Fail(db.error());
@@ -292,7 +293,7 @@ Status RocksPartitionStore::Database::Ingest(std::span<const FinishedFile> files
 void RocksPartitionStore::Database::RemoveIncomingFile() const { RemoveIncoming(incoming_file_); }
 
 void RocksPartitionStore::Database::RemoveIncoming(const std::string& path) const {
-  // Where it can't be removed, the next writer truncates it.
+  // If the file can't be removed, the next writer truncates it.
   file_system_->DeleteFile(path, rocksdb::IOOptions(), nullptr).PermitUncheckedError();
 }
 

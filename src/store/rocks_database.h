@@ -1,5 +1,5 @@
 #pragma once
-// The RocksDB of a partition and what belongs to it, for the store's own files.
+// The RocksDB of a partition and what belongs to it. Only for the store's own files.
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -28,45 +28,45 @@ class RocksPartitionStore::Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Once, before anything else: makes the folders, opens RocksDB, reads or writes the descriptor.
+  /// Call it once, before anything else. Makes the folders, opens RocksDB, reads or writes the descriptor.
   Status Open();
 
-  /// Makes RocksDB take files again where an error stopped it: nothing to do, nothing done. kNoSpace,
-  /// kUnavailable, kCorrupt if it can't yet; reads go on meanwhile.
+  /// Makes RocksDB take files again if an error stopped it; does nothing otherwise. kNoSpace, kUnavailable,
+  /// kCorrupt: RocksDB can't take files yet; reads go on meanwhile.
   Status Resume();
-  /// Moves finished files in, each into its family: all of them or nothing. Durable when it returns.
+  /// Ingests finished files, each into its family: all of them or none. Durable when it returns.
   struct FinishedFile {
     std::string path;
-    JournalFamilies::Pointer family;  // nullptr: the state's
+    JournalFamilies::Pointer family;  // nullptr: the state's family
   };
   Status Ingest(std::span<const FinishedFile> files);
   Status Ingest(const std::string& file);
 
   /// "partition 3: <action>", for messages.
   std::string What(std::string_view action) const;
-  /// `error` of what is stored, with the partition's name and the remedy.
+  /// `error` about stored data, with the partition's name and the remedy.
   Error About(Error error, std::string_view action = {}) const;
-  /// Keeps the database open while held: briefly. nullptr where it can't be opened again after an error.
-  /// Waits while it is being opened again.
+  /// Keeps the database open while the pointer is held: hold it briefly. Waits while the database is being
+  /// opened again. nullptr: it couldn't be opened again after an error.
   std::shared_ptr<rocksdb::DB> Use() const;
-  /// The same; kUnavailable for nullptr.
+  /// As Use, but kUnavailable instead of nullptr.
   Result<std::shared_ptr<rocksdb::DB>> UseOrFail(std::string_view action) const;
   MergeRules& rules() const { return *rules_; }
   const rocksdb::Options& rocks_options() const { return rocks_options_; }
   bool keeps_journal() const { return options_.journal; }
   JournalFamilies& families() const { return *families_; }
   const std::vector<FilterId>& filter_ids() const { return filter_ids_; }
-  /// Ascending: in the store, and not configured any more.
+  /// Filters that are in the store and not configured any more, ascending.
   const std::vector<FilterId>& retired_filters() const { return retired_filters_; }
   const std::vector<RetiredTopic>& retired_topics() const { return retired_topics_; }
   const std::vector<uint8_t>& kind_numbers() const { return kind_numbers_; }
   const std::vector<std::vector<KindPolicy>>& past_kinds() const { return past_kinds_; }
-  /// Where the next file to ingest is written. One at a time.
+  /// The path of the next file to ingest. One file at a time.
   const std::string& incoming_file() const { return incoming_file_; }
-  /// Likewise, of the last published snapshots.
+  /// The same, for the last published snapshots.
   std::string incoming_published_file() const;
   void RemoveIncomingFile() const;
-  /// Where a checkpoint of RocksDB is made, to be read as a base.
+  /// Where RocksDB makes a checkpoint that is read as a base.
   std::string base_folder() const;
   std::string encoded_descriptor() const { return encoded_descriptor_; }
   std::string incoming_file(Day journal_day) const;

@@ -1,4 +1,4 @@
-// The store's journal, read.
+// Reads the store's journal.
 #include "rocks/status.h"
 #include "rows/keys.h"
 #include "store/journal_keys.h"
@@ -53,7 +53,7 @@ Status RocksPartitionStore::ReadRows(const UserKey& user, Day from, const std::o
 
 std::vector<JournalDay> RocksPartitionStore::JournalDays() const {
   std::vector<JournalDay> days;
-  const auto db = database_->Use();  // families outlive it otherwise
+  const auto db = database_->Use();  // the families must not outlive the database
   for (const auto& family : database_->families().All()) days.push_back({family->day(), family->Bytes()});
   return days;
 }

@@ -23,19 +23,20 @@ constexpr uint64_t kDaySeconds = 86'400;
 rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = resources.block_cache();
-  // Indexes and filters count against the one cache too; those of level 0 are asked by every read.
+  // Indexes and filters use the one cache too. Every read asks those of level 0.
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  // In blocks of 4 KiB each. Whole, the index of a large file is megabytes: a small cache has no room for it,
-  // and each read would read it again (docs/PERFORMANCE.md, "Levels").
+  // The index and the filters are split into blocks of 4 KiB. The undivided index of a large file has
+  // megabytes. A small cache has no room for it, so each read would load it again (docs/PERFORMANCE.md,
+  // "Levels").
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;
   table.metadata_block_size = 4 * kKiB;
-  // Most reads miss most of the level-0 files. 10 bits: 1% of them are looked into in vain.
+  // Most reads miss most of the level-0 files. With 10 bits, a read looks into 1% of these files in vain.
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;
-  // A value is a few hundred bytes to about 10 KB and read alone.
+  // A value has a few hundred bytes to about 10 KB and is read alone.
   table.block_size = 8 * kKiB;
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
@@ -44,7 +45,7 @@ rocksdb::BlockBasedTableOptions TableOptions(const StoreResources& resources) {
 
 rocksdb::BlockBasedTableOptions JournalTableOptions(const StoreResources& resources) {
   rocksdb::BlockBasedTableOptions table = TableOptions(resources);
-  // A question is about one user: filters know users, not rows.
+  // A query is about one user, so filters hold users, not rows.
   table.whole_key_filtering = false;
   table.cache_index_and_filter_blocks_with_high_priority = false;
   table.pin_l0_filter_and_index_blocks_in_cache = false;
@@ -81,7 +82,7 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
   options.compaction_filter_factory = MakeExpiryFilterFactory(std::move(rules));
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(resources)));
   SetLevels(options);
-  // Every file is rewritten once a day at least: what bounds how long expired bytes of a user who doesn't
+  // Every file is rewritten once a day at least. This bounds how long expired bytes of a user who doesn't
   // come back stay on disk.
   options.periodic_compaction_seconds = kDaySeconds;
   SetMemory(options);
@@ -100,8 +101,8 @@ rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources) {
   options.write_buffer_size = 64 * kKiB;
   options.max_write_buffer_number = 2;
   options.target_file_size_base = 64 * kMiB;
-  // Files of like size are merged eight at a time: a row is rewritten two or three times on its day, and once
-  // more by the daily rewriting, which also makes one run of the day and rids it of what was erased.
+  // Files of like size are merged eight at a time, so a row is rewritten two or three times on its day. The
+  // daily rewrite rewrites the row once more, merges the day into one run, and removes what was erased.
   options.compaction_style = rocksdb::kCompactionStyleUniversal;
   options.compaction_options_universal.size_ratio = 20;
   options.compaction_options_universal.min_merge_width = 4;

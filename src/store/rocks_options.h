@@ -1,5 +1,5 @@
 #pragma once
-// RocksDB set up for this load: files ingested every few seconds, merge operands a user, point reads.
+// Options of RocksDB for this load: files ingested every few seconds, merge operands a user, point reads.
 
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
@@ -17,7 +17,7 @@ rocksdb::Options RocksOptions(const StoreResources& resources, rocksdb::Env* env
                               std::shared_ptr<const MergeRules> rules,
                               std::shared_ptr<BackgroundErrors> errors, int32_t partition);
 
-/// Of the journal's families: texts, written once, read seldom and a user at a time.
+/// For the journal's families: texts that are written once and read seldom, one user at a time.
 rocksdb::ColumnFamilyOptions JournalOptions(const StoreResources& resources);
 
 }  // namespace seen

@@ -60,7 +60,7 @@ Result<std::optional<Position>> RocksPartitionStore::ReadPosition() const {
   auto position = DecodePosition(value);
   if (!position) return Fail(database_->About(position.error()));
   const rocksdb::Status also = (*db)->Get(rocksdb::ReadOptions(), rocksdb::Slice(WholenessKey()), &value);
-  if (also.IsNotFound()) return std::optional(std::move(*position));  // an older version's
+  if (also.IsNotFound()) return std::optional(std::move(*position));  // written by an older version
   if (!also.ok()) return Fail(ToError(also, database_->What("can't read since when filters are whole")));
   auto filters = DecodeWholeness(value);
   if (!filters) return Fail(database_->About(filters.error()));
@@ -97,7 +97,7 @@ Status RocksPartitionStore::ReadDeltas(std::span<const UserRef> users, std::span
   return {};
 }
 
-// Those of `users` that `which` names, kAtOnce at most.
+// Reads the users at the indexes in `which`, kAtOnce at most.
 Status RocksPartitionStore::ReadFromDisk(std::span<const UserRef> users, std::span<const size_t> which,
                                          std::span<std::string> out) const {
   const auto db = database_->UseOrFail("can't read users' state");

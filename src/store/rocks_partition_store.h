@@ -1,6 +1,6 @@
 #pragma once
-// A partition's state in a RocksDB of its own. A checkpoint is a file of keys in order, ingested whole: there
-// is no write-ahead log and nothing goes through memtables. Formats: schemas/store.md.
+// A partition's state in a RocksDB of its own. A checkpoint is a file of sorted keys that is ingested as a
+// whole. There is no write-ahead log, and nothing goes through memtables. Formats: schemas/store.md.
 
 #include <cstdint>
 #include <memory>
@@ -20,47 +20,49 @@ class FileSystem;
 namespace seen {
 
 struct StoreOptions {
-  std::string directory;  // a StoreDirectory's, held open for as long as the store is
+  std::string directory;  // a StoreDirectory's, which stays open as long as the store
   StoreIdentity identity;
   std::vector<StoredFilter> filters;  // in the configuration's order; names differ
   StoreResources resources;
-  /// All files go through it; nullptr: the operating system's.
+  /// All files go through it; nullptr: the operating system's file system.
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;
-  /// Of users read lately: see store/delta_cache.h. 0: none.
+  /// For users read lately: see store/delta_cache.h. 0: none.
   uint64_t delta_cache_bytes = 0;
-  /// Keeps a journal. False: one that is there is dropped.
+  /// Keeps a journal. False: an existing journal is dropped.
   bool journal = false;
-  std::vector<std::string> kinds = {};   // declared ones, of all filters; names differ
-  std::vector<std::string> topics = {};  // that the filters' snapshots go to
+  std::vector<std::string> kinds = {};   // the declared kinds of all filters; names differ
+  std::vector<std::string> topics = {};  // the topics of the filters' snapshots
 };
 
 class DeltaCache;
 
 class RocksPartitionStore final : public PartitionStore, public RowSource {
  public:
-  /// Creates the store where missing. kRefused where its state doesn't fit `options` (with the remedy),
-  /// kCorrupt, kNoSpace, kUnavailable. Under a second for any size.
+  /// Creates the store if it is missing. kRefused, with the remedy, if the store's state doesn't fit
+  /// `options`. Also kCorrupt, kNoSpace, kUnavailable. Takes under a second for any size.
   static Result<std::unique_ptr<RocksPartitionStore>> Open(StoreOptions options);
-  /// Waits for a compaction under way to stop; loses nothing that was committed.
+  /// Waits until a running compaction stops; loses nothing that was committed.
   ~RocksPartitionStore() override;
 
   /// The filters' ids, in the configuration's order.
   const std::vector<FilterId>& filter_ids() const;
   /// Ids of filters that the store holds and the configuration doesn't, ascending.
   const std::vector<FilterId>& retired_filters() const;
-  /// Topics that snapshots of it went to and that `options` doesn't name.
+  /// Topics that the store's snapshots went to and that `options` doesn't name.
   const std::vector<RetiredTopic>& retired_topics() const;
   /// The declared kinds' numbers (of SegmentKind), in the order of StoreOptions.
   const std::vector<uint8_t>& kind_numbers() const;
   /// FilterPolicy::past_kinds of each filter, in the configuration's order.
   const std::vector<std::vector<KindPolicy>>& past_kinds() const;
 
-  /// As it stands in the store.
+  /// The descriptor's bytes in the store.
   std::string EncodedDescriptor() const;
-  /// Beside checkpoints, one cursor at a time. It holds files until it goes, nothing else.
+  /// Runs beside checkpoints, one cursor at a time. A cursor keeps files from being deleted while it lives,
+  /// and holds nothing else.
   Result<std::unique_ptr<RowCursor>> ReadRows() override;
-  /// Makes `folder`, which isn't there yet, a copy of the store as it is now: links to its files, which takes
-  /// some milliseconds for any size. Beside checkpoints, any thread. kNoSpace, kUnavailable.
+  /// Makes `folder`, which must not exist yet, a copy of the store as of now. The copy links to the store's
+  /// files, which takes some milliseconds for any size. Beside checkpoints, any thread. kNoSpace,
+  /// kUnavailable.
   Status LinkTo(const std::string& folder);
 
   Result<std::optional<Position>> ReadPosition() const override;
@@ -87,8 +89,8 @@ class RocksPartitionStore final : public PartitionStore, public RowSource {
   uint32_t Level0Files() const override;
   StoreFigures Figures() const override;
 
-  /// Rewrites everything into one level: merged, expired, smallest. Takes as long as reading and writing it
-  /// all; reads and checkpoints go on meanwhile.
+  /// Rewrites everything into one level: merged, expired, smallest. Takes as long as reading and writing the
+  /// whole store; reads and checkpoints go on meanwhile.
   Status CompactAll();
 
  private:

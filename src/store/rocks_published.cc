@@ -1,4 +1,4 @@
-// Users' last published snapshots, as far as the state was begun without them: schemas/store.md, "Published".
+// Users' last snapshots that were published before the state began: schemas/store.md, "Keys", under `11`.
 #include <rocksdb/sst_file_writer.h>
 
 #include "base/byte_codec.h"
@@ -20,7 +20,7 @@ std::string Encode(const PublishedRow& row) {
   return value += row.snapshot;
 }
 
-// The user's id, with what is behind it left in `value`.
+// Takes the user's id from `value`; the bytes behind the id stay in `value`.
 Result<std::string> TakeUserId(std::string_view& value) {
   FieldReader reader(value);
   const auto version = reader.Get<uint8_t>();

@@ -31,14 +31,14 @@ RocksRestore::RocksRestore(std::string directory, int32_t partition, const Store
         auto options = RocksOptions(resources, rocksdb::Env::Default(), rules_,
                                     std::make_shared<BackgroundErrors>(partition), partition);
         options.create_if_missing = true;
-        options.disable_auto_compactions = true;  // it is opened anew with its rules
+        options.disable_auto_compactions = true;  // the store is opened again later, with its rules
         return options;
       }()) {}
 
 RocksRestore::~RocksRestore() {
   Close();
   if (!rules_->IsLoaded()) rules_->Load({});
-  std::error_code ignored;  // the directory's next opening removes it
+  std::error_code ignored;  // if this fails, the directory's next opening removes the folder
   fs::remove_all(folder_, ignored);
 }
 
@@ -67,7 +67,7 @@ Status RocksRestore::Continue() {
   Close();
   continues_ = true;
   std::error_code code;
-  fs::create_directories(StoreDirectory::IncomingPath(directory_), code);  // the next step says why not
+  fs::create_directories(StoreDirectory::IncomingPath(directory_), code);  // the next step reports a failure
   rocksdb::Options options = options_;
   options.create_if_missing = false;
   std::vector<std::string> names;
@@ -130,7 +130,7 @@ Status RocksRestore::Ingest() {
   return ingested;
 }
 
-// Files that don't overlap, all taken at once: they come to lie in the lowest level.
+// The files don't overlap and are ingested at once, so RocksDB puts them into the lowest level.
 Status RocksRestore::AddBase(const RowBatch& rows) {
   for (size_t i = 0; i < rows.rows(); ++i) {
     if (Status written = Write(rows.GetRow(i)); !written) return written;
@@ -140,10 +140,10 @@ Status RocksRestore::AddBase(const RowBatch& rows) {
   return {};
 }
 
-// One file: what a range deletes stood there before, and never is of the file itself.
+// Writes one file: a range deletes what stood there before the file, and none of the file's own rows.
 Status RocksRestore::Apply(const RowFold& changes, const StoredLimits& limits) {
   if (Status ingested = Ingest(); !ingested) return ingested;
-  bool ends_journal = continues_;  // it doesn't travel: from here on it isn't whole
+  bool ends_journal = continues_;  // the journal doesn't travel, so it isn't complete from here on
   const auto write = [&](const Row& row) {
     Status written;
     if (ends_journal && row.op != RowOp::kDeleteRange && row.key > JournalStartKey()) {
@@ -162,7 +162,7 @@ Status RocksRestore::Finish() {
   if (Status closed = ToResult(db_->Close()); !closed) return closed;
   Close();
   if (continues_) return {};
-  // What was there goes with the folder of what is incoming.
+  // The former state is removed with the folder of incoming files.
   const std::string replaced =
       fmt::format("{}/replaced-{}", StoreDirectory::IncomingPath(directory_), partition_);
   std::error_code code;
@@ -177,7 +177,7 @@ Status RocksRestore::Finish() {
     return Fail(Code::kUnavailable,
                 fmt::format("partition {}: restore: {}: {}", partition_, folder_, code.message()));
   }
-  fs::remove_all(replaced, code);  // else the directory's next opening removes it
+  fs::remove_all(replaced, code);  // if this fails, the directory's next opening removes it
   return {};
 }
 

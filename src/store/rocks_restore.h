@@ -1,6 +1,6 @@
 #pragma once
-// A partition's RocksDB, built beside the others from the state topic, and put into its place when it is
-// whole; or the one that is there, brought up to date.
+// Builds a partition's RocksDB from the state topic, beside the other partitions, and puts it into its place
+// when it is complete. Or brings the existing RocksDB up to date.
 
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
@@ -19,16 +19,16 @@ namespace seen {
 /// One thread. Errors: kNoSpace, kUnavailable, kCorrupt.
 class RocksRestore final : public RestoreTarget {
  public:
-  /// `directory`: a StoreDirectory's, held open meanwhile.
+  /// `directory`: a StoreDirectory's, which stays open meanwhile.
   RocksRestore(std::string directory, int32_t partition, const StoreResources& resources);
-  /// Without Finish nothing is left.
+  /// Without Finish, removes what was built.
   ~RocksRestore() override;
 
   Status Begin() override;
   Status Continue() override;
   Status AddBase(const RowBatch& rows) override;
   Status Apply(const RowFold& changes, const StoredLimits& limits) override;
-  /// The partition has this state from now on, instead of what it had. It isn't open.
+  /// Gives the partition this state, in place of its former state. The state isn't open.
   Status Finish();
 
  private:

@@ -1,5 +1,5 @@
-// A store's rows as of one moment: RocksDB's own checkpoint, which links the files, opened to be read. So a
-// base that takes long holds nothing up.
+// A store's rows as of one moment. RocksDB makes a checkpoint of its own, which links the files, and the
+// cursor reads it. So a base that takes long delays nothing.
 
 #include <fmt/format.h>
 #include <rocksdb/utilities/checkpoint.h>
@@ -24,14 +24,14 @@ class Cursor final : public RowCursor {
   Cursor(std::string folder, std::unique_ptr<rocksdb::DB> db)
       : folder_(std::move(folder)), db_(std::move(db)) {
     rocksdb::ReadOptions read;
-    read.fill_cache = false;  // users who are asked for must not make room for it
+    read.fill_cache = false;  // the cache is for users who are asked for
     at_.reset(db_->NewIterator(read));
     at_->SeekToFirst();
   }
   ~Cursor() override {
     at_.reset();
     db_.reset();
-    std::error_code ignored;  // the directory's next opening removes it
+    std::error_code ignored;  // if this fails, the directory's next opening removes it
     fs::remove_all(folder_, ignored);
   }
 

@@ -12,12 +12,12 @@ namespace seen {
 
 inline std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-/// Iterates over [after, end of `table`), without what stands at `after` itself if `exclusive`.
+/// Iterates over [`after`, end of `table`), without the key `after` itself if `exclusive`.
 class TableScan {
  public:
   TableScan(rocksdb::DB& db, Table table, std::string_view after, bool exclusive) : end_(EndOf(table)) {
     rocksdb::ReadOptions read;
-    read.fill_cache = false;  // each is met once; users who are asked for must not make room for it
+    read.fill_cache = false;  // rows are read once; the cache is for users who are asked for
     read.iterate_upper_bound = &end_;
     at_.reset(db.NewIterator(read));
     at_->Seek(rocksdb::Slice(after));

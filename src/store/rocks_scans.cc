@@ -1,4 +1,4 @@
-// Reading a partition's tables in order: marks, endings, everybody's state.
+// Reads a partition's tables in order: marks, endings, everybody's state, served items.
 #include "base/check.h"
 #include "rocks/status.h"
 #include "rows/keys.h"

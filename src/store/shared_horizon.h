@@ -1,6 +1,6 @@
 #pragma once
-// A horizon that one thread sets and any read, as a whole, without a lock: read again while it was being
-// written.
+// A horizon that one thread sets and any thread reads, as a whole and without a lock. A reader reads again if
+// the horizon was being written meanwhile.
 
 #include <array>
 #include <atomic>
@@ -39,7 +39,7 @@ class SharedHorizon {
  private:
   using Words = std::array<uint32_t, sizeof(Horizon) / sizeof(uint32_t)>;
 
-  std::atomic<uint32_t> writes_{0};  // odd: under way
+  std::atomic<uint32_t> writes_{0};  // odd: a write is under way
   std::array<std::atomic<uint32_t>, std::tuple_size_v<Words>> words_{};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// A dense sort of base/tag_index.h, for numbers below 2^24: four bytes a cell, eight bits of it from the
-// hash, at most three quarters full. Not thread-safe.
+// A dense variant of base/tag_index.h for numbers below 2^24. A cell has four bytes, eight bits of them from
+// the hash. At most three quarters of the cells are full. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,26 +18,27 @@ class SlotIndex {
   size_t size() const { return cells_.size(); }
 
   void Prefetch(uint32_t hash) const { cells_.Prefetch(hash); }
-  /// The first that may have this hash and `is(number)`, or kNone.
+  /// The first number that may have this hash and for which `is(number)` holds, or kNone.
   template <typename Is>
   uint32_t Find(uint32_t hash, Is is) const {
     return NumberIn(
         cells_.Find(hash, [&](uint32_t cell) { return cell >> 24 == hash >> 24 && is(NumberIn(cell)); }));
   }
-  /// `number`, at most kNumberMax, isn't in it yet. `hash_of(number)`: of those that are.
+  /// `number`, at most kNumberMax, must not be in the index yet. `hash_of(number)`: the hash of a number in
+  /// the index.
   template <typename HashOf>
   void Insert(uint32_t hash, uint32_t number, HashOf hash_of) {
     if ((cells_.size() + 1) * 4 > cells_.cells() * 3) cells_.Grow(OfCells(hash_of));
     cells_.Insert(hash, CellOf(hash, number));
   }
-  /// `number` is in it, under `hash`.
+  /// `number` must be in the index, under `hash`.
   template <typename HashOf>
   void Remove(uint32_t hash, uint32_t number, HashOf hash_of) {
     cells_.Remove(hash, CellOf(hash, number), OfCells(hash_of));
   }
 
  private:
-  // Upper 8 bits: the hash's; lower 24: number + 1. Of a free cell the number is kNone.
+  // Upper 8 bits: from the hash; lower 24: number + 1. The number in a free cell is kNone.
   static uint32_t CellOf(uint32_t hash, uint32_t number) { return (hash >> 24) << 24 | (number + 1); }
   static uint32_t NumberIn(uint32_t cell) { return (cell & 0xff'ffff) - 1; }
   template <typename HashOf>

@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPartitionPrefix = "partition-";
-// A partition on its way out: renamed first, so that a crash can't leave half a state under its own name.
+// A partition to be removed is renamed first, so that a crash can't leave half a state under the partition's
+// name.
 constexpr std::string_view kRemovedPrefix = "removed-";
 
 tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what, const fs::path& path) {
@@ -31,7 +32,7 @@ tl::unexpected<Error> FailOf(const std::error_code& code, std::string_view what,
               fmt::format("store.directory: {} {}: {}", what, path.string(), code.message()));
 }
 
-/// At the start. What no retry mends, an operator decides.
+/// For the start: kRefused if no retry mends the failure, so that an operator decides.
 tl::unexpected<Error> CantOpen(const std::error_code& code, std::string_view what, const fs::path& path) {
   const bool forbidden = code == std::errc::permission_denied || code == std::errc::operation_not_permitted ||
                          code == std::errc::read_only_file_system || code == std::errc::not_a_directory ||
@@ -53,7 +54,7 @@ std::error_code SyncDirectory(const fs::path& path) {
   return code;
 }
 
-// Each new folder's entry is made durable too.
+// Makes each new folder's entry durable too.
 std::error_code CreateDirectories(const fs::path& path) {
   std::error_code code;
   if (path.empty() || fs::is_directory(path, code)) return {};
@@ -121,7 +122,7 @@ Result<std::unique_ptr<StoreDirectory>> StoreDirectory::Open(const std::string& 
                             "directory of its own",
                             path, HolderOf(lock)));
   }
-  // For the message above only: the lock is what counts, so a full disk may leave the text out.
+  // Only for the message above. The lock is what counts, so a full disk may leave the text out.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
     log::Warning("the lock of the store's directory doesn't name this process",
@@ -155,8 +156,8 @@ Result<std::vector<int32_t>> StoreDirectory::PartitionsWithState() const {
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, code)) {
     const auto partition = PartitionNamed(entry.path().filename().string());
     if (!partition) continue;
-    // A folder without a database is what a lost disk leaves, or a start that was cut short. One whose
-    // database can't be read counts: opening it says what is wrong.
+    // A lost disk, or a start that was cut short, leaves a folder without a database. A folder whose database
+    // can't be read counts: opening it says what is wrong.
     if (!HasDatabase(*rocksdb::FileSystem::Default(), entry.path().string()).IsNotFound()) {
       partitions.push_back(*partition);
     }

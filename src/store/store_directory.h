@@ -1,5 +1,5 @@
 #pragma once
-// store.directory: one daemon's, locked while it runs. Holds a RocksDB a partition.
+// store.directory belongs to one daemon, which locks it while it runs. It holds a RocksDB a partition.
 //
 //   LOCK             locked with flock; names the process that holds it
 //   incoming/        files of checkpoints being written; nothing in it outlives a restart
@@ -17,23 +17,24 @@ namespace seen {
 
 class StoreDirectory {
  public:
-  /// Creates the directory where missing, takes its lock, removes what a crash left half-done. kRefused,
-  /// naming the process where it can be told, while another one holds the lock, and where this process may
-  /// not write. kNoSpace; kUnavailable: any other failure.
+  /// Creates the directory if it is missing, takes its lock, and removes what a crash left half-done.
+  /// kRefused: another process holds the lock (its id is in the message if known), or this process may not
+  /// write there. kNoSpace; kUnavailable: any other failure.
   static Result<std::unique_ptr<StoreDirectory>> Open(const std::string& path);
   /// Takes the lock of a directory that a daemon has left, and changes nothing in it. kNotFound: there is no
-  /// such directory. kRefused while another process holds the lock. One that was copied without its LOCK is
-  /// nobody's.
+  /// such directory. kRefused: another process holds the lock. A directory that was copied without its LOCK
+  /// belongs to nobody.
   static Result<std::unique_ptr<StoreDirectory>> OpenStopped(const std::string& path);
   ~StoreDirectory();
   StoreDirectory(const StoreDirectory&) = delete;
   StoreDirectory& operator=(const StoreDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Ascending. Those whose folder holds a database, whole or not. Without a position it is no state either.
+  /// The partitions whose folder holds a database, whole or not, ascending. A database without a position is
+  /// listed too, although it holds no state.
   Result<std::vector<int32_t>> PartitionsWithState() const;
-  /// Removes a partition's state wholly, or (after a crash) not at all; none is no error. It must not be
-  /// open.
+  /// Removes a partition's state completely or (after a crash) not at all. A missing state is no error. The
+  /// partition must not be open.
   Status RemovePartition(int32_t partition) const;
 
   static std::string PartitionPath(const std::string& directory, int32_t partition);

@@ -1,5 +1,5 @@
 #pragma once
-// seenctl's subcommands. Each adds itself to the command line and says how it is run.
+// seenctl's subcommands. Each function adds its subcommand to the command line and returns how to run it.
 
 #include <functional>
 #include <vector>

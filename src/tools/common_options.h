@@ -1,5 +1,5 @@
 #pragma once
-// Options that subcommands share, and how their errors end the program.
+// Options that subcommands share, and how errors end the program.
 
 #include <string>
 #include <string_view>
@@ -24,8 +24,8 @@ struct KafkaOptions {
   Result<ClientSettings> Settings() const;
 };
 
-/// `pairs`: KEY=VALUE, or KEY=@FILE, whose text is the value. They go before `settings`. kInvalidArgument: a
-/// secret that stands on the command line; an unknown property.
+/// `pairs`: KEY=VALUE, or KEY=@FILE to take the value from the file. `pairs` override `settings`.
+/// kInvalidArgument: a malformed pair, an unreadable file, a secret on the command line, an unknown property.
 Result<ClientSettings> ReadClientSettings(std::string_view option, const std::vector<std::string>& pairs,
                                           ClientSettings settings = {});
 
@@ -36,14 +36,14 @@ struct AskOptions {
 
 void AddKafkaOptions(CLI::App& app, KafkaOptions& options);
 void AddPartitionerOption(CLI::App& app, KafkaOptions& options);
-/// --http, --token-file and --ca. `meaning`: of --http.
+/// Adds --http, --token-file and --ca. `meaning`: the help text of --http.
 void AddDaemonOptions(CLI::App& app, DaemonAddress& address, const char* meaning = "the daemon's address");
 void AddAskOptions(CLI::App& app, AskOptions& options);
 
-/// Prints "seenctl: <message>" to standard error; what main() returns for it.
+/// Prints "seenctl: <message>" to standard error. Returns the exit status for main().
 int ExitWith(const Error& error);
 
-/// Set by the first SIGINT or SIGTERM once CatchInterrupts was called; a second one ends the program at once.
+/// After CatchInterrupts, the first SIGINT or SIGTERM sets Interrupted. A second one ends the program.
 void CatchInterrupts();
 bool Interrupted();
 

@@ -1,4 +1,4 @@
-// seenctl config explain: what a key of the configuration is, from the table that also checks it.
+// seenctl config explain: explains a key of the configuration, from the table that also checks it.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,8 @@
 namespace seen {
 namespace {
 
-/// Without what tells lists: "filters[0].window_days" and "filters.window_days" are "filters[].window_days".
+/// Removes the brackets of lists: "filters[0].window_days" and "filters[].window_days" become
+/// "filters.window_days".
 std::string Plain(std::string_view path) {
   std::string plain;
   bool in_brackets = false;
@@ -46,11 +47,11 @@ int RunExplain(const std::string& asked) {
     if (path == plain) {
       found.insert(found.begin(), &key);
     } else if (plain.empty() || path.starts_with(plain + ".")) {
-      found.push_back(&key);  // of the section
+      found.push_back(&key);  // a key of the section that was asked for
     }
   }
   if (found.empty()) {
-    // The last part alone, as people remember it.
+    // People often remember only the last part of a key.
     for (const ConfigKey& key : ConfigKeys()) {
       if (Plain(key.path).ends_with("." + plain)) found.push_back(&key);
     }

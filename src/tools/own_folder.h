@@ -1,5 +1,5 @@
 #pragma once
-// A folder of this process's own for files that nobody needs afterwards.
+// A private folder of this process for temporary files.
 
 #include <string>
 #include <string_view>
@@ -9,10 +9,11 @@
 
 namespace seen {
 
-/// Gone, with all that is in it, when this goes.
+/// The destructor removes the folder with everything in it.
 class OwnFolder {
  public:
-  /// In `parent`; empty: where the system has such files (TMPDIR). kUnavailable names `option`.
+  /// Makes the folder in `parent`, or in the system's folder for temporary files (TMPDIR) if `parent` is
+  /// empty. kNoSpace and kUnavailable name `option`.
   static Result<OwnFolder> Make(std::string_view option, const std::string& parent, std::string_view purpose);
   OwnFolder(OwnFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   OwnFolder& operator=(OwnFolder&&) = delete;

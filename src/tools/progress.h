@@ -1,6 +1,6 @@
 #pragma once
-// How far something long has come: a bar that redraws itself on a terminal, else a line every few seconds.
-// Goes to standard error, so that standard output stays for results.
+// The progress of a long task: a bar that redraws itself on a terminal, elsewhere a line every few seconds.
+// Written to standard error: standard output is for results.
 
 #include <cstdint>
 #include <string>
@@ -26,12 +26,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap enough to call per event. `note` is put at the line's end.
+  /// Cheap enough to call per event. `note` stands at the end of the line.
   void Update(uint64_t done, std::string_view note = {});
-  /// Draws once more and ends the line; later calls do nothing.
+  /// Draws once more and ends the line. Later calls do nothing.
   void Finish(std::string_view note = {});
 
-  /// What is drawn, without clearing codes; `elapsed_s` > 0.
+  /// The line to draw, without control codes. `elapsed_s` must be greater than 0.
   static std::string Line(std::string_view label, uint64_t done, uint64_t total, std::string_view unit,
                           double elapsed_s, std::string_view note, bool bar);
 
@@ -45,7 +45,7 @@ class Progress {
   Mode mode_;
   Instant start_;
   Instant next_;
-  uint32_t skipped_ = 0;  // calls since the clock was last looked at
+  uint32_t skipped_ = 0;  // calls since the last look at the clock
   bool drawn_ = false;
   bool finished_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Whether there is a cluster to talk to: asked first, so that nobody waits to learn that there is none.
+// Checks first whether a broker answers, so that nobody waits long to learn that none does.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// kUnavailable, with the remedy: none of them answers within 2.5 s. `option` is where they come from.
+/// `option` named the brokers. kUnavailable, with the remedy: no broker answers within 2.5 s.
 Status ReachBrokers(std::string_view option, const std::string& brokers, const ClientSettings& client);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// The daemon's configuration, as tools read it.
+// Reads the daemon's configuration for tools.
 
 #include <span>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace seen {
 
-/// `path` empty: the defaults. `overrides`: as LoadConfig takes them. kInvalidArgument: all mistakes at once;
-/// kInvalidArgument.
+/// An empty `path` gives the defaults. `overrides`: as for LoadConfig. kInvalidArgument: the file can't be
+/// read, or it has mistakes; the message names all of them.
 Result<Config> ReadConfig(const std::string& path, std::span<const std::string> overrides);
 
 }  // namespace seen

@@ -12,7 +12,7 @@
 namespace seen {
 namespace {
 
-/// In the order of the help, under its headings.
+/// Adds the commands in the order of the help, under its headings.
 std::vector<Subcommand> AddCommands(CLI::App& root) {
   std::vector<Subcommand> commands;
   const auto add = [&](const char* purpose, std::initializer_list<Subcommand (*)(CLI::App&)> several) {

@@ -1,4 +1,4 @@
-// seenctl size: what a platform of so many users takes, before there is one.
+// seenctl size: what a platform with a given number of users needs, before it exists.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,14 +20,14 @@
 namespace seen {
 namespace {
 
-// A row's key, and what RocksDB keeps of it: sequence number, index, filter.
+// A row's key, and RocksDB's overhead for a row: sequence number, index, filter.
 constexpr double kRowBytes = 40;
 constexpr double kMiB = 1024 * 1024;
 
 struct SizeOptions {
   uint64_t users = 0;
   int32_t days = 30;
-  Platform platform;  // but for what stands in other units here
+  Platform platform;  // users, debounce and memory come from the fields beside it
   double debounce_ms = 1000;
   double memory_mib = 1024;
   std::string format = "split_block_bloom";
@@ -40,7 +40,7 @@ struct SampleUser {
   uint32_t items = 0;
 };
 
-/// Encodes one user as the store does, and renders the snapshot as the publisher does.
+/// Encodes one user as the store does. Renders the snapshot as the publisher does.
 SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   SampleUser sample;
   Delta delta;
@@ -50,7 +50,7 @@ SampleUser MakeSample(const SizeOptions& options, const SnapshotShape& shape) {
   for (int32_t day = 0; day < options.days; ++day) {
     Segment segment{Day{20'000 + day}, 0, 86'399, {}};
     due += options.platform.items_a_day;
-    const auto count = static_cast<uint32_t>(due);  // less than one a day is one every few days
+    const auto count = static_cast<uint32_t>(due);  // below one item a day: one item every few days
     due -= count;
     for (uint32_t item = 0; item < count; ++item) {
       segment.fingerprints.push_back(FingerprintOf(fmt::format("item-{}", sample.items++)));

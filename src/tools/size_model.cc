@@ -9,25 +9,25 @@ namespace seen {
 namespace {
 
 constexpr double kSecondsADay = 86'400;
-// What is read and written while a level is compacted stands beside the old one.
+// During a compaction of a level, the new files stand beside the old ones.
 constexpr double kDiskShare = 2;
 
-// Processor time, of one core, in seconds. docs/SCALE.md says where each comes from.
+// Processor time in seconds of one core. docs/SCALE.md gives the source of each constant.
 constexpr double kEventS = 4.4e-6;        // a live event: decoded, checkpointed, compacted
-constexpr double kSnapshotS = 3.3e-6;     // of a user in memory
-constexpr double kColdSnapshotS = 30e-6;  // more, of a user on the disk
-constexpr double kColdByteS = 0.0117e-6;  // and for each byte of the user's row
+constexpr double kSnapshotS = 3.3e-6;     // for a user in memory
+constexpr double kColdSnapshotS = 30e-6;  // in addition, for a user on the disk
+constexpr double kColdByteS = 0.0117e-6;  // in addition, for each byte of that user's row
 constexpr double kQueryS = 75e-6;
 
 constexpr double kReadsAColdUser = 1.04;
 constexpr double kReadBytesByRow = 1.02;
-constexpr double kChangeBytes = 40;  // a user's row in a checkpoint: one event every some seconds
-constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // the first: rocks/options.cc
-// Of store.memory_mib, as app/memory_budget.h has them: blocks with users read lately; users followed.
+constexpr double kChangeBytes = 40;  // a user's row in a checkpoint, at one event every few seconds
+constexpr double kLevelBytes = 32.0 * 1024 * 1024;  // size of the first level: rocks/options.cc
+// Shares of store.memory_mib, as in app/memory_budget.h: the caches of users read lately; followed users.
 constexpr double kCachedShare = 0.25;
 constexpr double kFollowedShare = 0.10;
 
-/// Each level is ten times the one before, and a row is rewritten some times on its way down each.
+/// Each level is ten times as large as the one before. Each level rewrites a row some times.
 double WriteAmplification(double partition_bytes) {
   const double levels = std::max(0.0, std::log10(std::max(1.0, partition_bytes / kLevelBytes)));
   return 2 + 1.2 * levels;

@@ -1,38 +1,38 @@
 #pragma once
-// What a platform takes of processors, disk, network and Kafka: docs/SCALE.md has the formulas, where each
-// constant was measured, and how far the model is from two runs that didn't calibrate it. Pure.
+// The processors, disk, network and Kafka that a platform needs. Pure. docs/SCALE.md has the formulas, says
+// where each constant was measured, and compares the model with two runs that didn't calibrate it.
 
 #include <cstdint>
 
 namespace seen {
 
-/// What one user takes, as the store and the publisher write it.
+/// The bytes of one user, as the store and the publisher write them.
 struct UserBytes {
-  double state = 0;  // the row, with what RocksDB keeps of it
+  double state = 0;  // the row, with RocksDB's overhead
   double snapshot = 0;
 };
 
-/// What an operator knows of a platform.
+/// What an operator knows about a platform.
 struct Platform {
   double users = 0;  // with an item in the window
   double items_a_day = 0;
   int32_t partitions = 8;
-  double peak = 3;              // events a second at the busiest hour, by a day's average
+  double peak = 3;              // events a second at the busiest hour, divided by the day's average
   double session_items = 20;    // in one visit
-  double session_s = 300;       // how long it lasts
+  double session_s = 300;       // duration of one visit
   double debounce_s = 1;        // snapshot.debounce_ms
   double event_bytes = 140;     // a record with one item, as it goes over the network
   double queries_a_second = 0;  // over HTTP
   double memory_bytes = 0;      // store.memory_mib of all daemons together
 };
 
-/// At the busiest hour, over all daemons.
+/// Needs at the busiest hour, over all daemons.
 struct Needs {
   double events_a_second = 0;
   double events_a_second_on_average = 0;
   double snapshots_a_second = 0;
   double users_in_session = 0;
-  double cold_share = 0;  // of the snapshots: their users are read from the disk
+  double cold_share = 0;  // share of snapshots whose users are read from the disk
 
   double intake_cores = 0;
   double publish_cores = 0;
@@ -48,8 +48,8 @@ struct Needs {
 
   double input_bytes_a_second = 0;
   double snapshot_bytes_a_second = 0;
-  double snapshot_topic_bytes = 0;  // once compacted
-  double followed_bytes = 0;        // that store.memory_mib must have for leading edges to be prompt
+  double snapshot_topic_bytes = 0;  // after compaction
+  double followed_bytes = 0;        // the least store.memory_mib, in bytes, for prompt leading edges
 };
 
 Needs NeedsOf(const Platform& platform, const UserBytes& user);

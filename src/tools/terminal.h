@@ -1,6 +1,6 @@
 #pragma once
-// What a person at a terminal sees: colours. None where the output isn't a terminal, with NO_COLOR
-// (no-color.org), or with TERM=dumb. One thread.
+// Colours for a person at a terminal. No colours if the output isn't a terminal, with NO_COLOR
+// (no-color.org), without TERM, or with TERM=dumb. One thread.
 
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace seen {
 
 enum class Paint : uint8_t { kGood, kBad, kTitle };
 
-/// `text` as it is to be written to `stream`.
+/// `text` in the form to write to `stream`: with colours if `stream` shows them.
 std::string Painted(Paint paint, std::string_view text, std::FILE* stream);
 
 }  // namespace seen

@@ -1,18 +1,19 @@
 #pragma once
-// How seenctl's command line explains itself: its commands by purpose, and what somebody may have meant.
+// Explanations of mistakes on seenctl's command line, with the nearest known word.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 namespace seen {
 
-/// For numbers from 0 on. The error names the value.
+/// Accepts numbers from 0 on. The error names the value.
 CLI::Validator NotNegative();
 
-/// The first word that should be a command and is none, with the nearest one; empty: there is no such word.
+/// Looks at the first word that isn't an option. If this word is no command, returns an error text that names
+/// the word and the nearest command. Otherwise empty.
 std::string UnknownCommand(const CLI::App& root, int argc, const char* const* argv);
 
-/// What is printed for a mistake in a command's options.
+/// The text to print for a mistake in a command's options.
 std::string ExplainMistake(const CLI::App& root, const CLI::Error& error);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// A file that is taken as one text.
+// Reads a whole file as one text.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace seen {
 
-/// `path`: "-" is the standard input. kInvalidArgument, naming the path and why.
+/// `path`: "-" is the standard input. kInvalidArgument names the path and the reason.
 Result<std::string> ReadWhole(const std::string& path);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// A topic that is read to its end as it is now.
+// Reads a topic up to its present end.
 
 #include <cstdint>
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace seen {
 
-/// All records, or those from `from_offsets` (partition -> offset) on. Errors: as TopicReader::Open.
+/// All records, or the records from `from_offsets` (partition -> offset) on. Errors: as TopicReader::Open.
 Result<std::unique_ptr<TopicReader>> OpenWholeTopic(const std::string& brokers, const ClientSettings& client,
                                                     const std::string& topic,
                                                     std::map<int32_t, int64_t> from_offsets = {});
 
-/// Partition -> where its records end. Errors: as above.
+/// Partition -> end offset (exclusive). Errors: as above.
 Result<std::map<int32_t, int64_t>> EndsOf(const std::string& brokers, const ClientSettings& client,
                                           const std::string& topic);
 

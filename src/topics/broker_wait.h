@@ -11,15 +11,15 @@
 
 namespace seen {
 
-/// What happens between two questions that brokers don't answer.
+/// How to wait and report while brokers don't answer.
 struct BrokerWait {
   std::function<bool(std::chrono::milliseconds)>
-      stops_within;                                     // waits so long; true at once: the program stops
-  std::function<void(std::string problem)> on_problem;  // empty: they answer
+      stops_within;                                     // waits this long; true at once if the program stops
+  std::function<void(std::string problem)> on_problem;  // empty: the brokers answer
   bool stops() const { return stops_within(std::chrono::milliseconds(0)); }
 };
 
-/// Calls `attempt` until it gives a value, refuses or the program stops.
+/// Calls `attempt` until it returns a value, kRefused or kInvalidArgument, or until the program stops.
 template <typename Attempt>
 auto RetryKafka(Attempt attempt, const BrokerWait& wait) -> decltype(attempt()) {
   constexpr std::chrono::milliseconds kBackOffMax{2000};

@@ -119,7 +119,7 @@ void ClusterOwner::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Where no group has a replica the topic isn't there, until one comes.
+// A replica creates the topic. In a cluster without replicas it doesn't exist, so this tries again.
 void ClusterOwner::Run() {
   while (!stop_.load()) {
     if (const Status followed = Follow(); !followed && !stop_.load())
@@ -136,11 +136,11 @@ Status ClusterOwner::Follow() {
   std::vector<int64_t> from;
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.low);
   if (Status started = (*follower)->Start(from); !started) return started;
-  // Promotions that later ones have undone aren't obeyed: what stands there is read to its end first.
+  // Doesn't obey a promotion that a later one has undone. So it first reads up to the topic's present end.
   const int64_t end = (*follower)->ends().front().high;
   std::optional<std::string> last;
   while (!stop_.load()) {
-    bool is_at_end = true;  // nothing more has come
+    bool is_at_end = true;  // stays true if no record comes
     const Status polled = (*follower)->Poll(kPoll, [&](int32_t, std::span<const Record> records) {
       is_at_end = records.back().offset + 1 >= end;
       for (const Record& record : records) {
@@ -191,7 +191,7 @@ Promotion ClusterOwner::NextPromotion(std::string instance, TimeMs now) const {
   } else if (config_.replica_of) {
     next.owners.push_back(*config_.replica_of);
   }
-  // The first stays first: see FirstGroup.
+  // The first owner stays first: see FirstGroup.
   if (next.owners.size() > 1)
     next.owners.erase(std::remove(next.owners.begin() + 1, next.owners.end(), next.group), next.owners.end());
   if (next.owners.empty() || next.owners.back() != next.group) next.owners.push_back(next.group);

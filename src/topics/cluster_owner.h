@@ -1,7 +1,7 @@
 #pragma once
-// Which group of daemons owns the outputs, as the topic of the cluster says; and the beats of replicas, which
-// stand there as well. The last promotion in the topic's one partition decides: so all daemons agree.
-// Records: schemas/cluster.md.
+// Knows which group of daemons owns the outputs. The topic of the cluster holds the promotions that decide
+// this, and the beats of replicas. The topic has one partition. Its last promotion decides, so all daemons
+// agree. Records: schemas/cluster.md.
 
 #include <atomic>
 #include <functional>
@@ -18,32 +18,33 @@
 
 namespace seen {
 
-/// A group was made the owner.
+/// A record that makes a group the owner.
 struct Promotion {
   std::string group;
-  std::vector<std::string> owners;  // that ever were; the first stays first, this one is last
-  std::string instance;             // of the daemon that was asked
+  std::vector<std::string> owners;  // all that ever owned; the first stays first, `group` is last
+  std::string instance;             // of the daemon that was asked for the promotion
   TimeMs at;
 };
 inline constexpr std::string_view kPromotionKey = "owner";
 std::string EncodePromotion(const Promotion& promotion);
-/// nullopt: it isn't one, or it is of a newer version.
+/// nullopt: the text isn't a promotion, or has another version.
 std::optional<Promotion> ParsePromotion(std::string_view text);
 
-/// Any thread. It has one that reads the topic.
+/// Any thread. A thread of its own reads the topic.
 class ClusterOwner final : public OutputsOwner {
  public:
   struct Listeners {
-    std::function<void(std::string_view beat)> on_replica;   // a replica's beat
-    std::function<int64_t(int32_t partition)> published_to;  // as OutputsOwner has it
+    std::function<void(std::string_view beat)> on_replica;   // takes a replica's beat
+    std::function<int64_t(int32_t partition)> published_to;  // see OutputsOwner::PublishedTo
   };
   explicit ClusterOwner(const Config& config) : config_(config), is_this_group_(!config.replica_of) {}
   ~ClusterOwner() override { Stop(); }
 
-  /// What the topic says now; a topic that isn't there says nothing. kUnavailable: ask again. kRefused: this
-  /// group neither owns nor follows.
+  /// Reads the topic to its end and obeys its last promotion. If the topic doesn't exist, nothing changes.
+  /// kUnavailable: retry. kRefused: another group owns, and this group never owned and isn't set up as a
+  /// replica.
   Status Read();
-  /// Once.
+  /// Call it once.
   void Start(Listeners listeners);
   void Stop();
 
@@ -51,15 +52,16 @@ class ClusterOwner final : public OutputsOwner {
   int64_t PublishedTo(int32_t partition) const override {
     return listeners_.published_to ? listeners_.published_to(partition) : -1;
   }
-  /// That owns.
+  /// The group that owns the outputs.
   std::string Group() const;
-  /// The owner before anybody was promoted: consumer groups beside the owner's keep its name.
+  /// The group that owned before any promotion. The consumer groups for re-keying and items keep its name.
   std::string FirstGroup() const;
-  /// This group got what it owns by a promotion.
+  /// Whether this group owns the outputs because of a promotion.
   bool IsPromoted() const;
-  /// Whether it owns, or did once: its state is this group's, too.
+  /// Whether `group` is this group, or owns the outputs, or once owned them. Its state then counts as this
+  /// group's.
   bool HasOwned(std::string_view group) const;
-  /// What makes this group the owner.
+  /// The promotion that makes this group the owner.
   Promotion NextPromotion(std::string instance, TimeMs now) const;
 
  private:

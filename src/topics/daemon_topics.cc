@@ -24,7 +24,8 @@ void Log(const TopicSpec& topic, const TopicState& state) {
     log::Warning("topic differs", {{"topic", topic.name}, {"reason", state.warning}});
 }
 
-/// The topic's max.message.bytes; no limit where the broker doesn't say, or not to us.
+/// The topic's max.message.bytes. No limit if the broker doesn't know the value or denies this daemon the
+/// answer.
 Result<size_t> MessageBytesMax(const Admin& admin, const TopicSpec& topic) {
   constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
   const auto bytes = admin.TopicConfig(topic.name, "max.message.bytes", kAsk, topic.used_for);
@@ -33,8 +34,8 @@ Result<size_t> MessageBytesMax(const Admin& admin, const TopicSpec& topic) {
   return *bytes ? std::strtoull((*bytes)->c_str(), nullptr, 10) : kNoLimit;
 }
 
-/// Kept as long as the source, for records as long, by their own timestamps. One that exists keeps its
-/// partitions, retention and limits.
+/// A new topic gets the source's retention, and its message limit plus kKeyedOverhead. Records keep their own
+/// timestamps. An existing topic keeps its partitions, retention and limits.
 Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, int32_t source_partitions) {
   TopicSpec spec{config.input.topic,
                  source_partitions,
@@ -51,7 +52,7 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
       if (*value) spec.config[name] = **value;
     }
     if (auto& bytes = spec.config["max.message.bytes"]; !bytes.empty()) {
-      // Keyed by a user's id they are longer.
+      // Re-keying makes records longer: their key is a user id.
       bytes = std::to_string(std::min<uint64_t>(std::strtoull(bytes.c_str(), nullptr, 10) + kKeyedOverhead,
                                                 std::numeric_limits<int32_t>::max()));
     } else {
@@ -65,7 +66,7 @@ Result<InputTopics> EnsureKeyedTopic(const Config& config, const Admin& admin, i
   topics.partitions = topics.user_partitions = state->partitions;
   topics.source_partitions = source_partitions;
   topics.message_bytes_max = kMessageBytesDefault;
-  if (state->created) {  // not known to all brokers yet
+  if (state->created) {  // not all brokers know it yet
     const auto bytes = spec.config.find("max.message.bytes");
     if (bytes != spec.config.end())
       topics.message_bytes_max = std::strtoull(bytes->second.c_str(), nullptr, 10);
@@ -91,7 +92,7 @@ Result<int32_t> CountUserPartitions(const Config& config, const Admin& admin, In
   return UserPartitions(config.input.topic, input, snapshots);
 }
 
-/// Nothing waits for it: without it state is on this machine alone.
+/// The daemon doesn't wait for the state topic. Without it the state is on this machine only.
 std::string StateTopicProblem(const TopicSpec& topic, const Result<TopicState>& state) {
   constexpr std::string_view kRemedy = ", or set state.topic to another topic, or to null";
   if (!state) {
@@ -133,7 +134,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
     if (filter.snapshot) topics.push_back({filter.snapshot->topic, count, {{"cleanup.policy", "compact"}}});
   }
   if (WritesWatermarks(config)) {
-    // Rolled often, so that compaction keeps up with a record a second.
+    // Segments are rolled often, so that compaction keeps up with one record a second.
     topics.push_back(
         {config.watermarks->topic,
          1,
@@ -146,7 +147,8 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
          {{"cleanup.policy", "compact"}, {"segment.ms", "600000"}, {"segment.bytes", "16777216"}}});
   }
   if (config.items) {
-    // A record goes a while after its item has left the window; the copies that daemons keep go by the same.
+    // Kafka deletes a record some time after its item has left the window. The daemons' copies use the same
+    // time.
     const int64_t kept_ms = KeptDays(config.items->window_days) * kMsPerDay;
     topics.push_back({config.items->groups_topic,
                       count,
@@ -154,7 +156,7 @@ Result<InputTopics> WaitForTopics(const Config& config, const Admin& admin, bool
   }
   if (config.unexposed) topics.push_back({config.unexposed->topic, count, {}, AclOperation::kWrite});
   if (config.state) topics.push_back(StateTopicSpec(config.state->topic, count));
-  if (embedded_kafka) topics.clear();  // it has made its own
+  if (embedded_kafka) topics.clear();  // the embedded broker has created its own
   for (const TopicSpec& topic : topics) {
     const bool is_state = config.state && topic.name == config.state->topic;
     const auto ensure = [&]() -> Result<TopicState> {

@@ -81,7 +81,7 @@ void GroupReader::Run() {
   if (Status flushed = table_.Flush(); !flushed) SetProblem(flushed.error().message);
 }
 
-// Until it is to stop. kRefused: the copy is of another log.
+// Reads until it is asked to stop. kRefused: the copy was made from another log.
 Status GroupReader::Follow() {
   Reading reading;
   if (Status begun = Begin(reading); !begun) return begun;
@@ -146,7 +146,8 @@ Status GroupReader::Take(Reading& reading, int32_t partition, std::span<const Re
   for (const Record& record : records) {
     if (!reading.anchor_is_checked[index]) {
       reading.anchor_is_checked[index] = true;
-      // Compaction may have taken it, or something newer be there: then there is nothing to compare.
+      // Compaction may have removed the anchor, so that a later record comes first. Then there is nothing to
+      // compare.
       if (record.offset == position.anchor_offset && !SameRecord(position, record)) {
         return Fail(Code::kRefused, options_.topic + "/" + std::to_string(partition) +
                                         ": another record stands at offset " + std::to_string(record.offset) +

@@ -1,6 +1,7 @@
 #pragma once
-// Keeps the daemon's copy of the topic of groups: all its partitions, read on a thread of its own into the
-// table that joins and answers look into. Nothing stops it: what can't be read is counted and said.
+// Keeps the daemon's copy of the topic of groups. A thread of its own reads all partitions into the table
+// that joins and answers use. No error stops the thread: it tries again. It counts and logs records that it
+// can't read.
 
 #include <atomic>
 #include <chrono>
@@ -20,13 +21,13 @@ namespace seen {
 class GroupReader {
  public:
   using Options = TopicFollower::Options;
-  /// Starts reading. `table` outlives this.
+  /// Starts reading. `table` must outlive this object.
   GroupReader(Options options, RocksGroupTable& table);
-  ~GroupReader();  // Stop
+  ~GroupReader();  // calls Stop
   GroupReader(const GroupReader&) = delete;
   GroupReader& operator=(const GroupReader&) = delete;
 
-  /// Reads no more; what was read is on disk. Idempotent, one thread.
+  /// Stops reading, and writes what was read to disk. Idempotent, one thread.
   void Stop();
   /// Any thread.
   ItemGroupsStatus GetStatus() const;
@@ -35,7 +36,7 @@ class GroupReader {
   struct Reading {
     std::unique_ptr<TopicFollower> follower;
     std::vector<RocksGroupTable::Position> positions;
-    std::vector<bool> anchor_is_checked;  // by partition: the log is known to be the one that was read
+    std::vector<bool> anchor_is_checked;  // by partition; true: compared, or there is nothing to compare
   };
   void Run();
   Status Follow();

@@ -38,7 +38,7 @@ Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bo
     return topics;
   }
   if (existing.error().code != Code::kNotFound || embedded_kafka) return Fail(existing.error());
-  // What has left the window is never read again, not even by an index that is made anew.
+  // Nothing reads a record again after it has left the window, not even an index that is built again.
   TopicSpec spec{items.ordered_topic,
                  1,
                  {{"cleanup.policy", "delete"},

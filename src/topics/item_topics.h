@@ -1,5 +1,5 @@
 #pragma once
-// The topics that the stream of items is read from.
+// The topics that hold the stream of items.
 
 #include <string>
 
@@ -14,8 +14,8 @@ struct ItemTopics {
   int32_t source_partitions = 0;  // of items.topic
 };
 
-/// Makes items.ordered_topic where it is needed and missing. kUnavailable, kNotFound: items.topic isn't
-/// there, or no broker: ask again; kRefused: the broker won't make one.
+/// Creates items.ordered_topic if it is needed and missing. kUnavailable, kNotFound: items.topic doesn't
+/// exist, or no broker answers: retry. kRefused: the broker refuses to create the topic.
 Result<ItemTopics> EnsureItemTopics(const Config& config, const Admin& admin, bool embedded_kafka);
 
 }  // namespace seen

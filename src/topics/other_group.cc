@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{2000};
 constexpr milliseconds kReadMax{10'000};
-// A group that lives writes a record a second for each partition.
+// A live group writes one record a second for each partition.
 constexpr milliseconds kBeatsAwaited{4000};
 
 struct Beat {
@@ -22,7 +22,8 @@ struct Beat {
   int64_t offset = 0;
 };
 
-// The newest record of each partition that another group wrote. Records of older daemons name no group.
+// The newest record of each partition, where another group wrote it. Records of older daemons name no group
+// and don't count.
 Result<std::map<std::string, Beat>> BeatsOfOthers(const KafkaConfig& kafka, const std::string& topic) {
   TopicReader::Options options;
   options.brokers = kafka.brokers;

@@ -9,9 +9,9 @@
 
 namespace seen {
 
-/// Reads the topic of watermarks, which must exist. kRefused, with the remedy: another group than
-/// `kafka.group_id` writes to it now. A group that has stopped is no obstacle: if the topic's last records
-/// are another group's, this waits some seconds for a newer one. kUnavailable: ask again. Control thread.
+/// Reads the topic of watermarks, which must exist. kRefused, with the remedy: a group other than
+/// `kafka.group_id` writes to the topic now. A group that has stopped is no obstacle: if another group wrote
+/// the last records, this function waits some seconds for a newer one. kUnavailable: retry. Control thread.
 Status RefuseOtherGroup(const KafkaConfig& kafka, const std::string& watermarks_topic,
                         const BrokerWait& wait);
 

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAsk{2'000};
 constexpr milliseconds kPoll{200};
 constexpr milliseconds kRetryEvery{1'000};
-// A daemon that lives writes one a second.
+// A live daemon writes one beat a second for each partition.
 constexpr milliseconds kSilentMax{10'000};
 constexpr milliseconds kHeardByAll{1'000};
 constexpr uint64_t kFetchBytes = 1 << 20;
@@ -77,7 +77,7 @@ Status PeerRoutes::Follow() {
       {config_.kafka.brokers, config_.kafka.client, config_.watermarks->topic, kFetchBytes}, kAsk);
   if (!follower) return Fail(follower.error());
   std::vector<int64_t> from;
-  // What stands there already says who answered once; no clock tells how long ago that was.
+  // Starts at the ends: an old beat says who answered once, and no clock tells how long ago.
   for (const auto& ends : (*follower)->ends()) from.push_back(ends.high);
   if (Status started = (*follower)->Start(from); !started) return started;
   while (!stop_.load()) {
@@ -146,7 +146,8 @@ RoutesAnswer PeerRoutes::Routes() const {
   return answer;
 }
 
-// The owner first, then replicas that answer, this daemon's own group's before others.
+// The owner's address comes first, then those of replicas that answer. Replicas of this daemon's own group
+// come before others.
 std::vector<std::string> PeerRoutes::AddressesFor(std::string_view user_id) const {
   const MutexLock lock(mutex_);
   std::vector<std::string> addresses;
@@ -181,7 +182,7 @@ int64_t PeerRoutes::PublishedTo(int32_t partition) const {
 
 bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
   const MutexLock lock(mutex_);
-  // A replica's partitions move among its group's daemons as an owner's do.
+  // A replica's partitions move among the daemons of its group, as an owner's partitions do.
   const bool is_replica = !owner_.IsThisGroup();
   const auto own_group = replicas_.find(config_.kafka.group_id);
   if (is_replica && own_group == replicas_.end()) return false;
@@ -191,7 +192,7 @@ bool PeerRoutes::IsReadyElsewhere(int32_t partition, Instant since) const {
   if (clock_.Now() - heard->second.same_since < kHeardByAll) return false;
   const RouteBeat& beat = heard->second.beat;
   if (beat.group != config_.kafka.group_id) return false;
-  // An earlier version says neither who it is nor whether it answers.
+  // A beat of an earlier version names neither the instance nor the state. So the lag decides.
   if (beat.instance.empty())
     return beat.lag_messages <= static_cast<int64_t>(config_.http.ready_lag_messages);
   return beat.instance != instance_ && beat.state == "ready";

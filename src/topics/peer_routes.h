@@ -1,5 +1,5 @@
 #pragma once
-// Which daemon answers for which partition, as the beats in the topic of watermarks say.
+// Knows which daemon answers for which partition, from the beats in the topic of watermarks.
 
 #include <atomic>
 #include <map>
@@ -15,8 +15,8 @@
 
 namespace seen {
 
-/// A beat's text: schemas/snapshot.md, schemas/cluster.md. nullopt: it isn't one.
-/// `instance` and `state` are empty where an earlier version sent it.
+/// The content of a beat: schemas/snapshot.md, schemas/cluster.md. `instance` and `state` are empty if an
+/// earlier version sent the beat. ParseRouteBeat returns nullopt if the text isn't a beat.
 struct RouteBeat {
   int32_t partition = 0;
   std::string group;
@@ -24,43 +24,43 @@ struct RouteBeat {
   std::string address;
   std::string state;
   int64_t lag_messages = 0;
-  int64_t published_to = -1;  // -1: not said
+  int64_t published_to = -1;  // -1: the beat doesn't say
 };
 std::optional<RouteBeat> ParseRouteBeat(std::string_view text);
 
-/// Any thread. It has one that reads the topic.
+/// Any thread. A thread of its own reads the topic.
 class PeerRoutes final : public RoutePort {
  public:
-  /// `owner` outlives this, and says whose beats count.
+  /// `owner` must outlive this object. `owner` decides whose beats count.
   PeerRoutes(const Config& config, const ClusterOwner& owner, const Clock& clock)
       : config_(config), owner_(owner), clock_(clock) {}
   ~PeerRoutes() override { Stop(); }
 
-  /// Once. `instance`: this daemon's. `partitions`: that users map to.
+  /// Call it once. `instance`: this daemon's. `partitions`: the number that users map to.
   void Start(std::string instance, int32_t partitions);
   void Stop();
 
   RoutesAnswer Routes() const override;
   std::vector<std::string> AddressesFor(std::string_view user_id) const override;
-  /// A replica's beat.
+  /// Takes a replica's beat.
   void HearReplica(std::string_view text);
-  /// As the owner's last beat said; -1: it said nothing.
+  /// From the owner's last beat; -1: the beat doesn't say, or there is none.
   int64_t PublishedTo(int32_t partition) const;
-  /// Whether another daemon answers for the partition, said so after `since`, and said it first so long ago
-  /// that every daemon has heard it.
+  /// Whether another daemon answers for the partition. Its last beat must have come after `since`. It must
+  /// have sent the same state for long enough that every daemon has heard it.
   bool IsReadyElsewhere(int32_t partition, Instant since) const;
 
  private:
   struct Heard {
     RouteBeat beat;
     Instant at;
-    Instant same_since;  // instance and state
+    Instant same_since;  // since when instance and state are these
   };
   using Beats = std::map<int32_t, Heard>;  // by partition
   void Run();
   Status Follow();
   void Hear(RouteBeat beat, Beats& beats) REQUIRES(mutex_);
-  /// nullptr: none that counts, or none lately.
+  /// nullptr: there is no beat of the owner, or it is too old.
   const Heard* OwnersBeat(int32_t partition) const REQUIRES(mutex_);
   bool IsLate(const Heard& heard) const;
   PartitionRoute RouteOf(const Heard& heard, bool is_replica) const REQUIRES(mutex_);

@@ -36,7 +36,7 @@ Status PublishedTopics::ReadRange(FilterIndex filter, int32_t partition, int64_t
       if (!records.empty()) read = records.back().offset + 1;
     });
     if (!polled) return Fail(polled.error());
-    if (!some) taken = on_records({});  // it may want to stop
+    if (!some) taken = on_records({});  // `on_records` may want to stop
     if (!taken) return taken;
     more = *polled;
   }

@@ -13,7 +13,7 @@ namespace seen {
 
 class PublishedTopics final : public SnapshotTopics {
  public:
-  /// Both outlive this.
+  /// Both arguments must outlive this object.
   PublishedTopics(const Config& config, const Admin& admin) : config_(config), admin_(admin) {}
   Status Read(FilterIndex filter, int32_t partition, const OnRecords& on_records) override;
   Status ReadRange(FilterIndex filter, int32_t partition, int64_t from, int64_t to,

@@ -19,7 +19,8 @@ int32_t LongestWindowDays(const Config& config) {
 
 std::string RetentionWatch::Heard(const Result<std::optional<int64_t>>& retention_ms) {
   if (!retention_ms) {
-    // Brokers that are away are asked again. Those that forbid the question go on forbidding it.
+    // If the brokers don't answer, the next check asks again. If they deny the answer, they go on denying it,
+    // so one warning is enough.
     if (retention_ms.error().code != Code::kDenied || std::exchange(warned_of_refusal_, true)) return {};
     return fmt::format(
         "the brokers don't say how long topic \"{}\" keeps records: whether that is as long as the window of "

@@ -1,6 +1,6 @@
 #pragma once
-// Whether the input topic keeps records for as long as filters remember. If it doesn't, state that is lost
-// can't be built again whole.
+// Checks whether the input topic keeps records for as long as filters remember. If it doesn't, lost state
+// can't be rebuilt whole.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace seen {
 
-/// Of all filters and kinds of events.
+/// The longest window of all filters and kinds of events.
 int32_t LongestWindowDays(const Config& config);
 
 /// One thread.
@@ -20,10 +20,10 @@ class RetentionWatch {
   RetentionWatch(std::string topic, int32_t window_days)
       : topic_(std::move(topic)), window_days_(window_days) {}
 
-  /// The topic's retention.ms, as the brokers said; nullopt: unlimited. Returns what to warn of, if it wasn't
-  /// warned of before; empty: nothing.
+  /// Takes the topic's retention.ms, as the brokers answered; nullopt: unlimited. Returns a warning that
+  /// wasn't given before; empty: there is none.
   std::string Heard(const Result<std::optional<int64_t>>& retention_ms);
-  /// As heard last; nullopt: unlimited, or not known.
+  /// The last known value; nullopt: unlimited, or not known.
   std::optional<int64_t> retention_ms() const { return retention_ms_; }
 
  private:

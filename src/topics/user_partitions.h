@@ -10,16 +10,16 @@
 namespace seen {
 
 struct InputPartitions {
-  int32_t topic = 0;     // that it has
-  int32_t state = 0;     // that users were mapped to, as the state here knows; 0: there is none
+  int32_t topic = 0;     // that the topic has
+  int32_t state = 0;     // that users were mapped to, according to the state here; 0: there is none
   bool rebuild = false;  // users map to the topic as it is
 };
 
-/// The count by which users map to partitions: the input topic's, unless that topic gained partitions since.
-/// Then the old count goes on mapping the users, whose history stands in the old partitions: the state knows
-/// it, or the snapshot topics that were made by it. `snapshots`: partition counts of those that exist.
-/// kRefused, with the remedy: a snapshot topic hasn't as many partitions as users are mapped to. Each needs
-/// exactly one writer a partition, and its keys are mapped as the users are.
+/// The number of partitions that users map to. It is the input topic's count, unless that topic gained
+/// partitions. Then users keep the old count, because their history is in the old partitions. The state knows
+/// the old count, and so do the snapshot topics that were created with it. `snapshots`: the partition counts
+/// of the topics that exist. kRefused, with the remedy: a snapshot topic has another number of partitions
+/// than users map to. Each of its partitions needs exactly one writer, and its keys are mapped as users are.
 Result<int32_t> UserPartitions(const std::string& name, const InputPartitions& input,
                                const std::map<std::string, int32_t>& snapshots);
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Each header of src compiles alone. Usage: headers.py [--self-test]
 
-The build proves it of a header that a compiled file includes first: of those that SEEN_UNITY joins, the first one. The others
-are compiled here, unless nothing of what they include has changed since they passed.
+The build proves this for each header that a compiled file includes first. Where SEEN_UNITY joins several sources, only the
+first include of the first source counts. This script compiles the other headers. It skips a header that has passed, until the
+header or something that it includes changes.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""What the checks share: the sources, how the build compiles them, and a cache of what passed."""
+"""What the checks share: the list of sources, how the build compiles them, and a cache of the files that passed."""
 
 import concurrent.futures
 import hashlib
@@ -19,7 +19,7 @@ FOLDERS = ("src", "tests", "benchmarks", "clients")
 
 
 def tool(name):
-    """A tool of the pinned version, or an end with the remedy."""
+    """The path of a tool of the pinned version. Exits with the remedy if the tool is missing."""
     if not (TOOLS / name).exists():
         sys.exit(f"{TOOLS / name} is missing: run `make check`, or scripts/setup.sh --check")
     return TOOLS / name
@@ -33,7 +33,7 @@ def listed(*suffixes, folders=FOLDERS):
 
 
 def compiled_files():
-    """{what the compiler is given: (folder, command without ccache, -c, -o and the file, its sources from the root)}"""
+    """{file that the compiler gets: (folder, command without ccache, -c, -o and the file, sources relative to the root)}"""
     try:
         entries = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     except OSError:
@@ -49,27 +49,27 @@ def compiled_files():
                 skip = word == "-o"
             elif (pathlib.Path(entry["directory"]) / word).resolve() != pathlib.Path(entry["file"]).resolve():
                 kept.append(word)
-        # The build may be older than the sources.
+        # The build may be older than the sources, so a source may be gone.
         sources = [source for source in sources_of(pathlib.Path(entry["file"])) if pathlib.Path(source).exists()]
         compiled[entry["file"]] = (entry["directory"], kept, [os.path.relpath(source, ROOT) for source in sources])
     return compiled
 
 
 def compile_commands():
-    """{path from the root: (folder, command)}, each source by itself."""
+    """{path relative to the root: (folder, command)}, one entry for each source."""
     return {source: (folder, command) for folder, command, sources in compiled_files().values() for source in sources}
 
 
 def sources_of(compiled):
-    """The file itself, or what one that SEEN_UNITY has made includes."""
+    """The file itself. For a file that SEEN_UNITY has made: the sources that it includes."""
     if "Unity" not in compiled.parts or not compiled.exists():
         return [compiled]
     return re.findall(r'^#include "([^"]+)"', compiled.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 class Cache:
-    """Remembers what passed, by the bytes of the file and of everything that it includes, comments too: NOLINT is one.
-    So it needs no preprocessor. Any thread."""
+    """Remembers which files passed. An entry holds until the bytes of the file, or of something that it includes, change.
+    Comments count too, because NOLINT is a comment. So the cache needs no preprocessor. Any thread may use it."""
 
     def __init__(self, name, *settings):
         self.folder = CACHE / name
@@ -102,13 +102,13 @@ class Cache:
 
 
 def read_dependencies(text, folder):
-    """The files of a makefile rule that a compiler wrote with -MD."""
+    """The files that a makefile rule names. A compiler writes such a rule with -MD."""
     words = shlex.split(text.replace("\\\n", " ").split(":", 1)[1])
     return [os.path.normpath(os.path.join(folder, word)) for word in words]
 
 
 def side_by_side(judge, paths):
-    """judge(path) -> (complaint or None, whether it was known). Prints the complaints; returns (failed, known)."""
+    """judge(path) -> (complaint or None, whether the cache has it). Prints the complaints; returns (failed, known)."""
     failed = known = 0
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         for complaint, was_known in pool.map(judge, paths):

@@ -2,8 +2,8 @@
 """clang-tidy, with Clang's thread-safety analysis, over src. Usage: tidy.py [--self-test] [FILE...]
 
 .clang-tidy names the checks. Sources that the build compiles as one (SEEN_UNITY) are judged as one, in 40% of the time.
-Only misc-unused-using-decls and misc-unused-alias-decls need a FILE by itself. What passed is left out until it, something that it includes, the checks or the
-version change. The analysis needs no compiler of Clang's: clang-tidy contains one.
+Only misc-unused-using-decls and misc-unused-alias-decls need a FILE by itself. A file that passed is skipped until it changes,
+or something that it includes, or the checks, or the version. The analysis needs no Clang compiler: clang-tidy contains one.
 """
 
 import pathlib
@@ -57,12 +57,12 @@ int Read(const Counter& counter) { return counter.Get(); }
 
 
 def self_test():
-    """Each text by itself, and as one of several sources."""
+    """Judges each text twice: by itself, and as one of several sources."""
     wrongly = []
     with tempfile.TemporaryDirectory() as folder:
         alone, several = pathlib.Path(folder) / "judged.cc", pathlib.Path(folder) / "several.cc"
         several.write_text(f'#include "{alone}"\n', encoding="utf-8")
-        # Complaints about what is included are shown for the project's folders.
+        # .clang-tidy shows complaints about included files only in the project's folders. These files lie elsewhere.
         options = [f"--config-file={ROOT / '.clang-tidy'}", "--header-filter=.*", *OPTIONS]
         for name, (said, text) in {**WRONG, "nothing wrong": (None, RIGHT)}.items():
             alone.write_text(text, encoding="utf-8")
@@ -77,14 +77,14 @@ def self_test():
 
 
 def includes(path, folder, command):
-    """The files that the compiler reads for it."""
+    """The files that the compiler reads when it compiles `path`."""
     done = subprocess.run([*command, "-M", "-MT", "source", str(path)], cwd=folder, capture_output=True, text=True,
                           check=True)
     return read_dependencies(done.stdout, folder)
 
 
 def chosen_units(paths):
-    """{file: (folder, command, sources)}: of all that the build compiles, or of these sources, each by itself."""
+    """{file: (folder, command, sources)}. No paths: all units of the build. Otherwise each of these sources by itself."""
     if not paths:
         return {file: unit for file, unit in compiled_files().items() if any(path.startswith("src/") for path in unit[2])}
     commands = compile_commands()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Rolling upgrades from an earlier version, under load, against a real Kafka. Usage: upgrade.py [--build-only | --store]
 
-Builds the earlier version in build/upgrade, once, from the repository's own history. Then it runs tests/system/upgrade
-with these binaries and those of build/release. --store makes the golden state directory again instead
+Builds the earlier version once, in build/upgrade, from the repository's own history. Then it runs tests/system/upgrade
+with these binaries and those of build/release. With --store it runs no test: it makes the golden state directory again
 (tests/golden/state-directory/README.md).
 """
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from running.process import JOBS, PYTHON, say  # noqa: E402
 from running.tests import python_with  # noqa: E402
 
-# The last commit before several daemons of a group shared their state: it has neither `state` nor `cluster`.
+# The last commit in which the daemons of a group don't share their state. It knows neither `state` nor `cluster`.
 EARLIER = "97a3f73e87c3adb186fe64e6a51bd6cf46027a6a"
 FOLDER = ROOT / "build" / "upgrade"
 BUILD = FOLDER / "build"
@@ -31,7 +31,7 @@ def git(*arguments, **more):
 
 
 def unpack():
-    """The earlier version's sources, with today's times: with those of the commit CMake may configure for ever."""
+    """Unpacks the earlier version's sources, with today's file times. With the commit's times CMake may configure for ever."""
     if git("cat-file", "-e", f"{EARLIER}^{{commit}}").returncode != 0:
         sys.exit(f"commit {EARLIER[:7]}, the earlier version, is not in this repository. A shallow clone lacks it: "
                  "run `git fetch --unshallow`. Sources without a repository have no history to build it from.")
@@ -44,7 +44,7 @@ def unpack():
 
 
 def build():
-    """A stamp says which commit build/upgrade is of, so that a build that was stopped goes on."""
+    """A stamp file names the commit of build/upgrade, so that a stopped build continues where it was."""
     stamp = FOLDER / "commit.txt"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != EARLIER:
         unpack()

@@ -1,6 +1,6 @@
 #pragma once
-// A store as fate lets the flow see it: reads that fail, power that goes in the middle of the publisher's
-// step, level 0 as full as the world says.
+// A store with injected faults: reads fail, the power is cut within the publisher's step, and level 0 is as
+// full as the world says.
 
 #include <algorithm>
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace seen::sim {
 
-/// Thrown where the power goes: all that is in memory is gone.
+/// Thrown at a power cut: everything in memory is lost.
 struct PowerCut {};
 
-/// What the publisher's ports have in store for it. Off unless `armed`.
+/// The faults of the publisher's ports. No faults unless `armed`.
 struct Fate {
   std::mt19937_64& random;
   int read_fail_percent = 0;
@@ -31,7 +31,7 @@ struct Fate {
     if (before_read) before_read();
     MayCutPower();
     const bool fails = armed && static_cast<int>(random() % 100) < read_fail_percent;
-    if (fails) ++reads_failed;  // no write otherwise: unarmed, several threads may read
+    if (fails) ++reads_failed;  // written only then: while unarmed, several threads may read
     return fails;
   }
 };

@@ -1,6 +1,7 @@
-// Which snapshots readers should hold while state is incomplete: false negatives of each policy, over seeded
-// worlds in which retention deletes records and then the state is lost. docs/decisions/0007 has the figures;
-// SEEN_FIGURES=1 test_simulation --gtest_filter='Incomplete*' prints them, SEEN_SEED=3 takes one seed.
+// Compares policies for the snapshots that readers hold while state is incomplete. Counts the false negatives
+// of each policy over seeded worlds, in which retention deletes records and then the state is lost.
+// docs/decisions/0007 has the figures. SEEN_FIGURES=1 test_simulation --gtest_filter='Incomplete*' prints
+// them; SEEN_SEED=3 takes one seed.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,8 +21,8 @@ constexpr const char* kNames[] = {"union", "withhold until as many items", "with
                                   "publish incomplete"};
 
 struct Figures {
-  uint64_t asked = 0, false_negatives = 0;      // items in the window, a day and user each
-  uint64_t strangers = 0, false_positives = 0;  // never shown
+  uint64_t asked = 0, false_negatives = 0;      // items in the window, for each day and user
+  uint64_t strangers = 0, false_positives = 0;  // items that were never shown
 };
 
 class World {
@@ -57,7 +58,7 @@ class World {
  private:
   void LiveADay() {
     for (int user = 0; user < kUsers; ++user) {
-      // Not every day.
+      // On some days a user sees nothing.
       if (random_() % 3 == 0) continue;
       std::poisson_distribution<int> shown(rates_[static_cast<size_t>(user)]);
       for (int i = shown(random_); i > 0; --i) {
@@ -90,7 +91,7 @@ class World {
   std::mt19937_64 random_;
   const Policy policy_;
   LostState partition_;
-  std::array<double, kUsers> rates_{};  // items a day
+  std::array<double, kUsers> rates_{};  // items per day
   std::map<int, std::vector<std::pair<Day, std::string>>> shown_;
   int next_item_ = 0;
 };

@@ -1,7 +1,8 @@
-// The stream of items on a virtual clock: the real TopicRunner, ItemsTaker and GroupFlow over a fake log,
-// fake indexes and a fake topic of groups. Partitions come and go, the daemon crashes, disks fail, are lost,
-// refused or turn out corrupt, acknowledgements stay away, records are deleted. Everything random comes from
-// the seed. One seed again: SEEN_SEED=123 test_simulation --gtest_filter='ItemsSimulation.*'
+// The stream of items on a virtual clock. The real TopicRunner, ItemsTaker and GroupFlow run over a fake log,
+// fake indexes and a fake topic of groups. Partitions come and go, and the daemon crashes. Disks fail, are
+// lost, are refused or turn out corrupt. Acknowledgements don't arrive, and records are deleted. Everything
+// random comes from the seed.
+// Replay one seed: SEEN_SEED=123 test_simulation --gtest_filter='ItemsSimulation.*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,7 +42,7 @@ class ItemsWorld final : public RunnerWait {
   }
   ~ItemsWorld() override { log_->Crash(); }
 
-  /// What is wrong; empty: nothing.
+  /// Returns the problem found; empty: none.
   std::string Run() {
     for (int step = 0; step < kSteps && problem_.empty(); ++step) {
       Step();
@@ -119,7 +120,7 @@ class ItemsWorld final : public RunnerWait {
     Open();
   }
 
-  // A former owner, whose requests were held back: what it sent then arrives once more.
+  // A former owner's request was held back: an old record arrives once more.
   void WriteOldGroup() {
     if (groups_.log.empty()) return;
     FakeGroupsTopic::Entry old = groups_.log[random_() % groups_.log.size()];
@@ -216,7 +217,7 @@ class ItemsWorld final : public RunnerWait {
     }
   }
   static bool Stops(Code code) { return code == Code::kRefused || code == Code::kCorrupt; }
-  // Where it is built again it is whole again, if the topic is.
+  // With rebuild_ the partition is built again, and is whole if the topic still has all records.
   void MayBeRefused(int32_t partition) {
     if (!rebuild_) bad_.insert(partition);
     if (topic_.watermarks(partition).low > 0) lossy_.insert(partition);
@@ -231,7 +232,7 @@ class ItemsWorld final : public RunnerWait {
     const int32_t partition = Any();
     const int64_t low = topic_.watermarks(partition).low + static_cast<int64_t>(random_() % 20);
     topic_.DeleteTo(partition, low);
-    // What isn't durable is read again, and then it isn't there.
+    // The partition must read records again that aren't durable, but some of them are deleted now.
     if (Durable(partition) < topic_.watermarks(partition).low) lossy_.insert(partition);
   }
 
@@ -284,7 +285,7 @@ class ItemsWorld final : public RunnerWait {
     return lossy_.contains(partition) || marks.low > 0 ? "" : CheckFunctionOfLog(partition);
   }
 
-  // Index and topic of groups are what one undisturbed pass over the log makes of it.
+  // Index and topic of groups must equal the result of one undisturbed pass over the log.
   std::string CheckFunctionOfLog(int32_t partition) {
     ++compared;
     test::MapIndex index;

@@ -30,7 +30,7 @@ class History {
   }
 
  private:
-  // Whether the filter covers it, and it wasn't too old when it was read.
+  // Whether the filter covers the event, and the event wasn't too old when it was read.
   bool Concerns(const LoggedEvent& event) const {
     if (event.kind == "erased") return true;
     const bool covers = rules_.scenes.empty() ||
@@ -42,19 +42,20 @@ class History {
     const auto declared = rules_.kinds.find(event.kind);
     const int64_t window = declared == rules_.kinds.end() ? rules_.window_days : declared->second;
     int64_t longest = window;
-    if (event.kind == "removed") {  // of whatever is kept longest
+    if (event.kind == "removed") {  // a removal concerns the kind with the longest window
       for (const auto& [kind, days] : rules_.kinds) longest = std::max<int64_t>(longest, days);
     }
     return covers && DayOf(event.at_ms) >= DayOf(event.record_ms) - longest;
   }
 
-  // The day that an event's effect is dated from.
+  // The day to which the event's effect belongs.
   int64_t DayOfEvent(const LoggedEvent& event) const {
     if (event.kind != "served") return DayOf(event.at_ms);
     return event.at_ms / 1000 / Width() * Width() / 86'400;
   }
 
-  // By what came later in the log with its day or a later one, or earlier with a later one.
+  // Whether a removal or an erasure takes the item back. A later one in the log counts if its day is the
+  // event's day or a later day. An earlier one counts if its day is a later day.
   bool TakenBack(size_t i, const std::string& id) const {
     const int64_t day = DayOfEvent(*events_[i]);
     for (size_t j = 0; j < events_.size(); ++j) {
@@ -79,7 +80,7 @@ class History {
     }
   }
 
-  // Each item that counts with its newest place, by which the newest are told: here a day.
+  // Each item that counts, with its newest place, here a day. Cut finds the newest items by their places.
   std::map<std::string, int64_t> Exposed() const {
     std::map<std::string, std::set<int64_t>> seconds;
     std::map<std::string, int64_t> newest_shown, newest_place;
@@ -128,7 +129,7 @@ class History {
     return newest;
   }
 
-  // The newest `items_max`, among those of one place the smallest fingerprints.
+  // The newest `items_max` items. Of the items of one place, those with the smallest fingerprints.
   std::set<std::string> Cut(const std::map<std::string, int64_t>& counted) const {
     std::vector<std::tuple<int64_t, Fingerprint, std::string>> ordered;
     for (const auto& [id, place] : counted) ordered.emplace_back(-place, FingerprintOf(id), id);

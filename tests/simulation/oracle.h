@@ -1,6 +1,6 @@
 #pragma once
-// What a user has seen by the events of the log and the rules of the configuration, as docs/ has them: plain
-// loops over the whole history, and nothing of what it is compared with.
+// Computes what a user has seen, from the log's events and the configuration's rules, as docs/ describes
+// them. Uses plain loops over the whole history, and none of the code that it checks.
 
 #include <cstdint>
 #include <limits>
@@ -12,13 +12,13 @@
 
 namespace seen::sim {
 
-/// One filter's.
+/// The rules of one filter.
 struct Rules {
   int32_t window_days = 30;
   uint32_t items_max = std::numeric_limits<uint32_t>::max();
-  std::vector<std::string> scenes;       // names, or what they begin with and a "*"; none: every event
+  std::vector<std::string> scenes;       // names, or prefixes with a "*" at the end; none: every event
   int32_t served_ttl_s = 0;              // 0: served items don't count
-  std::map<std::string, int32_t> kinds;  // declared ones with their windows in days
+  std::map<std::string, int32_t> kinds;  // declared kinds with their windows in days
   uint32_t exposures_min = 1;
   std::optional<int32_t> cooldown_days;
   bool by_creation = false;
@@ -40,7 +40,7 @@ struct LoggedEvent {
   bool takes_back() const { return kind == "removed" || kind == "erased"; }
 };
 
-/// The ids of the items that count at `now_ms`, of one user's `events` in log order.
+/// The ids of the items that count at `now_ms`. `events`: one user's events in log order.
 std::set<std::string> SeenItems(const Rules& rules, const std::vector<const LoggedEvent*>& events,
                                 int64_t now_ms);
 

@@ -1,5 +1,5 @@
-// The same worlds on RocksDB over a disk that forgets what nobody synced, its power cut in the middle of
-// commits. One seed again: SEEN_SEED=7 test_simulation --gtest_filter='SimulationOnRocks.*'
+// The same worlds on RocksDB, over a disk that loses what nobody synced. The power is cut within commits.
+// Replay one seed: SEEN_SEED=7 test_simulation --gtest_filter='SimulationOnRocks.*'
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ class RocksDisk final : public Disk {
   }
 
   std::unique_ptr<PartitionStore> Open() override {
-    directory_.reset();  // its lock
+    directory_.reset();  // releases its lock
     auto opened = StoreDirectory::Open(folder_ + "/store");
     if (!opened) ADD_FAILURE() << opened.error().message;
     directory_ = std::move(*opened);

@@ -1,7 +1,8 @@
-// A daemon that reads a topic of several partitions, on a virtual clock: the real TopicRunner and the real
-// ExposuresTaker over a fake log and fake stores. Partitions come and go, the daemon crashes, disks fill, are
-// lost or turn out corrupt, records are deleted, partitions recreated. Everything random comes from the seed.
-// One seed again: SEEN_SEED=123 test_simulation --gtest_filter='RunnerSimulation.*'
+// A daemon that reads a topic of several partitions, on a virtual clock. The real TopicRunner and the real
+// ExposuresTaker run over a fake log and fake stores. Partitions come and go, and the daemon crashes. Disks
+// fill, are lost or turn out corrupt. Records are deleted, and partitions are recreated. Everything random
+// comes from the seed.
+// Replay one seed: SEEN_SEED=123 test_simulation --gtest_filter='RunnerSimulation.*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -38,7 +39,7 @@ class RunnerWorld final : public RunnerWait {
   }
   ~RunnerWorld() override { log_->Crash(); }
 
-  /// What is wrong; empty: nothing.
+  /// Returns the problem found; empty: none.
   std::string Run() {
     for (int step = 0; step < kSteps && problem_.empty(); ++step) {
       Step();
@@ -85,7 +86,8 @@ class RunnerWorld final : public RunnerWait {
 
   void LoseDisk(int32_t partition) {
     stores_.disks.erase(partition);
-    // What retention has deleted can't come back: it is shown as lost, unless it was nobody's yet.
+    // Records that retention deleted can't come back. The flow reports them as lost, unless nothing was
+    // committed yet.
     if (topic_.committed(partition)) {
       ++reread;
     } else if (topic_.watermarks(partition).low > 0) {
@@ -215,7 +217,7 @@ class RunnerWorld final : public RunnerWait {
     return "";
   }
 
-  // Everything that isn't shown as lost is there.
+  // Everything that isn't reported as lost must be there.
   std::string CheckPartition(int32_t partition) {
     const PartitionPointer open = taker_->open().Find(partition);
     const int64_t high = topic_.watermarks(partition).high;

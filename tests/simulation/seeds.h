@@ -1,5 +1,5 @@
 #pragma once
-// Which worlds a simulation runs. SEEN_SEED=N replays one, SEEN_SEEDS=N runs so many.
+// Selects the worlds that a simulation runs. SEEN_SEED=N replays one world, SEEN_SEEDS=N runs N worlds.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Seeded worlds on the fake store. One seed again: SEEN_SEED=123 test_simulation
-// --gtest_filter='Simulation.*'; more seeds than usual: SEEN_SEEDS=5000
+// Seeded worlds on the fake store. Replay one seed: SEEN_SEED=123 test_simulation
+// --gtest_filter='Simulation.*'. Run more seeds than usual: SEEN_SEEDS=5000
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,7 +55,7 @@ TEST(Simulation, AFilterThatIsAddedIsFilledFromTheLogWhereverItCrashes) {
     shape.late_filter = true;
     shape.crash_percent = static_cast<int>(seed % 4);
     shape.power_cut_permille = shape.crash_percent;
-    shape.retention = false;  // what it takes, no fill can find
+    shape.retention = false;  // no fill can find records that retention deleted
     World world(seed, std::span(all).first(1 + seed % 2), shape);
     ASSERT_EQ(world.Run(), "") << "SEEN_SEED=" << seed << " replays it";
     fills += world.fills();
@@ -101,7 +101,7 @@ TEST(Simulation, EndsWithTheOraclesSetsWhereverItCrashes) {
     ASSERT_EQ(reported, world.reads_failed()) << "SEEN_SEED=" << seed;
   }
   if (seeds.size() == 1) return;
-  // The worlds must have been interesting.
+  // The worlds must have covered all these cases.
   for (int step = 0; step < static_cast<int>(Step::kCount); ++step) {
     EXPECT_GT(crashes[static_cast<Step>(step)], test::Rounds(50)) << StepName(static_cast<Step>(step));
   }

@@ -21,10 +21,10 @@ constexpr milliseconds kSession{6'000};
 constexpr milliseconds kTick{50};
 constexpr milliseconds kCommitEvery{1'000};
 constexpr int kTicks = 3'600;
-constexpr int kRests = 200;  // ten seconds: what came last is found
+constexpr int kRests = 200;  // ten seconds: the guard finds the last snapshots
 constexpr int kUsers = 12;
 constexpr int64_t kWireMs = 300;     // at most, one way
-constexpr int64_t kHeldMs = 40'000;  // the same
+constexpr int64_t kHeldMs = 40'000;  // at most, if the network holds a request
 
 struct Always final : PublishLease {
   bool MayPublish(int32_t, Instant) const override { return true; }
@@ -62,7 +62,7 @@ class TwoOwners::Topic final : public SnapshotTopics {
   TwoOwners& world_;
 };
 
-/// What a process of two groups has heard of who owns.
+/// What a process knows about the owner, if there are two groups.
 class TwoOwners::Heard final : public OutputsOwner {
  public:
   bool IsThisGroup() const override { return owns; }
@@ -71,7 +71,7 @@ class TwoOwners::Heard final : public OutputsOwner {
   int64_t published_to = -1;
 };
 
-/// A daemon, as far as publishing goes. Its librdkafka stands still with it.
+/// The publishing part of a daemon. When the process stands still, its librdkafka does, too.
 class TwoOwners::Process final : public SnapshotSink {
  public:
   Process(TwoOwners& world, size_t number)
@@ -104,7 +104,7 @@ class TwoOwners::Process final : public SnapshotSink {
       snapshot.queued = queue_.size() < 40;
       if (!snapshot.queued) continue;
       const auto view = SnapshotView::Parse(snapshot.bytes);
-      // The linger, and now and then brokers that are slow.
+      // The linger, or sometimes slow brokers.
       const milliseconds wait(world_.Below(world_.at_rest_ || world_.Below(4) > 0 ? 50 : 4'000));
       queue_.push_back({world_.Now(), world_.Now() + wait, snapshot.ticket, std::string(snapshot.user_id),
                         view ? view->meta().item_count : 0});
@@ -123,7 +123,7 @@ class TwoOwners::Process final : public SnapshotSink {
   void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
   uint64_t outstanding() const override { return queue_.size() + unanswered_.size(); }
 
-  /// What it has in memory is gone; what is on the wire isn't.
+  /// The process loses its memory. Snapshots on the wire stay.
   void Kill() {
     opened_.Take(0);
     guard_.Disown(0);
@@ -138,7 +138,7 @@ class TwoOwners::Process final : public SnapshotSink {
     return open && heard_.owns ? open->flow->publish.PublishedTo() : -1;
   }
 
-  /// A broker's answer, which waits for the process to go on.
+  /// Keeps a broker's answer until the process goes on.
   void Answered(uint64_t ticket, int64_t offset) {
     if (unanswered_.erase(ticket) > 0) reports_.emplace_back(ticket, offset);
   }
@@ -160,7 +160,7 @@ class TwoOwners::Process final : public SnapshotSink {
     return {opened_, *this, reporter_, world_.clock_, options};
   }
 
-  // Promotions, and how far the owner has published, each a little late.
+  // Learns of promotions, and how far the owner has published, each a little late.
   void Hear() {
     const bool owns = world_.owner_ == number_;
     if (owns != heard_.owns && world_.Below(10) == 0) {
@@ -174,7 +174,7 @@ class TwoOwners::Process final : public SnapshotSink {
     }
   }
 
-  // What it hears of its group: once a second, by the answer to a commit.
+  // Once a second, learns from the answer to a commit whether this process still owns the partition.
   void Control() {
     if (world_.Now() - committed_ < kCommitEvery) return;
     const Instant sent = committed_ = world_.Now();
@@ -224,7 +224,7 @@ class TwoOwners::Process final : public SnapshotSink {
     if (flow.state.HasFrozen()) (void)flow.checkpoint.Write();
   }
 
-  // librdkafka's own threads: what waits too long is given up on before more is sent.
+  // The work of librdkafka's own threads. Gives up on snapshots that wait too long, then sends more.
   void Produce() {
     const Instant now = world_.Now();
     const milliseconds timeout = LeaseTimes::Of(kSession).delivery;
@@ -263,8 +263,8 @@ class TwoOwners::Process final : public SnapshotSink {
   int64_t fetch_ = 0;
   Instant committed_{};
   std::deque<Queued> queue_;
-  std::map<uint64_t, Instant> unanswered_;             // by ticket, since it was queued
-  std::vector<std::pair<uint64_t, int64_t>> reports_;  // with the offset; -1: not delivered
+  std::map<uint64_t, Instant> unanswered_;             // by ticket: when the snapshot was queued
+  std::vector<std::pair<uint64_t, int64_t>> reports_;  // tickets and offsets; -1: not delivered
   Instant last_arrival_{};
   Heard heard_;
   Instant away_until_{};
@@ -283,7 +283,8 @@ TwoOwners::~TwoOwners() = default;
 
 void TwoOwners::Heartbeat(size_t process) { heard_[process] = Now(); }
 
-// Of an owner that is silent for a session the partition goes to the other one, if that one is heard of.
+// If the owner is silent for a session, the partition goes to the other process, unless that one is silent,
+// too.
 void TwoOwners::Coordinate() {
   Operate();
   if (options_.two_groups) return;
@@ -294,7 +295,7 @@ void TwoOwners::Coordinate() {
   ++takeovers_;
 }
 
-// Promotes and kills; and the owner's beats.
+// Kills, promotes, and sends the owner's beats.
 void TwoOwners::Operate() {
   if (options_.kills) KillSome();
   if (!options_.two_groups) return;
@@ -357,7 +358,7 @@ void TwoOwners::Passes(size_t process) {
   still_ = process;
   ++stood_still_inside_;
   const Instant until = Now() + milliseconds(Below(3 * kSession.count()));
-  // What a thread keeps for its next rendering is in use here: the other process gets a thread of its own.
+  // Buffers that the thread keeps for rendering are in use here. So the other process gets a separate thread.
   std::thread([&] {
     while (Now() < until) Tick();
   }).join();

@@ -1,6 +1,6 @@
 #pragma once
-// Two processes of one group over one partition. Either stands still now and then, for longer than its
-// session, in the middle of whatever it does. The group gives the partition to the other one. What ships
+// Two processes of one group over one partition. Sometimes one of them stands still for longer than its
+// session, at any point of its work. Then the group gives the partition to the other one. The shipped code
 // decides what is published: the flow, the publisher, the lease, the guard. The rest is faked: a group's
 // coordinator, producers whose snapshots wait and time out, a network that delays.
 
@@ -23,48 +23,48 @@ class TwoOwners {
   struct Options {
     bool leased = true;          // false lets both publish whenever they believe that they own the partition
     bool guarded = true;         // false lets old snapshots stay
-    bool network_holds = false;  // requests now and then, for longer than any lease
-    bool kills = false;          // either process now and then
-    bool looks_back = true;      // false: a new owner doesn't look at what the former one had just got
-    // Each process is a group of its own: one owns, and the other one is its replica. An operator promotes
-    // one or the other now and then.
+    bool network_holds = false;  // sometimes holds a request for longer than any lease
+    bool kills = false;          // sometimes kills one of the processes
+    bool looks_back = true;      // false: a new owner doesn't read the former owner's last snapshots
+    // Each process is its own group: one owns, and the other is its replica. Sometimes an operator promotes
+    // the replica.
     bool two_groups = false;
-    bool replica_forgets = false;  // what it withholds: it counts as published at once
+    bool replica_forgets = false;  // withheld snapshots count as published at once
   };
   TwoOwners(uint64_t seed, Options options);
   ~TwoOwners();
 
-  /// Three minutes, then rest. Returns what is wrong at rest; empty: nothing.
+  /// Runs for three minutes, then comes to rest. Returns the problem found at rest; empty: none.
   std::string Run();
 
-  /// Snapshots that replaced one of a later state of their user.
+  /// The number of snapshots that replaced a newer one of the same user.
   int stale() const { return stale_; }
   int takeovers() const { return takeovers_; }
   int kills() const { return kills_; }
   int delivered() const { return delivered_; }
-  /// In the middle of a process's own step.
+  /// How often a process stood still within its own step.
   int stood_still_inside() const { return stood_still_inside_; }
 
  private:
   class Heard;
   class Process;
   class Topic;
-  /// A snapshot between a process and the topic. It arrives whatever becomes of the process.
+  /// A snapshot on the way from a process to the topic. The snapshot arrives even if the process ends.
   struct OnTheWire {
     Instant arrives;
     size_t process;
     uint64_t ticket;
-    Instant made;  // its timestamp
+    Instant made;  // the record's timestamp
     std::string user;
     uint32_t items;
   };
-  /// In the topic.
+  /// A record in the topic.
   struct Stored {
     Instant made;
     std::string user;
   };
 
-  // What the brokers do.
+  // The brokers' side.
   void Coordinate();
   void Operate();
   void KillSome();
@@ -74,7 +74,7 @@ class TwoOwners {
 
   void Tick();
   void Grow();
-  /// Here a process may stand still: the other one and the brokers go on meanwhile.
+  /// A point at which a process may stand still. The other process and the brokers go on meanwhile.
   void Passes(size_t process);
   Instant Now() const { return clock_.Now(); }
   int64_t Below(int64_t bound) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound)); }
@@ -83,19 +83,19 @@ class TwoOwners {
   const Options options_;
   VirtualClock clock_;
   std::vector<std::pair<TimeMs, std::string>> log_;
-  std::map<std::string, int> items_sent_;      // by user: each is another one
-  std::map<std::string, uint32_t> published_;  // the newest snapshot's items
+  std::map<std::string, int> items_sent_;      // by user: the number of different items
+  std::map<std::string, uint32_t> published_;  // by user: how many items the last snapshot has
   std::vector<Stored> topic_;                  // by offset
   std::deque<OnTheWire> wire_;
 
   size_t owner_ = 0;
-  std::array<Instant, 2> heard_{};  // last of each
-  Instant given_at_{};              // the owner may begin from here on
-  size_t still_ = 2;                // stands still; 2: none does
+  std::array<Instant, 2> heard_{};  // when each process was heard last
+  Instant given_at_{};              // the owner may begin from then on
+  size_t still_ = 2;                // the process that stands still; 2: none
   bool at_rest_ = false;
   std::array<std::unique_ptr<Process>, 2> processes_;
 
-  // Of two groups: what the owner's last beats said, and since when the owner is one.
+  // With two groups: the owner's last beats, as the time and how far the owner had published.
   std::deque<std::pair<Instant, int64_t>> beats_;
   int kills_ = 0;
   int stale_ = 0, takeovers_ = 0, delivered_ = 0, stood_still_inside_ = 0;

@@ -1,4 +1,4 @@
-// A process that stood still for longer than its session wakes up as one that owns nothing any more.
+// A process that stood still for longer than its session owns nothing when it goes on.
 #include "simulation/two_owners.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ Sum RunAll(TwoOwners::Options options, const std::vector<uint64_t>& seeds) {
   return sum;
 }
 
-// Also under sanitizers: few worlds have a stale one.
+// As many under sanitizers, because few worlds have a stale snapshot.
 std::vector<uint64_t> Hundred() {
   std::vector<uint64_t> seeds(100);
   std::iota(seeds.begin(), seeds.end(), 1);
@@ -55,7 +55,7 @@ TEST(TwoOwners, NoOldSnapshotReplacesANewerOneWhereverAProcessStandsStill) {
   EXPECT_GT(sum.delivered, 500 * worlds);
 }
 
-// The test above can fail: it does without the lease.
+// The test above can fail: it fails without the lease.
 TEST(TwoOwners, WithoutTheLeaseOldSnapshotsReplaceNewerOnes) {
   if (ReplaysOne()) return;
   const Sum sum = RunAll({.leased = false, .guarded = false}, Hundred());
@@ -68,7 +68,7 @@ TEST(TwoOwners, NoOldSnapshotStaysHoweverLongTheNetworkHeldItBack) {
   EXPECT_GT(sum.stale, 0) << "the lease alone doesn't see to it";
 }
 
-// The test above can fail: it does without the guard.
+// The test above can fail: it fails without the guard.
 TEST(TwoOwners, WithoutTheGuardOldSnapshotsStay) {
   if (ReplaysOne()) return;
   EXPECT_GT(RunAll({.guarded = false, .network_holds = true}, Hundred()).wrong, 0);
@@ -94,7 +94,7 @@ TEST(TwoOwners, APromotedReplicaPublishesAllThatTheOwnerLeft) {
   EXPECT_GT(kills, worlds);
 }
 
-// The test above can fail: what a replica has withheld counts as published.
+// The test above can fail: it fails if withheld snapshots count as published at once.
 TEST(TwoOwners, AReplicaThatForgetsWhatItWithheldLeavesOldSnapshots) {
   if (ReplaysOne()) return;
   int wrong = 0;

@@ -51,7 +51,7 @@ World::World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape)
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
 }
 
-// A few busy users, or many of whom most are quiet after a change: each finds other mistakes.
+// A few busy users, or many users who are mostly quiet after a change. Each choice finds different mistakes.
 void World::ChooseUsers(uint64_t seed) {
   const size_t count = lanes_.size() + random_() % (seed % 2 == 0 ? 12 : 150);
   for (size_t i = 0; i < count; ++i) {
@@ -59,12 +59,12 @@ void World::ChooseUsers(uint64_t seed) {
     const uint32_t hash = PartitionHash(Partitioner::kMurmur2, user);
     lanes_[hash % lanes_.size()]->users.push_back(std::move(user));
   }
-  for (const auto& lane : lanes_) {  // nobody's partition has one user, wherever its events belong
+  for (const auto& lane : lanes_) {  // a partition without users gets one, wherever that user's events belong
     if (lane->users.empty()) lane->users.push_back("lonely" + std::to_string(lane->number));
   }
 }
 
-// Each rule in some of the worlds, beside others and alone.
+// Each rule holds in some of the worlds, together with others and alone.
 void World::ChooseFilters(uint64_t seed) {
   FilterPolicy month{0, "month", 30, 10'000, {}, SnapshotPolicy{}};
   FilterPolicy days{1,  "days",
@@ -73,7 +73,7 @@ void World::ChooseFilters(uint64_t seed) {
   FilterPolicy quiet{2, "quiet", 7, 12, {}, std::nullopt};
   filters_ = {month, days, quiet};
   rules_.resize(filters_.size());
-  const bool plain = seed % 7 == 0;  // exposures alone, all of them in all filters
+  const bool plain = seed % 7 == 0;  // only exposures, all of them in all filters
   if (!plain) {
     if (seed % 3 > 0) rules_[0].scenes = {"home", "video_*"};
     if (seed % 2 > 0) rules_[1].scenes = {"home"};
@@ -129,7 +129,8 @@ void World::Open(Lane& lane) {
   options.filters = filters_;
   if (shape_.late_filter && !late_is_added_)
     options.covered = static_cast<FilterMask>(options.covered & ~(1U << late_filter_));
-  // What retention took is gone here; simulation/incomplete_test.cc has worlds that know what was published.
+  // In these worlds, records that retention deleted are gone. The worlds of simulation/incomplete_test.cc
+  // know what was published.
   options.publish_incomplete = true;
   options.retired_topics = {{kRetiredTopicLast, "before"}};
   options.plan = plan_;
@@ -142,11 +143,11 @@ void World::Open(Lane& lane) {
                                                lane.dead_letters, reporter_, clock_);
   lane.open = open;
   lane.filling.clear();
-  if (!*position) {  // nothing was ever checkpointed: it begins with what there is
+  if (!*position) {  // no checkpoint yet: the flow begins with the log's first record
     for (int64_t offset = 0; offset < lane.low; ++offset) lane.lost.insert(offset);
   }
   if (lane.flow().state.next_offset() < lane.low) {
-    // Also what was read once but not checkpointed.
+    // Also the records that were read but not checkpointed.
     for (int64_t offset = lane.flow().state.next_offset(); offset < lane.low; ++offset)
       lane.lost.insert(offset);
     lane.flow().intake.SkipLost(lane.low);
@@ -169,7 +170,7 @@ void World::Crash() {
   publisher_ = std::make_unique<Publisher>(opened_, snapshots_, reporter_, clock_, publishing_);
 }
 
-// Revoked and assigned again, with snapshots under way.
+// Revokes the partition and assigns it again, with snapshots under way.
 void World::Reassign(Lane& lane) {
   if (random_() % 2 == 0 && !lane.flow().state.HasFrozen() && lane.flow().intake.HasChanges()) {
     lane.flow().intake.Freeze();
@@ -225,7 +226,7 @@ LoggedEvent World::RandomEvent(TimeMs timestamp) {
 
 World::LogRecord World::RandomRecord(const Lane& lane) {
   LogRecord record;
-  // The events' own times are right, and so are the records' timestamps, but for one now and then.
+  // The events' own times are right. So are the records' timestamps, with few exceptions.
   record.timestamp = {clock_.WallNow().value - clock_error_ms_ - static_cast<int64_t>(random_() % 500)};
   const TimeMs now = record.timestamp;
   if (static_cast<int>(random_() % 1000) < shape_.ahead_permille) {
@@ -289,7 +290,7 @@ void World::Deliver(Lane& lane, size_t records_max) {
   lane.read_max = std::max(lane.read_max, flow.state.next_offset());
 }
 
-// What the log still has below what was read, through the flow of a fill.
+// Reads the records that the log still has below the flow's position, through the flow of a fill.
 void World::BeginFill(Lane& lane, FilterIndex filter) {
   const auto folder = std::filesystem::temp_directory_path() / ("seen-fill-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
@@ -312,7 +313,7 @@ void World::BeginFill(Lane& lane, FilterIndex filter) {
   lane.filling_filter = filter;
 }
 
-// Some pages. Whatever fails or crashes, the fill begins once more.
+// Writes some pages. After a failure or a crash, the fill begins once more.
 void World::Fill(Lane& lane) {
   if (shape_.late_filter && !late_is_added_) {
     if (random_() % 8 > 0) return;
@@ -339,7 +340,7 @@ void World::WriteFrozen(Lane& lane) {
     (void)lane.flow().checkpoint.Write();
 }
 
-// The power may go at any call that the publisher makes.
+// The power may be cut at any call that the publisher makes.
 void World::Publish() {
   fate_.armed = true;
   bool cut = false;
@@ -376,10 +377,10 @@ void World::Do(Step step) {
     case Step::kDeadLetters:
       return lane.dead_letters.DeliverSome();
     case Step::kTime:
-      // Mostly moments, now and then a night.
+      // Mostly a moment, sometimes half a day.
       return clock_.Advance(random_() % 40 == 0 ? kMsPerDay / 2 : static_cast<int64_t>(random_() % 1500));
     case Step::kRead: {
-      // By a clock that is behind, more would count than is kept.
+      // By a clock that is behind, more items would count than the state keeps.
       if (clock_error_ms_ < 0) return;
       const std::string wrong = CheckUser(lane, lane.users[random_() % lane.users.size()]);
       if (!wrong.empty()) problem_ = wrong;
@@ -416,7 +417,7 @@ void World::SetClockError(int64_t ms) {
 std::string World::Run() {
   const int steps = shape_.steps * static_cast<int>(1 + lanes_.size()) / 2;
   for (int i = 0; i < steps && problem_.empty(); ++i) {
-    // The publisher works more often than anything else happens.
+    // The publisher's step is more frequent than any other.
     const auto kinds = static_cast<size_t>(Step::kCount);
     const Step step = static_cast<Step>(random_() % (kinds + 2));
     const Step done = step < Step::kCount ? step : Step::kPublish;
@@ -440,7 +441,7 @@ std::string World::Run() {
   return problem_;
 }
 
-// A real store compacts in real time, which doesn't go by the world's clock.
+// A real store compacts in real time, not by the world's clock.
 void World::AwaitCompaction(const Lane& lane) {
   const uint32_t most = lane.flow().state.options().level0_files_max;
   for (int i = 0; i < 10'000 && lane.open->store->Level0Files() > most; ++i)
@@ -458,7 +459,7 @@ void World::ToRest() {
   late_is_added_ = true;
   for (const auto& lane : lanes_) {
     if (!IsUnknown(*lane, late_filter_)) continue;
-    Reassign(*lane);  // as the configuration has the filter now
+    Reassign(*lane);  // now the configuration has the filter
     for (int i = 0; i < 3; ++i) Deliver(*lane, 1000);
     lane->dead_letters.DeliverAll();
     if (lane->flow().intake.HasChanges() && !lane->flow().state.HasFrozen()) lane->flow().intake.Freeze();
@@ -480,7 +481,7 @@ void World::ToRest() {
     }
     for (int i = 0; i < 8 && publisher_->Step() == std::chrono::milliseconds(0); ++i) continue;
     clock_.Advance(250);
-    // What was served ends, and days may: time has to be left for that to be published.
+    // Served items end, and a day may end. Leave time to publish these changes.
     if (round == 200) clock_.Advance(3'600 * 1000);
     if (round > 300 && DayOf(clock_.WallNow()) != DayOf({clock_.WallNow().value - 250})) round = 300;
   }

@@ -1,7 +1,6 @@
 #pragma once
-// A seeded world of some partitions and the publisher over them: logs that grow, flows that read them, and a
-// fate that crashes them anywhere. Everything random comes from the seed: a failure is replayed by its
-// number.
+// A seeded world of some partitions and the publisher over them. Logs grow, flows read them, and crashes
+// happen anywhere. Everything random comes from the seed, so the seed's number replays a failure.
 
 #include <array>
 #include <deque>
@@ -28,11 +27,11 @@ class Disk {
  public:
   virtual ~Disk() = default;
   virtual std::unique_ptr<PartitionStore> Open() = 0;
-  /// The machine lost power; the store has been destroyed or is about to be. Then Open() again.
+  /// The machine lost power. The store has been destroyed, or is about to be. Open() follows.
   virtual void Crash() = 0;
-  /// The next checkpoint meets `fault`.
+  /// The next checkpoint gets `fault`.
   virtual void Inject(StoreFault fault) = 0;
-  /// The power was cut, or is about to be: what fails now is no finding, the world crashes instead.
+  /// The power was cut, or is about to be. An error is no finding now: the world crashes instead.
   virtual bool PowerIsGoing() const { return false; }
 };
 
@@ -59,11 +58,11 @@ struct WorldShape {
   int steps = 600;
   int crash_percent = 4;       // after any step
   int power_cut_permille = 4;  // at any call of the publisher's ports
-  int read_fail_percent = 0;   // of what the publisher reads
+  int read_fail_percent = 0;   // of the publisher's reads
   bool retention = true;
-  bool wrong_clocks = true;  // the wall clock steps by a day or 40 for a while, ahead or back
-  int ahead_permille = 0;    // of the records have a timestamp of years ahead
-  bool late_filter = false;  // one is added on the way, and filled from the log
+  bool wrong_clocks = true;  // for a while, the wall clock is a day or 40 days ahead or behind
+  int ahead_permille = 0;    // of the records have a timestamp years ahead
+  bool late_filter = false;  // a filter is added later, and filled from the log
   uint64_t tail_bytes_max = 200'000;
 };
 
@@ -73,8 +72,8 @@ class World {
   World(uint64_t seed, std::span<Disk* const> disks, WorldShape shape);
   ~World();
 
-  /// Random steps with crashes, then to rest: everything read, checkpointed, acknowledged. Returns what is
-  /// wrong (empty: nothing).
+  /// Takes random steps with crashes. Then comes to rest: everything is read, checkpointed and acknowledged.
+  /// Returns the problem found; empty: none.
   std::string Run();
 
   const std::map<Step, int>& crashes_after() const { return crashes_after_; }
@@ -94,7 +93,7 @@ class World {
     LoggedEvent event;
   };
 
-  /// A partition: its log, and what the flow has made of it.
+  /// A partition: its log, and its flow.
   struct Lane {
     int32_t number = 0;
     Disk* disk = nullptr;
@@ -109,11 +108,11 @@ class World {
     int64_t fetch = 0;             // next offset the log delivers
     std::deque<FillPage> filling;  // pages of the fill under way that aren't written yet
     FilterIndex filling_filter;
-    bool late_is_filled = true;  // the filter that was added has what came before
+    bool late_is_filled = true;  // the added filter has its history
 
     PartitionFlow& flow() const { return *open->flow; }
     int64_t end() const { return static_cast<int64_t>(log.size()); }
-    /// Nothing was lost, and what was read once is what is read now.
+    /// Whether nothing was lost, and the flow has read as far as ever before.
     bool IsExact() const { return lost.empty() && read_max == flow().state.next_offset(); }
   };
 
@@ -141,12 +140,14 @@ class World {
   LogRecord RandomRecord(const Lane& lane);
   LoggedEvent RandomEvent(TimeMs timestamp);
 
-  /// What the user has seen now by the records below the ends given. Where these differ, or records were
-  /// lost: of what may or may not have been read.
+  /// The items that the user has seen now, by the oracle. Some records may be in the state or not: lost ones,
+  /// and those beyond the next offset. kLeast: the items that are seen in any case. kMost: all that may be
+  /// seen.
   enum class Read { kLeast, kMost };
   std::vector<Fingerprint> Expected(const Lane& lane, const std::string& user, FilterIndex filter,
                                     Read read) const;
-  /// What an answer holds, found both ways; nullopt, with problem_ set: something is wrong.
+  /// The items that an answer holds. Two readers must find the same. nullopt: there is a problem, in
+  /// problem_.
   std::optional<std::vector<Fingerprint>> Actual(const Lane& lane, const std::string& user,
                                                  FilterIndex filter);
   std::string CheckUser(const Lane& lane, const std::string& user);
@@ -160,8 +161,8 @@ class World {
   FakeSnapshotTopic snapshots_;
   Fate fate_;
   std::vector<FilterPolicy> filters_;
-  std::vector<Rules> rules_;        // the same, as the oracle knows them
-  std::vector<std::string> kinds_;  // of events, beside exposures
+  std::vector<Rules> rules_;        // the same filters, for the oracle
+  std::vector<std::string> kinds_;  // of events, besides exposures
   std::shared_ptr<const EventPlan> plan_;
   Publisher::Options publishing_;
   FilterIndex late_filter_;
@@ -172,7 +173,7 @@ class World {
   std::unique_ptr<Publisher> publisher_;
   int64_t clock_error_ms_ = 0;  // of the wall clock
   std::map<Step, int> crashes_after_;
-  uint64_t fills_ = 0;  // that were written to their ends
+  uint64_t fills_ = 0;  // fills that were written to the end
   uint64_t fill_pages_ = 0;
   std::string problem_;
 };

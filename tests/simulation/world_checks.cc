@@ -1,4 +1,4 @@
-// What the world holds the flow to.
+// The world's checks of the flow.
 #include <algorithm>
 
 #include "base/check.h"
@@ -9,7 +9,8 @@ namespace seen::sim {
 
 std::vector<Fingerprint> World::Expected(const Lane& lane, const std::string& user, FilterIndex filter,
                                          Read read) const {
-  // What was read beyond the next offset, and what was lost after it was read, may be in the state or not.
+  // Some records may be in the state or not: those read beyond the next offset, and those lost after they
+  // were read.
   const int64_t sure = lane.flow().state.next_offset();
   std::vector<const LoggedEvent*> events;
   for (int64_t offset = 0; offset < lane.read_max; ++offset) {
@@ -58,7 +59,7 @@ std::string World::CheckUser(const Lane& lane, const std::string& user) {
       continue;
     }
     const auto most = Expected(lane, user, filter, Read::kMost);
-    // Where some are unsure, what is cut because there are too many is another matter.
+    // If some records are unsure, items_max may cut other items.
     if (most.size() >= rules_[filter].items_max) continue;
     if (!std::includes(actual.begin(), actual.end(), least.begin(), least.end())) {
       return who + "a seen item is missing";
@@ -78,7 +79,7 @@ std::string World::CheckPublished(const Lane& lane, const std::string& user, Fil
   for (const Fingerprint fingerprint : expected) {
     if (!view->MightContain(fingerprint)) return "false negative in the snapshot of " + user;
   }
-  // Where retention took records that were read once, published and lost in a crash, it may hold more.
+  // The snapshot may hold more if records were published, then lost in a crash, and deleted by retention.
   if (!lane.lost.empty()) return {};
   if (expected.empty()) return "a snapshot of " + user + ", who has seen nothing";
   if (RenderSnapshot(view->meta(), expected) != published->second) {

@@ -188,7 +188,7 @@ size_t FakeGroupLog::PollWorker(int worker_number, std::chrono::milliseconds tim
       for (const auto& [partition, state] : worker.read) partitions.push_back(partition);
     }
     for (const int32_t partition : partitions) {
-      // A handler before may have stopped it.
+      // An earlier handler call may have stopped this partition.
       const auto found = worker.read.find(partition);
       if (found != worker.read.end()) delivered += PollPartition(partition, found->second, handler);
     }

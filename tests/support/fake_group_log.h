@@ -1,6 +1,7 @@
 #pragma once
-// A topic in memory, and a member of its group: partitions come and go as a test says, records are appended,
-// deleted by retention, cut; brokers may be slow or away. Thread-safe as GroupLog is.
+// A topic in memory, and a member of its group. A test assigns and revokes partitions, and appends records. A
+// test also deletes records as retention does, recreates the topic, and takes the brokers away. Thread-safe
+// as GroupLog is.
 
 #include <atomic>
 #include <deque>
@@ -25,7 +26,7 @@ class FakeTopic {
   };
   explicit FakeTopic(int32_t partitions) : partitions_(static_cast<size_t>(partitions)) {}
 
-  /// Returns its offset.
+  /// Returns the entry's offset.
   int64_t Append(int32_t partition, Entry entry);
   void AddPartition();
   /// Retention: records below `low` are deleted.
@@ -42,7 +43,7 @@ class FakeTopic {
   /// From `offset` on, `records_max` at most.
   std::vector<Entry> Read(int32_t partition, int64_t offset, size_t records_max) const;
 
-  /// Called before a commit counts, without locks of this topic.
+  /// Called before a commit takes effect, without this topic's locks.
   std::function<void(int32_t partition, int64_t offset)> on_commit;
 
  private:
@@ -63,9 +64,9 @@ class FakeGroupLog final : public GroupLog {
   void Assign(std::vector<int32_t> partitions);
   void Revoke(std::vector<int32_t> partitions, bool lost = false);
   void SetReachable(bool reachable) { reachable_ = reachable; }
-  /// PollControl fails with it from now on.
+  /// From now on PollControl fails as in a fenced member.
   void Fence();
-  /// The process is gone: nobody is told anything.
+  /// The process is gone: the handler gets no revocation.
   void Crash() { closed_ = true; }
   std::set<int32_t> read_partitions();  // assigned, and read
 
@@ -90,7 +91,7 @@ class FakeGroupLog final : public GroupLog {
   struct State {
     int64_t next_offset = 0;
     bool seeking = false;       // takes effect in PollControl
-    bool out_of_range = false;  // the handler was told
+    bool out_of_range = false;  // the handler was called
     int64_t end_told = -1;
   };
   struct Worker {

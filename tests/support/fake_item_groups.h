@@ -1,5 +1,5 @@
 #pragma once
-// Groups in a map, kept as the topic's records would have them.
+// Groups in a map, as the topic's records have them.
 
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@ namespace seen {
 
 class FakeItemGroups : public ItemGroups {
  public:
-  /// `item` is of `group`, and near each of `near`, which are known to be near it.
+  /// Puts `item` into `group`. Makes `item` and each of `near` near items of each other.
   void Put(const std::string& item, const std::string& group, const std::vector<std::string>& near) {
     ItemGroup& record = RecordOf(item);
     record.group_id = group;
@@ -22,7 +22,7 @@ class FakeItemGroups : public ItemGroups {
       AddNear(RecordOf(other), item);
     }
   }
-  /// Without the other side of its near list.
+  /// Doesn't add the item to the lists of its near items.
   void PutAlone(const ItemGroup& record) { records_[record.item_id] = record; }
   void Remove(const std::string& item) { records_.erase(item); }
 

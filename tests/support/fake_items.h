@@ -1,5 +1,6 @@
 #pragma once
-// What items are kept in and sent to, in memory: it survives the process, and fails as a test says.
+// The items' indexes, topic of groups and dead letters, in memory: the contents survive the process. A test
+// decides what fails.
 
 #include <deque>
 #include <functional>
@@ -18,7 +19,7 @@
 
 namespace seen::sim {
 
-/// A checkpoint is a copy. After an error nothing is taken, as ItemIndex says.
+/// A checkpoint is a copy. After an error the index takes nothing, as ItemIndex demands.
 class FakeItemIndexes final : public ItemIndexes {
  public:
   using Fault = std::function<std::optional<Error>(int32_t partition)>;
@@ -100,7 +101,8 @@ class FakeItemIndexes final : public ItemIndexes {
   };
 };
 
-/// `item-groups`, compacted. What is queued arrives in order; of a sink that goes, some of it.
+/// `item-groups`, compacted. Queued records arrive in order. When a sink is destroyed, some of its records
+/// arrive.
 class FakeGroupsTopic {
  public:
   struct Entry {
@@ -117,7 +119,7 @@ class FakeGroupsTopic {
     }
     log.push_back(std::move(entry));
   }
-  /// Its one partition, for the guard.
+  /// The topic's only partition, for the guard.
   OpenGroupTopic Watch() {
     return [this](const std::vector<int64_t>& from) -> Result<std::unique_ptr<GroupTopic>> {
       if (watch_fails) return Fail(*watch_fails);
@@ -129,12 +131,12 @@ class FakeGroupsTopic {
   }
 
   std::vector<Entry> log;
-  std::map<std::string, ItemGroup> records;  // the newest of each item that can be read
-  std::optional<Error> watch_fails;          // the guard can't be opened, and can't read
+  std::map<std::string, ItemGroup> records;  // the newest readable record of each item
+  std::optional<Error> watch_fails;          // if set, the guard can't open or read the topic
   bool acknowledges = true;
-  bool gives_up = false;     // the next sink that is asked has lost a record
+  bool gives_up = false;     // the next sink that awaits records has lost one
   size_t queue_max = 1'000;  // records
-  std::function<size_t(size_t)> arrived = [](size_t) { return size_t{0}; };  // of a sink that goes
+  std::function<size_t(size_t)> arrived = [](size_t) { return size_t{0}; };  // from a destroyed sink's queue
 
  private:
   class Watched final : public GroupTopic {
@@ -189,7 +191,7 @@ class FakeGroupsTopic {
   };
 };
 
-/// Of several partitions; what was sent arrives when a test says so.
+/// Dead letters of several partitions. Sent letters arrive when a test calls Deliver.
 class FakeItemLetters final : public DeadLetterSink {
  public:
   bool TrySend(const DeadLetter& letter) override {
@@ -210,7 +212,7 @@ class FakeItemLetters final : public DeadLetterSink {
     }
   }
   std::map<int32_t, std::set<int64_t>> arrived;
-  size_t queue_max = 10;  // a partition's
+  size_t queue_max = 10;  // for each partition
   uint64_t sent = 0;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Snapshot topics as a reader of their records finds them: what a FakeSnapshotTopic has taken.
+// Snapshot topics as a reader finds them: with the records that a FakeSnapshotTopic has taken.
 
 #include <map>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace seen::sim {
 
-/// One partition. A compacted topic may still hold older records of a key: here none.
+/// One partition. A compacted topic may still hold older records of a key; this one doesn't.
 class FakeSnapshotTopics final : public SnapshotTopics {
  public:
   explicit FakeSnapshotTopics(const FakeSnapshotTopic& sent) : sent_(sent) {}

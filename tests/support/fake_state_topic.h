@@ -24,7 +24,7 @@ struct FakeStateTopic final : StateLog {
   }
 };
 
-/// What is sent waits until it is delivered or given up.
+/// A sent record waits until it is delivered or given up.
 class FakeStateQueue final : public StateSink {
  public:
   explicit FakeStateQueue(FakeStateTopic& topic, size_t records_max = 20)

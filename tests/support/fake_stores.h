@@ -7,7 +7,7 @@
 
 namespace seen::sim {
 
-/// State that survives the process, and what is wrong with it.
+/// State that survives the process, with the faults that a test sets.
 class FakeStores final : public PartitionStores {
  public:
   Result<Opened> Open(int32_t partition, int32_t partition_count) override {

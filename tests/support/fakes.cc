@@ -99,7 +99,7 @@ class FakeStore::Writer final : public CheckpointWriter {
     }
     if (fault_ == StoreFault::kCommitFails) return Fail(Code::kUnavailable, "injected");
     if (fault_ == StoreFault::kNoSpace) return Fail(Code::kNoSpace, "injected");
-    // Rows may have been kept since the checkpoint began.
+    // KeepPublished may have added rows since the checkpoint began.
     next_.published = std::move(store_.durable_.published);
     std::erase_if(next_.published, [&](const auto& row) {
       return dropped_.contains(row.first) || dropped_filters_.contains(row.first.filter);
@@ -181,7 +181,7 @@ Result<std::unique_ptr<CheckpointWriter>> FakeStore::BeginCheckpoint(const Posit
   return std::make_unique<Writer>(*this, position, fault);
 }
 
-// As a compacted topic: an empty value is a tombstone.
+// As in a compacted topic, an empty value is a tombstone.
 void FakeSnapshotTopic::Arrive(const Delivery& delivery) {
   if (!delivery.retired_topic.empty()) {
     Check(delivery.snapshot.empty(), "a retired topic gets tombstones alone");

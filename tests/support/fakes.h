@@ -1,6 +1,7 @@
 #pragma once
-// The flow's ports, faked: a virtual clock, a store whose commits may fail or be the last thing that happens,
-// and sinks whose deliveries come late, out of order, not at all, or just before a crash that hides them.
+// Fakes of the flow's ports: a virtual clock, a store and sinks. A commit of the store may fail, or may be
+// the last step before a crash. Deliveries arrive late, out of order, not at all, or just before a crash that
+// hides them.
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +38,7 @@ struct PlaceOrder {
   bool operator()(const JournalPlace& a, const JournalPlace& b) const { return a.IsBefore(b); }
 };
 
-/// What survives a crash of a fake store: a value, changed by Commit alone.
+/// A value that survives a crash of a fake store. Only Commit and KeepPublished change what the value holds.
 struct DurableState {
   std::optional<Position> position;
   std::map<UserRef, std::string> deltas;
@@ -46,12 +47,12 @@ struct DurableState {
   std::set<Ending> endings;
   std::map<ServedRow, std::string> served;
   std::string sweep;
-  uint64_t endings_scans = 0;  // how often it was asked for them
+  uint64_t endings_scans = 0;  // how often endings were scanned
   std::map<UserKey, std::map<JournalPlace, std::string, PlaceOrder>> journal;
   std::optional<Day> journal_start;
 };
 
-/// What the next checkpoint meets. Set by the simulation, taken once.
+/// The fault of the next checkpoint. The simulation sets a fault, and one checkpoint takes it.
 enum class StoreFault { kNone, kBeginFails, kAddFails, kCommitFails, kNoSpace };
 
 class FakeStore final : public PartitionStore {
@@ -140,18 +141,18 @@ class FakeSnapshotTopic final : public SnapshotSink {
       ++sent_total;
     }
   }
-  /// Acknowledges some of what is under way, in order a user; some deliveries fail.
+  /// Acknowledges some of the snapshots under way, in order for each user. Some deliveries fail.
   void PollAcknowledgements(const Acknowledge& acknowledge) override;
   void SendNow(const Acknowledge& acknowledge) override { PollAcknowledgements(acknowledge); }
   uint64_t outstanding() const override { return in_flight_.size(); }
-  /// The process is gone: what was under way did or didn't arrive, and nobody hears of it.
+  /// The process is gone. Each snapshot under way has arrived or not, and nobody learns which.
   void Crash();
 
   std::map<std::pair<FilterIndex, std::string>, std::string> topic;
-  std::map<std::string, std::set<std::string>> erased;  // by retired topic: users whose tombstone arrived
-  std::map<std::string, int> told;                      // JSON that arrived, with how often: unexposed items
-  std::map<std::string, std::string> watermarks;        // by partition: the last that arrived
-  std::function<void()> before_call;                    // of the flow; may throw
+  std::map<std::string, std::set<std::string>> erased;  // unexposed items that arrived, and how often
+  std::map<std::string, int> told;                      // by partition: the last one that arrived
+  std::map<std::string, std::string> watermarks;        // by partition: the last one that arrived
+  std::function<void()> before_call;                    // before each call of the flow; may throw
   uint64_t sent_total = 0;
   uint64_t tombstones = 0;  // that arrived
   int fail_percent = 5;
@@ -208,7 +209,7 @@ class FakeDeadLetters final : public DeadLetterSink {
   std::set<int64_t> in_flight_;
 };
 
-/// Sums what was reported.
+/// Sums up the reports.
 class CountingReporter final : public Reporter {
  public:
   void BatchApplied(const BatchReport& report) override {

@@ -25,7 +25,7 @@ std::string Normal(const std::string& path) {
 }
 std::string ParentOf(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-// An inode. The link in the vault keeps its bytes for as long as anything may bring them back.
+// An inode. A link in the vault keeps the bytes as long as a crash may bring them back.
 struct File {
   explicit File(std::string vault_path) : in_vault(std::move(vault_path)) {}
   ~File() { ::unlink(in_vault.c_str()); }
@@ -57,7 +57,7 @@ struct LossyDisk::State {
   std::optional<uint64_t> free_bytes;
   std::map<DiskOperation, uint64_t> failing;  // successes before the failure
 
-  // Before everything that changes something; the caller holds the mutex.
+  // Called before every operation that changes something. The caller holds the mutex.
   IOStatus Begin(DiskOperation operation, uint64_t mount) {
     if (mount != generation) return IOStatus::IOError("this mount's disk has crashed");
     if (operations_left && *operations_left == 0) return IOStatus::IOError("the power is off");
@@ -101,7 +101,7 @@ struct LossyDisk::State {
     }
   }
 
-  // A folder whose own entry is lost takes along what is in it.
+  // If a folder's own entry is lost, everything in the folder is lost, too.
   bool Reachable(std::string path) const {
     for (path = ParentOf(path); path.size() > folder.size(); path = ParentOf(path)) {
       if (live.folders.contains(path) && !durable.folders.contains(path)) return false;
@@ -216,7 +216,7 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
     const std::string path = Normal(name);
     const std::lock_guard lock(state_->mutex);
     if (IOStatus begun = state_->Begin(DiskOperation::kCreate, mount_); !begun.ok()) return begun;
-    // A new file in place of the old one, whose bytes a crash may bring back.
+    // Makes a new file instead of overwriting the old one, whose bytes a crash may bring back.
     ::unlink(path.c_str());
     state_->Forget(path);
     std::unique_ptr<rocksdb::FSWritableFile> real;

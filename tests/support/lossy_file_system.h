@@ -1,6 +1,6 @@
 #pragma once
-// A disk that forgets what nobody synced. For RocksDB in tests: kill -9 leaves the page cache, so it can't
-// show a missing fsync; this can.
+// A disk that loses what nobody synced, for RocksDB in tests. kill -9 leaves the page cache, so kill -9 can't
+// show a missing fsync. This disk can.
 //
 //   LossyDisk disk(folder);
 //   options.file_system = disk.Mount();
@@ -9,9 +9,9 @@
 //   disk.Crash();                          // back to what was durable
 //   options.file_system = disk.Mount();    // start again
 //
-// Pessimistic: of a file only the bytes before its last sync survive, of a folder only the entries (created,
-// linked, renamed, deleted) before the folder's last sync. Files are real files below `folder`; what wasn't
-// made through a mount stays as it is. Thread-safe.
+// The disk is pessimistic. A file keeps only the bytes before its last sync. A folder keeps only the entries
+// (created, linked, renamed, deleted) before the folder's last sync. Files are real files below `folder`.
+// Files that weren't made through a mount stay as they are. Thread-safe.
 
 #include <rocksdb/file_system.h>
 
@@ -26,24 +26,26 @@ enum class DiskOperation { kCreate, kWrite, kSync, kSyncFolder, kRename, kLink, 
 
 class LossyDisk {
  public:
-  /// `folder` exists. A folder beside it, "<folder>.vault", keeps what a crash may bring back.
+  /// `folder` exists. A folder beside it, "<folder>.vault", keeps the bytes that a crash may bring back.
   explicit LossyDisk(std::string folder);
   ~LossyDisk();
 
-  /// Works until the next Crash; then everything through it fails.
+  /// Works until the next Crash. From then on every change through this mount fails.
   std::shared_ptr<rocksdb::FileSystem> Mount();
 
-  /// Takes everything back to what is durable. Stores on older mounts must be gone before a new one opens the
-  /// same files. With a seed, each file keeps a random part of its unsynced bytes, as disks do.
+  /// Takes everything back to the durable contents. Stores on older mounts must be gone before a new store
+  /// opens the same files. With a seed, each file keeps a random part of its unsynced bytes, as on real
+  /// disks.
   void Crash(uint64_t torn_seed = 0);
-  /// After `operations` more that change something, all others fail, until Crash().
+  /// After `operations` more operations that change something, all further ones fail until Crash().
   void CrashAfter(uint64_t operations);
-  /// Operations that changed something, so far.
+  /// The number of operations that have changed something.
   uint64_t operations() const;
 
-  /// Space for so many more bytes; nullopt: no limit. Deleted files give theirs back.
+  /// Leaves space for `bytes` more bytes; nullopt: no limit. Deleted files give their space back.
   void SetFreeBytes(std::optional<uint64_t> bytes);
-  /// The next such operation fails with an IO error and changes nothing; before it, `skip` of them succeed.
+  /// The next operation of this kind fails with an IO error and changes nothing. Before that, `skip` of them
+  /// succeed.
   void FailNext(DiskOperation operation, uint64_t skip = 0);
 
   struct State;

@@ -1,7 +1,7 @@
 #pragma once
-// A partition whose state is lost after it was published, while retention has deleted the beginning of its
-// log. It reads what is left and publishes on, all with the real flow, publisher and reader of the snapshot
-// topic, over fakes, day by day on a virtual clock.
+// A partition that loses its state after it was published, while retention has deleted the beginning of its
+// log. The partition reads the rest of the log and goes on publishing. Flow, publisher and reader of the
+// snapshot topic are the real ones, over fakes. The days pass on a virtual clock.
 
 #include <deque>
 #include <map>
@@ -34,7 +34,7 @@ class LostState {
     Open();
   }
 
-  /// Now, into the log. Read by the next Settle.
+  /// Appends an exposure to the log, at the clock's time. The next Settle reads the log.
   void Expose(const std::string& user, const std::string& item) {
     log_.push_back({clock.WallNow(), user,
                     R"({"user_id":")" + user + R"(","item_id":")" + item + R"(","exposed_at":)" +
@@ -51,19 +51,19 @@ class LostState {
       for (int i = 0; publishes && i < 10'000; ++i) {
         publisher_->Step();
         clock.Advance(1);
-        if (i % 10 == 2) Checkpoint();  // a new day waits for one
+        if (i % 10 == 2) Checkpoint();  // a new day waits for a checkpoint
         if (i > 3 && publisher_->Outstanding() == 0) break;
       }
       Checkpoint();
       clock.Advance(2'500);
     }
   }
-  /// Also ends a debounce and begins the sweep of another day.
+  /// Also ends a debounce, and begins the sweep of the next day.
   void NextDay() {
     clock.Advance(kMsPerDay - clock.WallNow().value % kMsPerDay + 3'600'000);
     Settle();
   }
-  /// The disk is empty, and the log begins with what is at most `days` old.
+  /// Empties the disk. Deletes the beginning of the log: records that are more than `days` old.
   void LoseState(int32_t days) {
     durable_ = {};
     while (low_ < static_cast<int64_t>(log_.size()) &&
@@ -76,7 +76,7 @@ class LostState {
   PartitionOptions& options() { return options_; }
   PartitionFlow& flow() { return *open_->flow; }
   bool IsIncomplete() const { return open_->flow->GetStatus().filters[0].complete_since.has_value(); }
-  /// What a reader of the snapshot topic says; false for a user without a snapshot.
+  /// Whether the item is in the user's published snapshot; false for a user without a snapshot.
   bool Holds(const std::string& user, const std::string& item) const {
     const auto found = topic.topic.find({FilterIndex(), user});
     return found != topic.topic.end() && SnapshotView::Parse(found->second)->MightContain(item);

@@ -1,6 +1,6 @@
 #pragma once
-// The index of items as plain maps: what ItemIndex's comments say, in the fewest words. Nothing is dropped
-// that a checkpoint doesn't drop; a copy of it is a snapshot.
+// The index of items as plain maps: the shortest code that does what ItemIndex's comments say. Only a
+// checkpoint drops buckets. A copy of the object is a snapshot.
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 #pragma once
-// Random histories of one user, small enough that every rule bites: few items, few days, many collisions.
+// Random histories of one user, with few items, few days and many collisions. So every rule takes effect.
 
 #include <cstdint>
 #include <random>
@@ -16,16 +16,16 @@ struct HistoryShape {
   uint32_t removed_percent = 15;
   uint32_t erased_percent = 3;
   uint32_t others_percent = 0;  // served, by creation, resolving, similar, and two declared kinds
-  uint32_t seconds = 86'400;    // of a day, that occur
+  uint32_t seconds = 86'400;    // how many different seconds of a day occur
 };
 
-/// One thing that happened: mostly one change.
+/// Adds one event, which is mostly one change.
 inline void AddRandomChange(std::mt19937_64& random, const HistoryShape& shape,
                             std::vector<Change>& history) {
   const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
   constexpr auto kSeconds = static_cast<uint32_t>(kSecondsPerDay);
   Change change;
-  // Spread over the 32 bits, so that Rice gaps are of every size.
+  // Spread over the 32 bits, so that Rice gaps of every size occur.
   change.fingerprint = {below(shape.items) * 0x9e3779b1u};
   const uint32_t day = shape.first_day + below(shape.days);
   change.second = day * kSeconds + below(shape.seconds) * (kSeconds / shape.seconds);
@@ -61,12 +61,12 @@ inline void AddRandomChange(std::mt19937_64& random, const HistoryShape& shape,
   history.push_back(change);
 }
 
-/// How many changes the thing is that begins at `at`: they mustn't be parted.
+/// The number of changes in the event that begins at `at`. These changes must stay together.
 inline size_t LengthAt(const std::vector<Change>& history, size_t at) {
   return history[at].kind == ChangeKind::kResolving ? 2 : 1;
 }
 
-/// Of `length` things.
+/// A history of `length` events.
 inline std::vector<Change> RandomHistory(std::mt19937_64& random, size_t length, const HistoryShape& shape) {
   std::vector<Change> history;
   for (size_t i = 0; i < length; ++i) AddRandomChange(random, shape, history);

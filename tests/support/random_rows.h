@@ -1,5 +1,5 @@
 #pragma once
-// Random checkpoints of a few users as rows, and what a store makes of them.
+// Random checkpoints of a few users as rows, and the state that a store makes from them.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ inline std::string EncodedDelta(const std::string& user_id, int32_t day, uint32_
   return bytes;
 }
 
-// One after another, as a store does it.
+// Applies the rows one by one, as a store does.
 inline void Apply(const RowBatch& batch, Store& store) {
   for (size_t i = 0; i < batch.ranges(); ++i) {
     const Row range = batch.GetRange(i);
@@ -63,7 +63,7 @@ class RandomBatches {
 
   RowBatch Next() {
     RowBatch batch;
-    for (int from = 0; from < 8;) {  // of the eight, several that don't overlap
+    for (int from = 0; from < 8;) {  // several ranges of the eight keys, without overlap
       const int to = from + 1 + static_cast<int>(random_() % 8);
       if (random_() % 4 == 0) batch.Add({RowOp::kDeleteRange, Served(from), Served(to)});
       from = to;

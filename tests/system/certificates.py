@@ -1,4 +1,4 @@
-"""Certificates for the tests, made by openssl: a CA, what it signs, and another CA that nobody trusts."""
+"""Certificates for the tests, made with openssl. A test may use a CA that the daemons trust and another CA."""
 
 import datetime
 import subprocess
@@ -38,11 +38,11 @@ class Authority:
         subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=60)
 
     def sign(self, name, days=30, password=None):
-        """(certificate, key) as PEM files; the certificate is the name's, CN=name, and of 127.0.0.1."""
+        """(certificate, key) as PEM files. The certificate has CN=name and is valid for 127.0.0.1."""
         key, request, certificate = (self.directory / f"{name}.{end}" for end in ("key", "csr", "crt"))
         self._openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                       f"/CN={name}", "-config", self.config, "-keyout", key, "-out", request)
-        # A negative number of days is one that has expired; `openssl x509 -days` refuses that since 3.5.
+        # Negative `days` make a certificate that has expired. `openssl x509 -days` refuses that since 3.5.
         now = datetime.datetime.now(datetime.timezone.utc)
         begin, end = (f"{now + datetime.timedelta(days=day):%Y%m%d%H%M%SZ}" for day in (min(0, days) - 1, days))
         self._openssl("ca", "-batch", "-notext", "-config", self.config, "-name", "authority", "-cert", self.certificate,
@@ -55,6 +55,6 @@ class Authority:
         return certificate, key
 
     def access(self, name, days=30):
-        """A daemon's `access` with a certificate of this authority's; it trusts the others' that have one."""
+        """`access` of a daemon's configuration. This authority signs the certificate, and the daemon trusts this authority."""
         certificate, key = self.sign(name, days)
         return {"certificate": str(certificate), "key": str(key), "ca": str(self.certificate)}

@@ -1,5 +1,5 @@
-"""Several daemons under faults: a load with acknowledged events, askers that hold each answer to what it claims, and
-the faults."""
+"""Several daemons under faults: a load of acknowledged events, clients that check what each answer claims, and the
+faults."""
 
 import collections
 import random
@@ -14,11 +14,11 @@ from http_json import Http, user_path
 from oracle import event
 from places import now_ms
 
-MARGIN_S = 0.05  # between the clocks of a process and of this one
+MARGIN_S = 0.05  # allows for a difference between this process's clock and a daemon's
 
 
 class LiveLoad:
-    """One-item events at a steady rate. What Kafka has acknowledged is in the oracle, with the moment."""
+    """Sends one-item events at a steady rate. An event that Kafka acknowledges goes into the oracle, with its moment."""
 
     def __init__(self, topics, topic, oracle, seed, partitions, users=300, rate=400):
         self.topics, self.topic, self.oracle, self.rate, self.partitions = topics, topic, oracle, rate, partitions
@@ -30,8 +30,9 @@ class LiveLoad:
         self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
 
     def run(self):
-        # Brokers may be away for a while: nothing is given up meanwhile. Not idempotent: where a leader changes, such a
-        # producer may end with OUT_OF_ORDER_SEQUENCE_NUMBER for good, and an exposure that comes twice is one.
+        # Brokers may be away for a while, so the timeout is long: no event is given up. The producer isn't idempotent. After
+        # a change of leader an idempotent producer may fail for good with OUT_OF_ORDER_SEQUENCE_NUMBER. An exposure that
+        # arrives twice counts once.
         producer = self.topics.producer("murmur2_random", **{"message.timeout.ms": 300_000, "linger.ms": 5,
                                                              "enable.idempotence": False, "acks": "all"})
         while not self.stop.is_set():
@@ -54,7 +55,7 @@ class LiveLoad:
         return done
 
     def known_at(self, user, moment, most=200):
-        """Items of the user that Kafka had by then, the newest."""
+        """The user's items that Kafka had acknowledged by this moment, at most the newest `most`."""
         with self.lock:
             return [item for at, item in self.acknowledged[user] if at <= moment][-most:]
 
@@ -68,7 +69,7 @@ class LiveLoad:
 
 
 class Asker:
-    """Asks daemons about users, any daemon about any user. An answer claims an age: what Kafka had that long before the
+    """Asks any daemon about any user. An answer states its age. All that Kafka had acknowledged that long before the
     question must be seen."""
 
     def __init__(self, members, load, partitions, seed):
@@ -77,7 +78,7 @@ class Asker:
         self.answers, self.checked, self.wrong = 0, 0, []
         self.without = collections.Counter()  # why there was no answer
         self.last = {}  # partition -> moment of the last answer
-        self.gaps = collections.defaultdict(list)  # partition -> seconds without one
+        self.gaps = collections.defaultdict(list)  # partition -> seconds without an answer
         self.stop, self.thread = threading.Event(), threading.Thread(target=self.run)
 
     def run(self):
@@ -121,7 +122,7 @@ class Asker:
         self.last[partition] = now
 
     def histogram(self):
-        """How often a partition went unanswered for how long."""
+        """Counts of the gaps without an answer, by length."""
         bounds = (1, 2, 5, 9, 15, 30, float("inf"))
         counts = collections.Counter(next(b for b in bounds if gap <= b) for gaps in self.gaps.values() for gap in gaps)
         return {f"<= {bound} s": counts[bound] for bound in bounds if counts[bound]}
@@ -136,7 +137,7 @@ class Asker:
 
 
 class Faults:
-    """One fault after the other, drawn from `chance`; at most one daemon is away at a time."""
+    """One fault after the other, drawn from `chance`. At most one daemon is away at a time."""
 
     def __init__(self, kafka, topics, members, topic, chance):
         self.kafka, self.topics, self.members, self.topic, self.chance = kafka, topics, members, topic, chance
@@ -199,14 +200,14 @@ class Faults:
         member.network.mend("brokers")
 
     def cut_from_others(self, member):
-        member.stands_still = True  # as askers see it
+        member.stands_still = True  # so that the askers leave it out
         member.network.cut("others")
         time.sleep(self.chance.choice([2, 9]))
         member.network.mend("others")
         member.stands_still = False
 
     def promote(self, member):
-        """To the member's group, which may be the one that owns."""
+        """Promotes the member's group, which may already be the group of the owners."""
         try:
             answer = member.http.post("/v1/promote")
         except OSError:
@@ -214,7 +215,7 @@ class Faults:
         assert answer.status in (202, 503), answer.text
 
     def add_partition(self, _member):
-        """Users stay where they are; the daemons refuse it, and say so."""
+        """Users keep their partitions. The daemons refuse the added partition and report it."""
         if not self.done["added"]:
             self.done["added"] += 1
             self.topics.add_partitions(self.topic, len(self.topics.ends(self.topic)) + 1)

@@ -5,7 +5,7 @@
     SEEN_SEED=17 ... -k kill                           the same random choices again
     SEEN_BUILD_DIR=build/dev ...                       other binaries
 
-Each worker of pytest-xdist starts one broker, and its tests share this broker. A worker runs one test at a time, so a
+Each worker of pytest-xdist starts one broker, and all tests of the worker share it. A worker runs one test at a time, so a
 test may stop the broker. A test marked `heavy` needs most of the machine: only one heavy test runs at a time.
 """
 
@@ -27,7 +27,7 @@ from seend import Seend  # noqa: E402
 from topics import Topics  # noqa: E402
 
 
-# These need an earlier version's binaries: tests/check/upgrade.py builds them and says where they are.
+# The tests of upgrade/ need an earlier version's binaries. tests/check/upgrade.py builds them and names their folder.
 collect_ignore = [] if "SEEN_EARLIER_BUILD_DIR" in os.environ else ["upgrade"]
 
 DURATIONS = SOURCE / "build" / "test-logs" / "system-durations.json"  # seconds by test, of earlier runs
@@ -45,17 +45,17 @@ def pytest_collection_modifyitems(config, items):
     if items and missing:
         pytest.exit(f"{' and '.join(missing)} not there: build first, or set SEEN_BUILD_DIR", returncode=2)
     if not hasattr(config, "workerinput"):
-        return  # one after another: the order of the files
+        return  # tests run one after another, in the order of the files
     put_in_order(items, config.workerinput["seen_durations"])
 
 
 def put_in_order(items, durations):
-    """Groups for pytest-xdist. Heavy tests come first, then the longest, so that no long test is left at the end."""
+    """Assigns the groups of pytest-xdist. Heavy tests come first, then the longest, so that no long test is left at the end."""
     def group(item):
         if item.get_closest_marker("heavy"):
             return "heavy"
         if any(definition[-1].scope == "module" for definition in item._fixtureinfo.name2fixturedefs.values()):
-            return item.path.stem  # its module's fixtures are made once
+            return item.path.stem  # one worker, so that the module's fixtures are made once
         return item.nodeid
     seconds = {}
     for item in items:
@@ -75,7 +75,7 @@ def read_durations():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """All workers need the same order, so the controller reads the file once."""
+    """The controller reads the durations once, because all workers need the same order."""
     node.workerinput["seen_durations"] = node.config.stash.setdefault(known_durations, read_durations())
 
 
@@ -83,7 +83,7 @@ known_durations = pytest.StashKey()
 
 
 class Durations:
-    """Keeps what each test took, for the order of the next run."""
+    """Keeps how long each test took, for the order of the next run."""
 
     def __init__(self):
         self.seconds = {}
@@ -99,7 +99,7 @@ class Durations:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failed test shows the end of every daemon's log."""
+    """Adds the end of every daemon's log to the report of a failed test."""
     outcome = yield
     report = outcome.get_result()
     if report.when == "call" and report.failed:
@@ -127,14 +127,14 @@ numbers = itertools.count(1)
 
 @pytest.fixture
 def topic_name(request):
-    """A name of this test's own, also where it is run again on one broker."""
+    """A name that is unique to this test and to this run of it on the broker."""
     words = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
     return f"{words.removeprefix('test-')[:60]}-{next(numbers)}"
 
 
 @pytest.fixture
 def daemon(request, tmp_path, topics):
-    """daemon(topic, config, name=...) -> Seend, not started; gone after the test."""
+    """daemon(topic, config, name=...) -> Seend, not started. The fixture closes it after the test."""
     request.node.seen_daemons = made = []
 
     def make(topic, config=None, name="seend", at=topics):
@@ -147,7 +147,7 @@ def daemon(request, tmp_path, topics):
 
 @pytest.fixture
 def chance():
-    """Seeded randomness; the seed is printed with a failure and taken from SEEN_SEED."""
+    """A seeded random generator. The seed is SEEN_SEED, or a random one. A failure prints it."""
     seed = int(os.environ.get("SEEN_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"SEEN_SEED={seed}")
     return random.Random(seed)

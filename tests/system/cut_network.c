@@ -1,6 +1,7 @@
-// A network that is cut, for tests that may not have one of their own. Preloaded (LD_PRELOAD): while the file
-// SEEN_CUT.brokers exists, nothing arrives on connections to the port SEEN_CUT_PORT and nothing leaves by them, as if all
-// packets were lost. While the file SEEN_CUT.others exists, all other connections break and no new one comes about.
+// Simulates a network that is cut, for tests that can't have a network of their own. It is preloaded
+// (LD_PRELOAD). While the file SEEN_CUT.brokers exists, connections to the port SEEN_CUT_PORT carry no bytes in
+// either direction, as if all packets were lost. While the file SEEN_CUT.others exists, all other connections
+// break and no new one opens.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>

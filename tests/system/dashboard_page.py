@@ -1,5 +1,5 @@
-"""A dashboard's panels as a page of plain SVG, from its JSON and what Prometheus answers: what Grafana would draw, for
-people to look at. Grafana itself isn't needed."""
+"""Draws a dashboard's panels as a page of plain SVG, from the dashboard's JSON and the answers of Prometheus. The page
+shows people what Grafana would draw. It needs no Grafana."""
 
 import html
 import json
@@ -8,8 +8,8 @@ import re
 
 COLORS = {"green": "#56a64b", "orange": "#ff9830", "red": "#e02f44", "blue": "#5794f2", "purple": "#b877d9"}
 LINES = ["#7eb26d", "#eab839", "#6ed0e0", "#ef843c", "#e24d42", "#1f78c1", "#ba43a9", "#705da0", "#508642", "#cca300"]
-COLUMN, LINE = 58, 34  # pixels of Grafana's grid
-HEAD = 26              # of a panel: its title
+COLUMN, LINE = 58, 34  # pixels of one cell of Grafana's grid
+HEAD = 26              # pixels of a panel's title
 
 STYLE = """body{background:#111217;color:#ccccdc;font:12px sans-serif;margin:8px;position:relative}
 .panel{position:absolute;background:#181b1f;border:1px solid #2c3235;border-radius:3px;overflow:hidden}
@@ -19,7 +19,7 @@ text{fill:#ccccdc;font:10px sans-serif}"""
 
 
 class Answers:
-    """What Prometheus says to the queries of a panel, over a stretch of time."""
+    """Answers of Prometheus to the queries of a panel, over a range of time."""
 
     def __init__(self, prometheus, end, seconds, step=1, rate_interval="8s"):
         self.prometheus, self.start, self.end, self.step = prometheus, end - seconds, end, step
@@ -31,7 +31,7 @@ class Answers:
         return filled
 
     def series(self, expression):
-        """[(labels, [(time, value)])], without what is no number."""
+        """[(labels, [(time, value)])], without NaN and infinite values."""
         result = self.prometheus.ask("query_range", query=self.filled_in(expression), start=self.start, end=self.end,
                                      step=self.step)["result"]
         found = [(series["metric"], [(at, float(value)) for at, value in series["values"]
@@ -47,7 +47,7 @@ def named(legend, labels):
 
 
 def shown(value, unit):
-    """As people read it."""
+    """The value with its unit, as people read it."""
     if unit == "percentunit":
         return f"{value * 100:.3g}%"
     if unit == "s":
@@ -249,7 +249,7 @@ def svg(width, height, parts):
 
 
 def render(dashboard, answers):
-    """(the page, the titles of panels in which nothing is drawn)"""
+    """(the page, the titles of the panels that are empty)"""
     parts, empty, bottom = [], [], 0
     for panel in dashboard["panels"]:
         grid = panel["gridPos"]

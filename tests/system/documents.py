@@ -1,10 +1,10 @@
-"""What links of Markdown pages lead to."""
+"""The anchors of Markdown pages, to which links lead."""
 
 import re
 
 
 def anchor(heading):
-    """As the usual renderers of Markdown make it."""
+    """The anchor that the usual Markdown renderers make of a heading."""
     words = re.sub(r"[^\w\- ]", "", re.sub(r"[`*]|\]\([^)]*\)|\[", "", heading))
     return words.strip().lower().replace(" ", "-")
 

@@ -1,24 +1,24 @@
-"""The events of the equality test, seeded: history in files, a file a day, and live ones; and what some users have seen by
-them, worked out from docs/SEEN.md alone.
+"""The events of the equality test, seeded: history in files, one file a day, and live events. For some users, this module
+also works out what they have seen, from docs/SEEN.md alone.
 
-Every run must come to the same, though history and live events meet in another order each time. Within a day the log's
-order decides, so no item is both shown and taken back on one day by different streams:
+Every run must give the same result, but history and live events interleave differently in each run. Within a day the order
+in the log decides. So on one day, different streams never show and take back the same item:
 
 - History is of yesterday and before, live events are of today.
-- Some users, named g, are left without an id: erased for good, or with nothing but removals.
-- The last file, an archive's copy of the first live events, leaves out users who take something back today."""
+- Some users, named g, end without an id in the state: they are erased for good, or have nothing but removals.
+- The last file is an archive's copy of the first live events. It leaves out users who take something back today."""
 
 import collections
 
 from hashes import fingerprint
 from oracle import DAY_MS
 
-DAYS_BACK = (20, 17, 14, 11, 4, 3, 2, 1)  # none near an edge of a window of 7 or 30 days, so that midnight may pass
+DAYS_BACK = (20, 17, 14, 11, 4, 3, 2, 1)  # not near the end of a window of 7 or 30 days, so that midnight may pass
 FILTERS = {"default": 30, "short": 7, "bought": 30}  # name -> window_days
 BOUGHT_DAYS = 30
 TAKES_BACK = 10  # every tenth user does so today
-# What becomes of the users named g, by day: erased in history; erased live; an item shown before a week's window and
-# taken back within it; an item taken back that was never shown.
+# The events of the users named g, by days ago. In this order: erased in history; erased live; an item that is shown before
+# the window of a week and taken back within it; an item that is taken back and was never shown.
 GONE = (
     {17: "exposed", 4: "exposed", 1: "erased"},
     {17: "exposed", 4: "exposed", 0: "erased"},
@@ -28,7 +28,7 @@ GONE = (
 
 
 class Events:
-    """`folder`/history: files to be replayed. `folder`/live.jsonl: in their order. `counts`: by kind."""
+    """`folder`/history: files to replay. `folder`/live.jsonl: live events, in their order. `counts`: events by kind."""
 
     def __init__(self, folder, chance, count, now_ms):
         self.chance, self.history, self.live = chance, folder / "history", folder / "live.jsonl"
@@ -36,7 +36,7 @@ class Events:
         self.items, self.number = max(2_000, count // 100), 0
         self.counts, self.last_shown = collections.Counter(), {}
         self.sample = {f"u{i}" for i in range(0, self.users, max(1, self.users // 400))} | {f"g{i}" for i in range(12)}
-        self.told = collections.defaultdict(list)  # of the sample: (day, order, kind, item)
+        self.told = collections.defaultdict(list)  # events of the sample: (day, order, kind, item)
         self.history.mkdir()
         self.gone = max(40, count // 2_000)
         self.live_count = count // 5
@@ -90,7 +90,7 @@ class Events:
         return int(user[1:]) % TAKES_BACK == 0
 
     def _event(self, at, is_live):
-        """A line: {"user_id":"u7",..."""
+        """A line that begins with {"user_id":"u7","""
         random = self.chance.random
         user = f"u{int(self.users * random() ** 1.3)}"
         kind, draw = "exposed", random()
@@ -113,7 +113,7 @@ class Events:
         elif is_live:
             item = f"l{int(self.items * random())}"
         else:
-            item = f"h{int(self.items * random() ** 2)}"  # some come again: "often" needs three times
+            item = f"h{int(self.items * random() ** 2)}"  # skewed: some are shown again, as the filter "often" needs 3 exposures
         if kind == "exposed":
             self.last_shown[user] = item
         self._note(user, at, kind, item)
@@ -124,7 +124,7 @@ class Events:
             self.told[user].append((at // DAY_MS, self.number, kind, item))
 
     def seen(self, user, name):
-        """Items that the filter must say are seen."""
+        """The items that the filter `name` must report as seen."""
         taken, erased = {}, (0, 0)
         for day, order, kind, item in self.told[user]:
             if kind == "removed":
@@ -137,7 +137,7 @@ class Events:
                 and day >= self.today - (BOUGHT_DAYS if kind == "purchased" else FILTERS[name])}
 
     def check(self, seend):
-        """(false negatives, items that were asked) over all users of the sample and all filters."""
+        """(false negatives, number of seen items that it asked about) over all users of the sample and all filters."""
         missed, asked = [], 0
         for user in sorted(self.told):
             items = sorted({item for _, _, kind, item in self.told[user] if kind in ("exposed", "purchased")})

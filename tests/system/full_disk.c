@@ -1,5 +1,5 @@
-// A full disk without a file system of its own, for tests that may not mount one. Preloaded (LD_PRELOAD): while the
-// file SEEN_FULL_DISK.full exists, nothing under the folder SEEN_FULL_DISK takes a new file, a folder or a byte.
+// Simulates a full disk, for tests that may not mount a file system. It is preloaded (LD_PRELOAD). While the
+// file SEEN_FULL_DISK.full exists, the folder SEEN_FULL_DISK takes no new file, no new folder and no byte.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

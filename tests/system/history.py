@@ -1,5 +1,5 @@
-"""A day of a feed, seeded: what was served, shown, shown late, taken back and shown again; and what must come of it,
-worked out from the documentation alone."""
+"""A day of a feed, seeded: items that are served, shown, shown late, taken back and shown again. The module also works out
+the expected result, from the documentation alone."""
 
 import collections
 
@@ -14,13 +14,13 @@ Served = collections.namedtuple("Served", "user_id item_id served_at scene posit
 
 
 class History:
-    """`pages` pages of ten items; of each, seven are shown. Ends with `records`, in the order of their timestamps, and
-    `seen`, `unexposed`: the oracle.
+    """`pages` pages of ten items; seven items of each page are shown. The results are `records`, in the order of their
+    timestamps, and the oracle: `seen` and `unexposed`.
 
-    An item is shown seconds to ten minutes after it was served. One in a hundred is shown, or only reported, hours
-    later: too late to count as shown in time. Some pages reach Kafka after the first of their exposures. Every
-    seventieth item shown is taken back, one in ten of these is shown once more. One in a hundred of those never shown is
-    served again hours later, and then shown. Some users are left with nothing seen."""
+    An item is shown between seconds and ten minutes after it was served. One in a hundred is shown, or only reported, hours
+    later: too late to count as shown in time. Some pages reach Kafka after the first of their exposures. Every seventieth
+    shown item is taken back, and one in ten of these is shown once more. One in a hundred of the items that were never
+    shown is served again hours later, and then shown. Some users end with nothing seen."""
 
     def __init__(self, chance, day_start_ms, *, pages, users, ttl_s, grace_s):
         self.chance, self.start, self.users = chance, day_start_ms, users
@@ -31,7 +31,7 @@ class History:
         self.not_seen = collections.defaultdict(list)  # user -> items served and never shown, or taken back for good
         self.unexposed = {}                            # (user, item, served_at) -> Served
         self.counts = collections.Counter()
-        self._served_of = collections.Counter()        # user -> items so far
+        self._served_of = collections.Counter()        # user -> number of items served so far
         for number in range(pages):
             self._page(number)
         for number in range(users // 100):
@@ -40,19 +40,19 @@ class History:
         self.records.sort(key=lambda record: record[0])
 
     def due(self, served_at):
-        """Partition time beyond which an exposure comes too late."""
+        """The partition time after which an exposure is too late."""
         bucket_end = (served_at // self.width_ms + 1) * self.width_ms
         return bucket_end + self.ttl_ms + self.grace_ms
 
     def _page(self, number):
         random = self.chance.random
-        at = self.start + int(random() * (20 * 60 * MINUTE_MS))  # the last four hours are for what comes late
+        at = self.start + int(random() * (20 * 60 * MINUTE_MS))  # the last four hours are left for late events
         user = f"user-{int(self.users * random() ** 1.5)}"
         page = Served(user, None, at, "home" if random() < 0.7 else "video", None, f"request-{number}")
         first = self._served_of[user]
         self._served_of[user] += PAGE
         seed = int(user[5:]) * 7919
-        items = [f"item-{(seed + (first + i) * 104_729) % ITEMS}" for i in range(PAGE)]  # coprime: never one twice
+        items = [f"item-{(seed + (first + i) * 104_729) % ITEMS}" for i in range(PAGE)]  # coprime: no user gets an item twice
         arrives = at + (30_000 if random() < 0.01 else 0)
         listed = ",".join(f'{{"item_id":"{item}","position":{i}}}' for i, item in enumerate(items))
         self.records.append((arrives, user, f'{{"kind":"served","user_id":"{user}","exposed_at":{at},"scene":"{page.scene}",'
@@ -67,7 +67,7 @@ class History:
                 self._never_shown(served)
 
     def _left_with_nothing(self, number):
-        """One user who was shown nothing, and one from whom all was taken back."""
+        """Adds one user who was shown nothing, and one user whose only item was taken back."""
         at = self.start + (60 + number % 600) * MINUTE_MS
         for name in ("unlucky", "thorough"):
             user = f"{name}-{number}"
@@ -140,7 +140,7 @@ class History:
         self.unexposed[served.user_id, served.item_id, served.served_at] = served
 
     def _end(self):
-        """The clock of every partition reaches the day's end, by exposures of users of no further interest."""
+        """Adds exposures of other users, so that the partition time of every partition reaches the end of the day."""
         for i in range(64):
             at = self.start + DAY_MS - 1000 + i
             ender = Served(f"ender-{i}", "last-item", at, "home", 0, "request-end")

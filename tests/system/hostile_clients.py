@@ -1,5 +1,5 @@
-"""A thousand connections that mean harm, from one thread: slow headers, slow bodies, huge lengths, handshakes again and
-again. They live on loopback, and end with the process or when told."""
+"""Hostile connections, about a thousand from one thread: slow headers, slow bodies, huge lengths, repeated handshakes.
+They use loopback only, and end with the process or with the `with` block."""
 
 import os
 import random
@@ -12,11 +12,11 @@ import time
 SLOW_BODY = b"POST /v1/similar HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n{"
 HUGE = b"POST /v1/similar HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999\r\n\r\n"
 KINDS = ("slow headers", "slow body", "huge length", "handshakes")
-DRIP_S = 0.5  # between two bytes of a connection
+DRIP_S = 0.5  # from one byte of a connection to the next
 
 
 def handshake():
-    """(session, what it takes in, what it sends) of a TLS client without a connection."""
+    """(session, incoming bytes, outgoing bytes) of a TLS client that has no socket."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -24,9 +24,9 @@ def handshake():
 
 
 class Crowd:
-    """`count` connections, a quarter of each kind; each is opened again when the daemon ends it. Use with `with`.
-    Without TLS, handshakes are connections that say nothing. `nice`: of its thread, which on a machine of its own would
-    take no processor from the daemon."""
+    """`count` connections, a quarter of each kind. A connection that the daemon ends is opened again. Use with `with`.
+    Without TLS, connections of the kind `handshakes` send nothing. `nice`: priority of the crowd's thread. Real attackers
+    use their own machines, so this thread should take little processor time from the daemon."""
 
     def __init__(self, address, count, tls=False, source=None, nice=0):
         host, port = address.split(":")
@@ -55,14 +55,14 @@ class Crowd:
         return {"kind": kind, "socket": connection, "sent": 0, "tls": handshake() if self.tls else None}
 
     def _next_bytes(self, one):
-        """What the connection sends now: a byte of its kind, at first what that needs."""
+        """The bytes that the connection sends now: at first the beginning of its request, later one byte."""
         if one["tls"]:
             session, _, outgoing = one["tls"]
             try:
                 session.do_handshake()
                 if one["kind"] != "handshakes":
                     session.write(self._plain(one))
-                else:  # as soon as it is done, from the start
+                else:  # the handshake is done: begin another one
                     raise ConnectionResetError
             except ssl.SSLWantReadError:
                 pass
@@ -84,7 +84,7 @@ class Crowd:
         def add(kind):
             one = self._open(kind)
             selector.register(one["socket"], selectors.EVENT_READ, one)
-            due.append((time.monotonic() + random.random() * DRIP_S, one))  # not all at the same moment
+            due.append((time.monotonic() + random.random() * DRIP_S, one))  # spreads the connections over the interval
 
         def close(one):
             if one["socket"].fileno() < 0:

@@ -1,4 +1,4 @@
-"""HTTP by the standard library: one kept-alive connection, nothing hidden."""
+"""HTTP with the standard library: one kept-alive connection, and nothing hidden."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ class Answer:
 
 
 class Http:
-    """One thread. A connection that the other side closed is opened again, once. `ca`: over TLS, as this file trusts."""
+    """For one thread. If the other side closed the connection, a request opens it again, once. `ca`: use TLS, trust this file."""
 
     def __init__(self, address, timeout_s=10, ca=None):
         self.address, self.timeout_s, self.connection = address, timeout_s, None

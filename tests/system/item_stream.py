@@ -1,4 +1,4 @@
-"""The stream of items of a test: its topics, texts that are alike, and what became of them."""
+"""The stream of items of a test: its topics, similar texts, and the groups that the daemon publishes."""
 
 import json
 import random
@@ -26,12 +26,12 @@ def item(item_id, text=None, **more):
 
 
 class Items:
-    """The topics of one test, and what is in them."""
+    """The topics of one test, and their records."""
 
     def __init__(self, topics, name, partitions=1):
         self.topics, self.name, self.partitions = topics, name, partitions
         self.topic, self.groups = f"{name}-items", f"{name}-groups"
-        topics.create(name, partitions=1)  # of exposures
+        topics.create(name, partitions=1)  # the topic of exposures
         topics.create(self.topic, partitions=partitions, max_message_bytes=20_000_000)
         self.ordered = self.topic if partitions == 1 else f"{self.topic}-in-order"
 
@@ -39,7 +39,7 @@ class Items:
         return {"items": {"topic": self.topic, "groups_topic": self.groups, **more}}
 
     def send(self, *values):
-        """Each under its item's id, as producers do."""
+        """Sends each value with its item's id as the key, as producers do."""
         def key(value):
             try:
                 return str(json.loads(value)["item_id"])
@@ -72,7 +72,7 @@ class Items:
         return all(committed.get(p, -1) >= end for p, end in ends.items())
 
     def published(self, topic=None):
-        """{item id: its newest record}, without those that were taken out."""
+        """{item id: its newest record}, without the items that were removed (a tombstone)."""
         records = {k: json.loads(v) for k, v in self.newest(topic).items() if v is not None}
         assert all(v["item_id"] == k for k, v in records.items())
         return records
@@ -83,7 +83,7 @@ class Items:
 
 
 def many_items(count):
-    """Copies, near-copies, new texts for old items, deletions: in an order of chance."""
+    """Copies, near-copies, new texts for old items and deletions, in random order."""
     chance = random.Random(count)
     for n in range(count):
         seed = chance.randrange(count // 3)

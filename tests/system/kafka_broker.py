@@ -1,4 +1,4 @@
-"""A real Apache Kafka on loopback, of one KRaft node or of several, from Maven's jars (tests/kafka/pom.xml)."""
+"""A real Apache Kafka on loopback, with one KRaft node or several. Its jars come from Maven (tests/kafka/pom.xml)."""
 
 import contextlib
 import fcntl
@@ -46,7 +46,8 @@ log4j.appender.stdout.layout.ConversionPattern=%d %p %c %m%n
 
 
 def fetch_jars():
-    """Once a checkout: the stamp is the pom that the jars were fetched by. The first of several processes fetches."""
+    """Fetches the jars once per checkout and per version of pom.xml. The stamp is a copy of pom.xml. Of several processes, only
+    the first fetches."""
     pom = SOURCE / "tests" / "kafka" / "pom.xml"
     stamp = KAFKA_LIBS / ".pom.xml"
     KAFKA_LIBS.parent.mkdir(parents=True, exist_ok=True)
@@ -65,10 +66,10 @@ def fetch(pom, stamp):
 
 
 class Kafka:
-    """One broker. `stop` is a SIGTERM, `kill` is kill -9; `start` comes back on the same port and data."""
+    """One broker. `stop` sends SIGTERM, `kill` sends SIGKILL. `start` uses the same port and data again."""
 
     def __init__(self, directory, node=1, controllers=None, heap="512m"):
-        """`controllers`: of all nodes, node -> port; None: this is the only one."""
+        """`controllers`: {node: controller port} of all nodes. None: this is the only node."""
         self.directory = pathlib.Path(directory)
         self.libs = fetch_jars()
         self.node, self.heap = node, heap
@@ -88,7 +89,7 @@ class Kafka:
                       str(self.directory / "server.properties"), *self.format_arguments())
 
     def more_properties(self):
-        """Further lines of server.properties: the last one of a name counts."""
+        """Further lines of server.properties. If a name occurs twice, its last line counts."""
         return ""
 
     def format_arguments(self):
@@ -107,7 +108,7 @@ class Kafka:
         return done.stdout
 
     def java_program(self, file, *arguments):
-        """Starts a program of tests/kafka with Kafka's jars; what it says is a pipe."""
+        """Starts a program of tests/kafka with Kafka's jars. Its input and output are pipes."""
         return subprocess.Popen([*self._java(), str(SOURCE / "tests" / "kafka" / file), *arguments], text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -153,7 +154,7 @@ class Kafka:
 
     @contextlib.contextmanager
     def quota(self, client_id, **bytes_a_second):
-        """`bytes_a_second`: consumer=.. or producer=.., what clients of this id may read or write meanwhile."""
+        """Limits the clients of this id inside the `with` block. `bytes_a_second`: consumer=.. to read, producer=.. to write."""
         rates = {f"{direction}_byte_rate": rate for direction, rate in bytes_a_second.items()}
 
         def alter(*change):
@@ -166,7 +167,7 @@ class Kafka:
             alter("--delete-config", ",".join(rates))
 
     def delete_records(self, topic, below):
-        """`below`: {partition: first offset that stays}."""
+        """`below`: {partition: first offset that stays}"""
         path = self.directory / "delete-records.json"
         path.write_text(json.dumps({"version": 1, "partitions": [
             {"topic": topic, "partition": p, "offset": offset} for p, offset in below.items()]}))

@@ -1,4 +1,4 @@
-"""Seeded events, and a producer that keeps the oracle in step with what Kafka acknowledged."""
+"""Seeded events, and a producer that also enters them into the oracle."""
 
 import threading
 import time
@@ -8,25 +8,25 @@ from places import now_ms
 
 
 class Load:
-    """`users` x `items`, times over the last `days` days (all of them inside a window of 30)."""
+    """Events of `users` users and `items` items, in the last `days` days. A window of 30 days covers all of them."""
 
     def __init__(self, chance, users=2_000, items=20_000, days=20):
         self.chance, self.users, self.items, self.days = chance, users, items, days
         self.oracle = Oracle()
 
     def events(self, count):
-        """(key, value) pairs, entered into the oracle as they are made."""
+        """Yields (key, value) pairs and enters each event into the oracle."""
         now = now_ms()
         random, integer = self.chance.random, self.chance.randrange
         for _ in range(count):
-            user = f"user-{int(self.users * random() ** 2)}"  # skewed: some are busy
+            user = f"user-{int(self.users * random() ** 2)}"  # skewed: some users are busy
             item = f"item-{integer(self.items)}"
             exposed_at = now - integer(self.days * DAY_MS)
             self.oracle.add(user, item, exposed_at)
             yield user, f'{{"user_id":"{user}","item_id":"{item}","exposed_at":{exposed_at},"scene":"s"}}'
 
     def send(self, topics, topic, count, rate=None, partitioner="murmur2_random"):
-        """Produces `count` events and waits until Kafka has them. `rate`: events/s, None: as fast as it goes."""
+        """Produces `count` events and waits until Kafka has them. `rate`: events/s; None: as fast as possible."""
         producer, failed, start = topics.producer(partitioner), [], time.monotonic()
 
         def report(error, _message):
@@ -47,14 +47,14 @@ class Load:
         assert producer.flush(120) == 0 and not failed, failed[:3]
 
     def send_aside(self, *arguments, **more):
-        """The same on a thread; join it before the oracle is asked."""
+        """Runs `send` on a thread and returns the thread. Join it before you ask the oracle."""
         thread = threading.Thread(target=self.send, args=arguments, kwargs=more, daemon=True)
         thread.start()
         return thread
 
 
 def one_by_one(oracle, pairs, exposed_at=None):
-    """(user, item) pairs as records for Topics.produce, entered into the oracle."""
+    """Turns (user, item) pairs into records for Topics.produce, and enters them into the oracle."""
     at = exposed_at or now_ms()
     for user, item in pairs:
         oracle.add(user, item, at)

@@ -1,4 +1,4 @@
-"""Cuts a daemon's network: from the brokers alone, or from everybody else alone."""
+"""Cuts a daemon's network: only the connections to the brokers, or only all others."""
 
 import pathlib
 
@@ -6,7 +6,7 @@ from shims import compiled
 
 
 class Network:
-    """What a daemon is started with, so that it can be cut off while it runs."""
+    """A daemon that starts with this environment can be cut off while it runs."""
 
     def __init__(self, directory, name, bootstrap):
         self.prefix = pathlib.Path(directory) / f"{name}-cut"

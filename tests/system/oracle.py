@@ -1,4 +1,4 @@
-"""What every user has seen, kept the plainest way, and the proofs against it."""
+"""What every user has seen, kept in the simplest way, and checks of a daemon against it."""
 
 import collections
 import json
@@ -30,7 +30,7 @@ class Oracle:
         return {fingerprint(item) for item in self.items(user)}
 
     def check_http(self, seend, users=None, strangers=20):
-        """Exactly the expected seen sets: what was shown is seen, what wasn't is unseen, day by day."""
+        """Checks that the seen sets are exactly the expected ones, day by day: shown items are seen, and no others."""
         for user in users if users is not None else self.users():
             shown, prints = sorted(self.items(user)), self.fingerprints(user)
             other = [f"never-shown-{i}" for i in range(strangers)]
@@ -53,7 +53,7 @@ class Oracle:
         return snapshot
 
     def check_published(self, topics, topic, input_partitions, partitioner="murmur2"):
-        """At rest, a reader of the whole snapshot topic has exactly the expected filter of every user."""
+        """Checks that the snapshot topic has exactly the expected filter of every user. The daemon must be at rest."""
         last = {}
         for message in topics.read_all(topic):
             user = message.key().decode()

@@ -8,12 +8,12 @@ from places import free_port, now_ms, wait_until
 
 PARTITIONS = 6
 SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
-TIMEOUT_MS = 2_000  # what the examples get
-HTTP, REQUEST = ("http", "member-0", ["new"]), ("request", "", ["shown", "new"])  # what they answer
+TIMEOUT_MS = 2_000  # the time-out that the examples get
+HTTP, REQUEST = ("http", "member-0", ["new"]), ("request", "", ["shown", "new"])  # answers of the examples: (from, by, unseen)
 
 
 class PairOfDaemons:
-    """Two users of every partition have seen `shown` and nothing else."""
+    """Two daemons. Two users of every partition have seen `shown` and nothing else."""
 
     def __init__(self, topics, daemon, topic_name):
         topics.create(topic_name, partitions=PARTITIONS)
@@ -28,7 +28,7 @@ class PairOfDaemons:
             }, name=name)
         self.replica = make("replica", {"group_id": f"{topic_name}-zone-b"}, role="replica", replica_of=f"{topic_name}-group")
         self.members = [make(f"member-{number}").start(ready=False) for number in range(2)]
-        self.addresses = ",".join(  # of nobody, and of both, as `--http` takes them
+        self.addresses = ",".join(  # for `--http`: an address where nobody listens, then both daemons
             f"http://{address}" for address in (f"127.0.0.1:{free_port()}", *(m.address for m in self.members)))
         self.third = make("member-2")
         self.users = [user for partition in range(PARTITIONS) for user in self.users_of(partition)]
@@ -44,7 +44,7 @@ class PairOfDaemons:
         return [name for name in names if partition_of(name, PARTITIONS) == partition][:2]
 
     def wait_owned(self, members):
-        """Until each of these owns a partition, every partition is owned once, and each of them knows by whom."""
+        """Waits until each member owns a partition, every partition has one owner, and each member knows the owners."""
         def known():
             owned = [{p for p, s in m.partition_status().items() if s["state"] == "ready"} for m in members]
             if not all(owned) or sum(map(len, owned)) != PARTITIONS:
@@ -66,7 +66,7 @@ class PairOfDaemons:
         return sum(m.metric_sum("seen_forwarded_requests_total") for m in self.members if m.alive())
 
     def asks_owners(self, ask):
-        """Whether a round of all users is answered by their owners, without a request that was passed on."""
+        """Asks about all users. True if each owner answers for its users and no daemon forwards a request."""
         before = self.forwards()
         answers = {user: ask(user) for user in self.users}
         assert {source for source, _, _ in answers.values()} <= {"http", "request"}, answers
@@ -78,7 +78,7 @@ class PairOfDaemons:
 
 
 def check_owners_are_asked(pair, ask):
-    """`ask(user)` asks the example about `shown` and `new`: (from, by, unseen)."""
+    """`ask(user)` asks the example about `shown` and `new`, and returns (from, by, unseen)."""
     wait_until(lambda: pair.asks_owners(ask), "it knows the owners", 30)
     for _ in range(5):
         assert pair.asks_owners(ask), "and it goes on so"
@@ -101,14 +101,14 @@ def check_owners_are_asked(pair, ask):
     pair.wait_owned([stays])
     wait_until(lambda: pair.asks_owners(ask), "it asks the one that is left", 30)
 
-    # Partitions move to a daemon that only the routes name.
+    # Partitions move to a daemon that isn't in `--http`: only the routes name it.
     pair.members = stays, dies = stays, pair.third.start(ready=False)
     pair.wait_owned(pair.members)
     wait_until(lambda: pair.asks_owners(ask), "it finds the new owner", 30)
     for _ in range(5):
         assert pair.asks_owners(ask), "and it goes on so"
 
-    # With a replica nobody is without an answer.
+    # With a replica, every user gets an answer.
     pair.start_replica()
     wait_until(lambda: pair.asks_owners(ask), "the owner is asked nevertheless", 30)
 

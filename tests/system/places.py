@@ -1,4 +1,4 @@
-"""Where things are, and small helpers every module needs."""
+"""Paths, and small helpers that every module needs."""
 
 import os
 import pathlib
@@ -15,8 +15,8 @@ WORKERS_MAX = 16
 
 
 def free_port():
-    """A loopback port that nobody listens on now. It lies below the ephemeral range, so that no client takes it by
-    chance. Each worker of pytest-xdist has a range of its own: two workers can't find the same port at once."""
+    """A loopback port on which nobody listens now. It lies below the ephemeral range, so that no client takes it by
+    chance. Each worker of pytest-xdist has its own range, so that two workers never find the same port."""
     worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0) % WORKERS_MAX
     width = (32_000 - 20_000) // WORKERS_MAX
     low, high = 20_000 + worker * width, 20_000 + (worker + 1) * width
@@ -38,7 +38,7 @@ free_port.calls = 0
 
 
 def wait_until(condition, what, timeout_s=30, every_s=0.05):
-    """Polls until `condition()` is truthy and returns it. Fails with the last value or error seen."""
+    """Polls until `condition()` is truthy, and returns its value. A failure shows the last value or error."""
     deadline = time.monotonic() + timeout_s
     last = None
     while True:

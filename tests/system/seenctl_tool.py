@@ -1,4 +1,4 @@
-"""seenctl as a process: run to its end, or left running."""
+"""seenctl as a process. A test waits for its end or lets it run."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from places import SEENCTL
 
 
 def run(*arguments, status=0, timeout_s=120):
-    """What it printed, once it has ended with `status`: (standard output, standard error)."""
+    """Runs seenctl and returns (standard output, standard error). Fails unless the exit status is `status`."""
     done = subprocess.run([str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s)
     assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-3000:])
     return done.stdout, done.stderr
@@ -22,7 +22,7 @@ def begin(*arguments):
 
 
 def digest(seend, *more):
-    """Of the running daemon, once its checkpoints hold all that the topic holds."""
+    """The digest of a running daemon, after its checkpoints reached the end of the topic."""
     return run_json("digest", "--http", f"http://{seend.address}", "--wait", "--timeout", 60, *more)
 
 

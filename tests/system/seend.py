@@ -1,4 +1,4 @@
-"""The daemon under test as a process: configured, started, asked, killed."""
+"""The daemon under test as a process: a test configures, starts, asks and kills it."""
 
 import copy
 import contextlib
@@ -14,7 +14,7 @@ from places import SEEND, free_port, wait_until
 
 
 def merged(base, changes):
-    """`changes` laid over `base`, objects key by key."""
+    """`base` with `changes`. Nested objects are merged key by key."""
     result = copy.deepcopy(base)
     for key, value in changes.items():
         inner = isinstance(value, dict) and isinstance(result.get(key), dict)
@@ -23,7 +23,7 @@ def merged(base, changes):
 
 
 def wait_streamed(daemons, ends):
-    """The state topic has all that these daemons own, up to `ends` of the input's partitions."""
+    """Waits until the state topic has the state of these daemons. `ends`: {input partition: offset that the state reaches}."""
     wait_until(lambda: {stream["partition"]: stream["sent_to"] for daemon in daemons
                         for stream in daemon.status()["state_topic"]["streams"]} == ends,
                "all state is in the state topic")
@@ -32,7 +32,7 @@ def wait_streamed(daemons, ends):
 class Seend:
     def __init__(self, directory, topics, topic, config=None, name="seend"):
         self.directory = pathlib.Path(directory)
-        self.topics, self.topic = topics, topic  # what it keeps state of
+        self.topics, self.topic = topics, topic  # the topic whose events it keeps
         self.address = f"127.0.0.1:{free_port()}"
         self.config = merged({
             "kafka": {"brokers": topics.bootstrap, "group_id": f"{topic}-group"},
@@ -44,12 +44,12 @@ class Seend:
             "state": {"topic": None},
             "http": {"listen": self.address},
         }, config or {})
-        self.source = None  # what it re-keys into `topic`
+        self.source = None  # the topic that it re-keys into `topic`
         if not self.config["input"].get("keyed_by_user", True):
             self.source, self.topic = topic, self.config["input"].get("keyed_topic") or f"{topic}-by-user"
         self.name, self.process = name, None
         self.program = SEEND  # or another version of it
-        self.environment = {}  # beside the tests' own
+        self.environment = {}  # in addition to the environment of the tests
         access = self.config.get("access", {})
         self.http = Http(self.address, ca=access.get("ca") if access.get("certificate") else None)
         self.log_path = self.directory / f"{name}.log"
@@ -57,7 +57,7 @@ class Seend:
         self.store = pathlib.Path(self.config["store"]["directory"])
         self.group = self.config["kafka"]["group_id"]
 
-    # --- life
+    # --- start and stop
 
     def start(self, *arguments, ready=True, timeout_s=30):
         assert self.process is None, "still running"
@@ -74,7 +74,7 @@ class Seend:
         return self.process is not None and self.process.poll() is None
 
     def get(self, path):
-        """An answer, or None while nobody listens yet. A daemon that ended is an error here."""
+        """The answer, or None while nobody listens yet. Fails if the daemon has ended."""
         assert self.alive(), f"{self.name} ended with {self.process.returncode}:\n{self.log()[-3000:]}"
         try:
             return self.http.get(path)
@@ -102,7 +102,7 @@ class Seend:
 
     @contextlib.contextmanager
     def standing_still(self):
-        """Stops the process (SIGSTOP), waits until it stands, and lets it go on at the end."""
+        """Pauses the process (SIGSTOP) and waits until it has stopped. The end of the `with` block resumes it."""
         stat = pathlib.Path(f"/proc/{self.process.pid}/stat")
         self.process.send_signal(signal.SIGSTOP)
         try:
@@ -115,13 +115,13 @@ class Seend:
         self.process.send_signal(signal.SIGTERM)
 
     def stop(self, timeout_s=10):
-        """SIGTERM; fails unless it exits with 0 in time."""
+        """Sends SIGTERM. Fails unless the daemon exits with status 0 in time."""
         self.sigterm()
         status = self.wait_exit(timeout_s)
         assert status == 0, f"exit status {status}\n{self.log()[-3000:]}"
 
     def refuses(self, *arguments, timeout_s=30):
-        """Starts, expects exit status 3, returns what it said this time."""
+        """Starts the daemon, expects exit status 3, and returns the log of this start."""
         before = len(self.log())
         self.start(*arguments, ready=False)
         status = self.wait_exit(timeout_s)
@@ -130,7 +130,7 @@ class Seend:
         return said
 
     def wait_refused(self, partitions):
-        """Waits until exactly these partitions are refused; returns their reasons as one text."""
+        """Waits until exactly these partitions are refused or stopped. Returns their reasons as one text."""
         def refused():
             states = {p: s for p, s in self.partition_status().items() if s["state"] in ("refused", "stopped")}
             return states if sorted(states) == sorted(partitions) else None
@@ -188,10 +188,10 @@ class Seend:
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) * 1024
 
-    # --- waiting for the stream
+    # --- wait for the stream
 
     def wait_rekeyed(self, timeout_s=60):
-        """Every record that is in the source topic now has been acknowledged by the keyed one."""
+        """Waits until the keyed topic has acknowledged every record that the source topic has now."""
         ends = {p: end for p, (_, end) in self.topics.ends(self.source).items() if end}
         group = f"{self.group}-rekey"
         wait_until(lambda: all(self.topics.committed(group, self.source).get(p, -1) >= end for p, end in ends.items()),
@@ -199,7 +199,7 @@ class Seend:
         return ends
 
     def wait_caught_up(self, timeout_s=60):
-        """Every record that is in the topic now has been read and is visible."""
+        """Waits until every record that the topic has now is read and visible."""
         if self.source:
             self.wait_rekeyed(timeout_s)
         ends = {p: end for p, (_, end) in self.topics.ends(self.topic).items()}
@@ -213,7 +213,7 @@ class Seend:
             raise AssertionError(f"{error}\n{json.dumps(self.status(), indent=1)[:4000]}") from None
 
     def wait_at_rest(self, timeout_s=60):
-        """Caught up, every snapshot acknowledged, and all of it in a checkpoint."""
+        """Waits until the daemon has caught up, every snapshot is acknowledged, and a checkpoint has all of it."""
         ends = self.wait_caught_up(timeout_s)
 
         def at_rest():

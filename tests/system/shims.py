@@ -1,4 +1,4 @@
-"""Libraries that tests preload into a daemon (LD_PRELOAD), compiled from C files."""
+"""Libraries that tests preload into a daemon (LD_PRELOAD). They are compiled from C files."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import subprocess
 
 
 def compiled(shim, directory, sources=pathlib.Path(__file__).parent):
-    """The library of the file of that name, in `directory`."""
+    """Compiles the C file of this name into `directory`, once. Returns the path of the library."""
     library = pathlib.Path(directory) / f"{shim}.so"
     if not library.exists():
         compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"

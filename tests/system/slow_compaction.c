@@ -1,5 +1,5 @@
-// A disk that compaction is too slow for, preloaded (LD_PRELOAD): while the file SEEN_SLOW_COMPACTION exists, no write
-// of RocksDB's threads of compaction comes to its end. Checkpoints are as fast as ever.
+// Simulates a disk on which compaction is too slow. It is preloaded (LD_PRELOAD). While the file
+// SEEN_SLOW_COMPACTION exists, no write of RocksDB's compaction threads returns. Checkpoints keep their speed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

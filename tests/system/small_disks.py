@@ -1,4 +1,4 @@
-"""Disks that a test fills and empties: a small file system, or, where none may be mounted, one that is said to be full."""
+"""Disks that a test fills and empties. One is a small file system. The other simulates a full disk and needs no mount."""
 
 import errno
 import shutil
@@ -10,7 +10,7 @@ from shims import compiled
 
 
 class SlowCompaction:
-    """A disk that compaction is too slow for, once `begin` was called; checkpoints aren't."""
+    """A disk on which compaction makes no progress between `begin` and `end`. Checkpoints keep their speed."""
 
     def __init__(self, place):
         self.marker = place.with_name(f"{place.name}.slow")
@@ -36,7 +36,7 @@ class Tmpfs:
             pytest.skip(f"needs a small file system, and mount isn't permitted here: {mount.stderr.strip()}")
 
     def fill(self):
-        """Takes all bytes and all files that are left."""
+        """Uses up all bytes and all files that are left."""
         ballast = self.place / "ballast"
         ballast.mkdir()
         with open(ballast / "bytes", "wb", buffering=0) as file:
@@ -60,7 +60,7 @@ class Tmpfs:
 
 
 class Preloaded:
-    """A folder that full_disk.c calls full; for every user, on every machine that has built the daemon."""
+    """A folder that full_disk.c can make look full. It works for every user on every machine that has built the daemon."""
 
     def __init__(self, place):
         self.place = place

@@ -1,4 +1,4 @@
-"""A reader of snapshots written from schemas/snapshot.md alone, and a second renderer to compare with."""
+"""A reader of snapshots, written from schemas/snapshot.md alone, and a second renderer to compare with."""
 
 import collections
 import functools
@@ -11,14 +11,14 @@ HEADER = struct.Struct("<4sBBBBIIqiiqdII")
 
 SIMILAR_FIELDS = struct.Struct("<IB3xII")
 
-# `similar`: the payload of what is similar, None where nothing is said of it.
+# `similar`: the payload of the similar set. None: the snapshot has no similar set.
 Snapshot = collections.namedtuple(
     "Snapshot", "item_count as_of_ms horizon_day partition input_offset false_positive_rate payload similar similar_count",
     defaults=(None, 0))
 
 
 def read_snapshot(data):
-    """ValueError for whatever the page says to refuse, in its order."""
+    """Raises ValueError for each snapshot that the page says to refuse. The checks are in the order of the page."""
     def refuse_unless(condition, what):
         if not condition:
             raise ValueError(f"snapshot: {what}")
@@ -46,7 +46,7 @@ def read_snapshot(data):
 
 @functools.lru_cache(maxsize=None)
 def _hash_and_mask(print32):
-    """The 64-bit hash's upper half, and the eight bits of a block as one 256-bit little-endian number."""
+    """(upper half of the 64-bit hash, the eight bits to set in a block, as one 256-bit little-endian number)"""
     hash64 = xxh64(struct.pack("<I", print32))
     low = hash64 & 0xFFFFFFFF
     mask = 0
@@ -56,7 +56,7 @@ def _hash_and_mask(print32):
 
 
 def render(prints, blocks):
-    """A split-block Bloom filter of `blocks` 32-byte blocks, as Parquet's BloomFilter.md has it."""
+    """A split-block Bloom filter of `blocks` 32-byte blocks, as Parquet's BloomFilter.md specifies it."""
     words = [0] * blocks
     for print32 in prints:
         high, mask = _hash_and_mask(print32)
@@ -69,12 +69,12 @@ def might_contain(payload, item_id):
 
 
 def near_print(item_id):
-    """What the filter of what is similar knows an item as that is near one that was seen."""
+    """The fingerprint under which the similar set holds an item that is near a seen item."""
     return xxh64(struct.pack("<IB", fingerprint(item_id), 1)) >> 32
 
 
 def group_print(group_id):
-    """Likewise, a group of an item that was seen."""
+    """The fingerprint under which the similar set holds the group of a seen item."""
     return xxh64(struct.pack("<IB", fingerprint(group_id), 2)) >> 32
 
 

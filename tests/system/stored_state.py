@@ -1,4 +1,4 @@
-"""What the golden state directory was made of (tests/golden/state-directory): the same records each time."""
+"""The records of the golden state directory (tests/golden/state-directory). They are the same each time."""
 
 import tarfile
 
@@ -6,7 +6,7 @@ from oracle import DAY_MS, Oracle, event
 from places import SOURCE
 
 ARCHIVE = SOURCE / "tests" / "golden" / "state-directory" / "97a3f73.tar.gz"
-TOPIC = "golden-state-directory"  # the state names it
+TOPIC = "golden-state-directory"  # the stored state contains this name
 PARTITIONS = 2
 AT = 1_763_700_000_000  # 2025-11-21; the windows last until 2035
 FILTERS = [
@@ -15,19 +15,19 @@ FILTERS = [
     {"name": "home", "window_days": 3650, "scenes": ["home_feed"], "snapshot": None},
 ]
 USERS = [f"user-{number}" for number in range(12)] + ["用户/2"]
-MARKED = USERS[-3:]  # their last item isn't in a snapshot that was acknowledged
-REMOVED = "item-1-0"  # by each user
+MARKED = USERS[-3:]  # no acknowledged snapshot has their last item
+REMOVED = "item-1-0"  # each user takes this item back
 
 
 class Expected:
-    """What the state holds: exposures as an oracle, and the rest by user."""
+    """The expected content of the state: exposures as an oracle, purchased and home items by user."""
 
     def __init__(self):
         self.exposed, self.purchased, self.home = Oracle(), {}, {}
 
 
 def records():
-    """(key, value, place) for Topics.produce; what is in it; how many records come before those that leave marks."""
+    """(records for Topics.produce, what the state must hold, how many records come before those that leave marks)"""
     expected, made = Expected(), []
 
     def add(user, value):
@@ -55,7 +55,7 @@ def records():
 
 
 def pack(directory):
-    """Without RocksDB's own logs, which name the machine, and without names and times of whoever packs."""
+    """Packs the directory without RocksDB's logs, which name the machine. It also removes file times and the names of users."""
     def keep(entry):
         name = entry.name.rpartition("/")[2]
         if name.startswith("LOG") or name in ("LOCK", "incoming"):
@@ -68,7 +68,7 @@ def pack(directory):
 
 
 def unpack(store):
-    """As the state directory `store`, which isn't there yet."""
+    """Unpacks the state into the directory `store`, which must not exist yet."""
     with tarfile.open(ARCHIVE) as archive:
         for entry in archive.getmembers():
             entry.name = entry.name.replace("store", store.name, 1)
@@ -76,7 +76,7 @@ def unpack(store):
 
 
 def check(seend, expected):
-    """Answers are as the state says."""
+    """Checks that the daemon answers as the state says."""
     for user in USERS:
         shown, bought, home = sorted(expected.exposed.items(user)), expected.purchased[user], sorted(expected.home[user])
         assert seend.unseen(user, [*shown, bought, REMOVED, "never"]) == [REMOVED, "never"], user

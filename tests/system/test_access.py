@@ -1,4 +1,4 @@
-"""Who may ask seend what: two listeners, TLS, tokens, the audit log, limits of a client."""
+"""Access to seend: two listeners, TLS, tokens, the audit log, limits for a client."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ def authority(tmp_path_factory):
 
 
 class Client:
-    """Asks over TLS or without it, with a token or without."""
+    """Sends requests, with or without TLS, with or without a token."""
 
     def __init__(self, address, token=None, ca=None, source=None):
         self.address, self.token, self.source = address, token, source
@@ -161,7 +161,7 @@ def test_tokens_rotate_without_a_restart(locked, authority, tmp_path):
     path.write_text(path.read_text() + "read reader the-next-token-of-recall\n")
     wait_until(lambda: new.status("GET", "/v1/status") == 200, "the new token counts")
     assert old.status("GET", "/v1/status") == 200
-    replacement = path.with_name("tokens.new")  # as `mv` and mounted secrets do it
+    replacement = path.with_name("tokens.new")  # replaces the file, as `mv` and mounted secrets do
     replacement.write_text("read reader the-next-token-of-recall\n")
     os.replace(replacement, path)
     wait_until(lambda: old.status("GET", "/v1/status") == 401, "the old token counts no more")
@@ -212,7 +212,7 @@ def test_tls_says_what_is_wrong(locked, authority):
     strangers = Authority(locked.directory, "strangers")
     with pytest.raises(ssl.SSLError):
         Client(locked.admin, TOKENS["admin"], strangers.certificate).ask("GET", "/")
-    # Renegotiation is how one connection costs many handshakes.
+    # Renegotiation must be off: with it, one connection could cause many handshakes.
     asked = subprocess.run(["openssl", "s_client", "-connect", locked.admin, "-tls1_2"], input="R\n", text=True,
                            capture_output=True, timeout=60, check=False)
     assert "no renegotiation" in asked.stderr or asked.returncode != 0
@@ -229,7 +229,7 @@ def test_large_bodies_and_many_requests_of_one_connection_go_through_tls(locked,
         connection.request("POST", user_path("u1") + "/unseen", json.dumps({"items": ["i1", f"i{i + 2}"]}), headers)
         assert json.loads(connection.getresponse().read())["unseen"] == [f"i{i + 2}"]
     connection.close()
-    # A body that is refused is read to its end, so that the client sees why.
+    # The daemon reads a refused body to its end, so that the client gets the reason.
     connection = client.connect()
     connection.request("POST", user_path("u1") + "/unseen", b"x" * 6_000_000, headers)
     answer = connection.getresponse()
@@ -285,7 +285,7 @@ def test_daemons_pass_requests_on_by_tls(topics, daemon, topic_name, tmp_path, a
     forwarded = [re.search(r'seen_forwarded_requests_total\{result="answered"\} (\d+)', c.ask("GET", "/metrics").text)
                  for c in clients]
     assert sum(int(f[1]) for f in forwarded) > 0
-    # Without the cluster's token a hop is a client as others are.
+    # A request with Seen-Hop needs the cluster's token.
     connection = clients[0].connect()
     connection.request("GET", "/v1/status", headers={"Seen-Hop": "member-9", "Seen-Token": "another-token"})
     assert connection.getresponse().status == 403

@@ -22,7 +22,7 @@ MANY_USERS = [f"user-{number}" for number in range(30_000)]
 
 @pytest.fixture
 def own(kafka, topics, topic_name, tmp_path):
-    """own(config) -> Watched of this test alone, not started."""
+    """own(config) -> Watched for this test alone, not started."""
     with contextlib.ExitStack() as stack:
         def make(config=None, **topic_config):
             made = Watched(tmp_path, kafka, topics, topic_name, config, **topic_config)
@@ -79,11 +79,11 @@ def test_a_topic_of_dead_letters_and_one_of_snapshots_that_take_little(watched):
             for topic, limit in before.items():
                 watched.topics.alter(topic, {"max.message.bytes": limit})
         watched.send()
-    watched.seend.wait_at_rest(150)  # what the topic refused comes again within a minute
+    watched.seend.wait_at_rest(150)  # the daemon retries refused snapshots within a minute
 
 
 def test_late_events(watched):
-    """A producer holds events back; then it goes on, and new ones are in time."""
+    """A producer holds events back. Then it sends them, and new events are in time."""
     with watched.fault("SeendVisibleLate", "SeendPublishedLate", meanwhile=watched.send, severity="page") as fire:
         fire(lambda: watched.send(count=1_000, late_ms=5_000))
 
@@ -99,7 +99,7 @@ def test_brokers_that_are_away(kafka, watched):
 
 
 def test_a_start_without_brokers(kafka, watched):
-    """It isn't ready, and answers 503."""
+    """The daemon isn't ready and answers 503."""
     with watched.fault("SeendNotReady", "SeendHttpErrors", meanwhile=lambda: watched.seend.get("/healthz")) as fire:
         watched.seend.stop()
         kafka.stop()
@@ -120,7 +120,7 @@ def test_lost_messages(kafka, watched):
         watched.send()
         watched.seend.start()
         fire()
-        # It lasts for as long as the window.
+        # Filters stay incomplete for the length of their window. An operator acknowledges the loss.
         wait_until(lambda: "SeendFiltersIncomplete" in watched.firing(), "filters are incomplete", 60)
         run("lost", "--http", f"http://{watched.seend.address}", "--acknowledge")
 
@@ -149,7 +149,7 @@ def small(tmp_path):
 
 
 def test_a_disk_that_fills_up_and_is_full(small, own):
-    # Nothing is consumed, so that the lag grows, and what is unread comes near its end.
+    # With a full disk the daemon consumes nothing. So the lag grows, and unread records come near the end of retention.
     watched = own({"store": {"directory": str(small.place / "store")}}, retention_ms=5 * 3_600_000)
     watched.start()
     watched.send()
@@ -183,7 +183,7 @@ def test_a_disk_that_compaction_is_too_slow_for(own, tmp_path):
 
 
 def test_partitions_of_a_member_that_is_dead(own, topics, topic_name, tmp_path):
-    """Until its session ends nobody owns them."""
+    """Until the member's session ends, nobody owns its partitions."""
     session = SESSION | {"session.timeout.ms": "20000"}
 
     def config(number):
@@ -207,7 +207,7 @@ def test_partitions_of_a_member_that_is_dead(own, topics, topic_name, tmp_path):
 
 
 def test_partitions_that_were_added(own, topics, topic_name):
-    """They are refused, until the state is built anew."""
+    """The daemon refuses added partitions until --rebuild builds the state again."""
     watched = own()
     watched.start()
     watched.send()
@@ -221,7 +221,7 @@ def test_partitions_that_were_added(own, topics, topic_name):
 
 
 def test_partitions_that_the_leader_of_the_group_leaves_out(own, kafka, topic_name):
-    """Another program leads the group, and assigns wrongly."""
+    """Another program leads the consumer group and assigns partitions wrongly."""
     watched = own({"kafka": {"client": SESSION}})
     leader = kafka.java_program("LeavesPartitionsOut.java", kafka.bootstrap, watched.seend.group, topic_name)
     try:
@@ -253,7 +253,7 @@ def test_a_restore_that_brokers_slow_down(own, kafka, topic_name):
 
 
 def test_a_topic_that_refuses_snapshots_for_a_while(own, topics, topic_name):
-    """Their time is what it refuses. What it takes at last is late."""
+    """The topic refuses the snapshots because of their timestamps. When it accepts them again, they are late."""
     watched = own()
     watched.start()
     watched.send()
@@ -271,7 +271,7 @@ def test_a_topic_that_refuses_snapshots_for_a_while(own, topics, topic_name):
 
 
 def test_offsets_that_brokers_do_not_take(own, topics):
-    """Again and again: a lease comes back as soon as offsets are committed."""
+    """The fault repeats, because a lease is valid again as soon as the brokers take offsets."""
     watched = own({"kafka": {"client": SESSION}})
     watched.start()
     watched.send()
@@ -324,7 +324,7 @@ def test_events_that_were_deleted_before_they_were_re_keyed(own, kafka, topics, 
 
 
 def test_a_certificate_that_runs_out(own, tmp_path):
-    """The daemon takes a new one as it runs."""
+    """The daemon loads a new certificate while it runs."""
     authority = Authority(tmp_path)
     watched = own({"access": authority.access("seend", days=10)})
     watched.seend.start()

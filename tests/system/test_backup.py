@@ -1,4 +1,4 @@
-"""Backups of a running daemon: whole or not there, later ones take what is new, and a daemon goes on from one."""
+"""Backups of a running daemon: each is complete or absent, later ones take only new files, and a daemon continues from one."""
 
 import json
 import os
@@ -19,7 +19,7 @@ PARTITIONS = 3
 
 @pytest.fixture
 def loaded(topics, daemon, topic_name, chance):
-    """A daemon at rest over some thousand events, and the load that sends more."""
+    """A daemon at rest that has read some thousand events, and the load that sends more."""
     topics.create(topic_name, partitions=PARTITIONS)
     seend = daemon(topic_name, {"store": {"explain_days": 5}}).start()
     load = Load(chance, users=300)
@@ -41,7 +41,7 @@ def files(to):
 
 
 def restored(seend, daemon, topic, into, name="restored"):
-    """A daemon on a restored directory, in a group of its own."""
+    """A daemon on a restored directory, with its own group."""
     other = daemon(topic, {**seend.config, "store": {**seend.config["store"], "directory": str(into)},
                            "kafka": {**seend.config["kafka"], "group_id": f"{topic}-{name}"}}, name=name)
     other.config["http"]["listen"] = other.address
@@ -62,7 +62,7 @@ def test_a_backup_is_read_back_and_a_daemon_goes_on_from_it(topics, loaded, daem
     of_backup = run_json("digest", "--from", tmp_path / "backups")
     of_daemon = digest(seend, "--as-of", of_backup["as_of_ms"])
     assert by_partition(of_backup) == by_partition(of_daemon)
-    load.send(topics, topic_name, 2_000)  # after it
+    load.send(topics, topic_name, 2_000)  # after the backup
     into = tmp_path / "into"
     positions = run_json("restore", "--from", tmp_path / "backups", "--into", into)["positions"]
     assert positions == {str(p["partition"]): p["next_offset"] for p in of_backup["partitions"]}
@@ -99,7 +99,7 @@ def test_users_are_exported_with_the_ids_that_the_journal_has(loaded, tmp_path):
     run("export", "--dir", seend.store, "--out", tmp_path / "users.jsonl", "--quiet")
     later = [json.loads(line) for line in (tmp_path / "users.jsonl").read_text().splitlines()]
 
-    def nameless(lines):  # the mark of an erased user goes once the tombstone is acknowledged, and its name with it
+    def nameless(lines):  # an acknowledged tombstone removes the mark of an erased user, and the id with it
         return sorted(json.dumps({**line, "user_id": line["user_id"] if line["segments"] else None}) for line in lines)
     assert nameless(later) == nameless(lines)
     run("export", "--dir", seend.store, "--out", "/dev/full", "--quiet", status=1)
@@ -121,7 +121,7 @@ def test_a_second_backup_takes_only_what_is_new(topics, loaded, topic_name, tmp_
     tables = [{f["xxh3"] for p in m["files_of"] for f in p["files"] if f["name"].endswith(".sst")} for m in manifests]
     assert tables[0] & tables[1] or first["files"] < 12, "most files are in both"
     assert second["new_files"] == len(after) - len(before) < second["files"]
-    # Files of one disk are shared with the store.
+    # On the same disk, backup and store share files (hard links).
     assert any(stat.st_nlink > 1 for stat in after.values())
     listed = run_json("backup", "--to", to, "--list")
     assert [backup["backup"] for backup in listed] == [1, 2]
@@ -201,7 +201,7 @@ def test_a_directory_of_something_else_is_left_alone(loaded, daemon, topics, top
     assert "no directory of backups" in said
     _, said = run("restore", "--from", to, "--backup", 9, "--into", tmp_path / "new", status=1)
     assert "no backup 9" in said and not (tmp_path / "new").exists()
-    for file in (to / "backups" / "1.json", to / "seen-backups.json"):  # a newer version's
+    for file in (to / "backups" / "1.json", to / "seen-backups.json"):  # as a newer version would write it
         text = file.read_text()
         file.write_text(text.replace('"format": 1', '"format": 2'))
         _, said = run("restore", "--from", to, "--into", tmp_path / "new", status=1)
@@ -213,7 +213,7 @@ def test_damage_is_found(loaded, tmp_path):
     seend, _ = loaded
     to = tmp_path / "backups"
     back_up(seend, to, "--copy")
-    # Of the largest file of the state, one bit.
+    # Flip one bit of the largest file of the state.
     manifest = json.loads((to / "backups" / "1.json").read_text())["manifest"]
     largest = max((f for p in manifest["files_of"] for f in p["files"] if f["name"].endswith(".sst")),
                   key=lambda f: f["bytes"])

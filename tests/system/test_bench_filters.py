@@ -1,4 +1,5 @@
-"""`make bench-filters`, small: its figures must make sense, its page and charts must hold them. Times are not judged."""
+"""A small run of `make bench-filters`. Its figures must be plausible, and its page and charts must show them. Times aren't
+checked."""
 
 import json
 import math
@@ -13,17 +14,17 @@ from places import BUILD, SOURCE
 pytestmark = pytest.mark.heavy
 PROGRAM = BUILD / "bench_filters"
 RUN = SOURCE / "benchmarks" / "filters" / "run.py"
-# Bits an item of 3,000 by the structures' own arithmetic, L = log2(1 / measured rate): at least, at most.
+# (least, most) bits per item at 3,000 items, from each structure's own arithmetic. L = log2(1 / measured rate).
 BITS = {
     "bloom": lambda L: (1.44 * L, 1.46 * L),
     "split_block_bloom": lambda L: (1.5 * L, 1.8 * L),
     "split_block_bloom, power_of_two": lambda L: (1.5 * L, 2.0 * L),
     "counting_bloom": lambda L: (4 * 1.44 * L, 4 * 1.46 * L),
-    # An entry or a remainder has whole bits.
+    # The size of an entry or of a remainder is a whole number of bits.
     "d_left": lambda L: (L + 5, (L + 7.2) / 0.85),
     "quotient": lambda L: (L + 2.25, L + 2.6),
     "cuckoo": lambda L: (L + 3, (L + 3.1) / 0.95),
-    "indexed_cuckoo": lambda L: (L + 3 + 12, (L + 3.1 + 12) / 0.9),  # 12 bits count to 3,000
+    "indexed_cuckoo": lambda L: (L + 3 + 12, (L + 3.1 + 12) / 0.9),  # 12 bits number 3,000 items
     "binary_fuse_8": lambda L: (1.125 * 8, 1.3 * 8),
     "binary_fuse_16": lambda L: (1.125 * 16, 1.3 * 16),
     "day_chain": lambda L: (2 * L, 4 * L),
@@ -83,7 +84,7 @@ def test_cache_lines_are_those_of_the_layout(figures):
     assert lines["split_block_bloom"] == (1, 1)
     hit, miss = lines["bloom"]
     assert 6 < hit <= 7 and 1.8 < miss < 2.2
-    hit, miss = lines["day_chain"]  # half of the blocks lie across two lines; a hit asks half of the days
+    hit, miss = lines["day_chain"]  # half of the blocks span two lines; a hit reads half of the days
     assert 40 < miss < 50 and miss * 0.45 < hit < miss * 0.6
     assert all(2.9 < count <= 3 for kind in ("binary_fuse_8", "binary_fuse_16") for count in lines[kind])
 

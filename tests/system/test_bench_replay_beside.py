@@ -1,4 +1,4 @@
-"""The benchmark of live latency beside a replay, small: every phase is measured. Times are not judged."""
+"""A small run of the benchmark of live latency beside a replay. It must measure every phase. Times aren't checked."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Brokers go away and come back; the daemon waits, says so, and loses nothing."""
+"""Brokers go away and come back. The daemon waits, reports it, and loses nothing."""
 
 import re
 import time
@@ -10,7 +10,7 @@ from places import now_ms, wait_until
 
 
 def as_of(answer):
-    """(lag, age_ms), None for unknown."""
+    """(lag, age_ms); None: unknown"""
     lag, age_ms = re.fullmatch(r"\d+; lag=(\d+|unknown); age_ms=(\d+|unknown)", answer.headers["Seen-As-Of"]).groups()
     return tuple(None if number == "unknown" else int(number) for number in (lag, age_ms))
 

@@ -1,5 +1,5 @@
-"""Three daemons and two replicas under faults: no answer claims what it doesn't hold, no daemon ends by itself, and at
-rest everything is there. SEEN_CHAOS_S says for how long; `make chaos` takes an hour."""
+"""Three daemons and two replicas under faults. No answer claims to be newer than it is, no daemon ends by itself, and at
+rest nothing is missing. SEEN_CHAOS_S: seconds of the run; `make chaos` takes an hour."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_no_answer_is_wrong_whatever_happens_to_daemons_and_brokers(kafka, topic
         return True
 
     wait_until(at_rest, "all is read and published", 120)
-    time.sleep(6)  # the guard looks twice
+    time.sleep(6)  # long enough for two checks by the guard
     wait_until(at_rest, "all is read and published", 60)
     for member in members:
         oracle.check_http(member, users=oracle.users()[:100], strangers=3)

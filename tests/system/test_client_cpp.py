@@ -1,4 +1,4 @@
-"""clients/cpp's examples as a user starts them: answers from the topics, over HTTP, and by the request alone."""
+"""The examples of clients/cpp as a user starts them: answers from the topics, over HTTP, and from the request alone."""
 
 import json
 import queue
@@ -19,7 +19,7 @@ ITEMS = ["a", "shown", "b", "a", 7, "other", "9"]
 
 
 class Example:
-    """One of the examples as a process: a question a line in, an answer a line out."""
+    """One of the examples as a process. It reads one question per line and writes one answer per line."""
 
     def __init__(self, name, log, flags):
         self.log_path = log
@@ -54,14 +54,14 @@ class Example:
         return self.log_path.read_text(errors="replace")[-4000:]
 
     def close(self):
-        """Its exit status, once there are no more questions."""
+        """Ends the input of the example and returns its exit status."""
         if self.process.returncode is not None:
             return self.process.returncode
         self.process.stdin.close()
         try:
             return self.process.wait(10)
         finally:
-            self.process.kill()  # nothing where it has ended
+            self.process.kill()  # has no effect if it has ended
             self.process.wait()
             self.reader.join()
             self.process.stdout.close()
@@ -69,7 +69,7 @@ class Example:
 
 @pytest.fixture
 def example(tmp_path):
-    """example(name, flag=value, ...) -> Example; each must end with exit status 0."""
+    """example(name, flag=value, ...) -> Example. Each example must end with exit status 0."""
     if not (BUILD / "client_cpp_tail_snapshots").exists():
         pytest.skip(f"{BUILD} was built without libcurl's and librdkafka's C++ headers, or without tests")
     made = []
@@ -83,7 +83,7 @@ def example(tmp_path):
 
 
 class Beats:
-    """Watermarks of both partitions as the daemon would write them, so that they can be late."""
+    """Writes watermarks of both partitions as the daemon does. So a test can make them late."""
 
     def __init__(self, topics, topic):
         self.topics, self.topic = topics, topics.create(topic, partitions=1, cleanup_policy="compact")
@@ -99,7 +99,7 @@ class Beats:
 def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_name, example):
     topics.create(topic_name)
     seend = daemon(topic_name).start()
-    then = now_ms() - HOUR_MS  # the stream has been quiet since
+    then = now_ms() - HOUR_MS  # the stream has been quiet since then
     shown = [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")]
     topics.produce(topic_name, [(user, event(user, item, then), {"timestamp": then}) for user, item in shown])
     seend.wait_at_rest()
@@ -114,17 +114,17 @@ def test_a_tail_answers_from_its_cache_while_it_is_fresh(topics, daemon, topic_n
     time.sleep(0.3)
     assert tail.ask("u", ["a"]) == (["a"], "http"), "behind: as old as what was read"
 
-    beats.write(at_ms=now_ms() + 60_000 - STALE_MS_MAX)  # a minute during which they count
+    beats.write(at_ms=now_ms() + 60_000 - STALE_MS_MAX)  # they count for a minute
     assert tail.until_from("cache", "u", ITEMS, ["9"]) == ["a", "b", "other"]
     assert tail.ask("用户", ["曝光", "other"]) == (["other"], "cache")
     assert tail.ask("nobody", ITEMS, ["b"]) == (["a", "shown", "7", "other", "9"], "cache"), "not in a whole topic"
 
-    # One that dropped users can't tell who has seen nothing.
+    # A client that dropped users from its cache can't know who has seen nothing.
     wait_until(lambda: sorted(one_user.ask(user, ["x"])[1] for user in ("u", "v", "用户")) == ["cache", "http", "http"],
                "one is held, two are asked for", timeout_s=10)
     assert one_user.ask("nobody", ["x"]) == (["x"], "http")
 
-    # What happens next arrives: another snapshot, one that is refused, a tombstone.
+    # The client follows the topic: a new snapshot, one that it refuses, a tombstone.
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "b")]))
     wait_until(lambda: tail.ask("u", ITEMS) == (["a", "other", "9"], "cache"), "the new snapshot is there")
     topics.produce(filters, [("u", b""), ("w", b"SEEN?")])

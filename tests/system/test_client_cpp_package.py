@@ -1,4 +1,4 @@
-"""clients/cpp as somebody else's build finds it: installed, then asked for by find_package."""
+"""clients/cpp as another project's build finds it: installed, then found by find_package."""
 
 import re
 import subprocess

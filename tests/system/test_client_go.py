@@ -24,7 +24,7 @@ def binaries(tmp_path_factory):
 
 
 class Example:
-    """A running example: one JSON object a line in, one a line out."""
+    """A running example. It reads one JSON object per line and writes one per line."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -63,7 +63,7 @@ def example(binaries):
 
 @pytest.fixture
 def seend(topics, daemon, topic_name):
-    """Users u0 to u19 and one of another alphabet have seen a, each and 7."""
+    """A daemon. Users u0 to u19, and one user in another alphabet, have each seen the items a and 7."""
     topics.create(topic_name)
     seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-watermarks"}}).start()
     see(topics, topic_name, [*(f"u{i}" for i in range(20)), "用户/1"], ["a", 7])
@@ -100,7 +100,7 @@ def test_tailing_the_topic(seend, example, topics, topic_name):
     marks = topics.create(f"{topic_name}-marks", 1, cleanup_policy="compact")
 
     def heartbeat():
-        """As the daemon's: nothing is left to read in either partition."""
+        """Writes watermarks as the daemon does. They say that both partitions are read to their ends."""
         topics.produce(marks, [(str(p), json.dumps({
             "version": 1, "partition": p, "partition_time_ms": 1, "next_offset": 1, "lag_messages": 0,
             "unpublished_users": 0, "heartbeat_ms": now_ms()})) for p in range(2)])
@@ -117,13 +117,13 @@ def test_tailing_the_topic(seend, example, topics, topic_name):
     see(topics, topic_name, ["u1"], ["b"])
     wait_until(lambda: heartbeat() and tail.ask("u1") == ("cache", ["c"]), "what is new comes by itself", every_s=0.2)
 
-    # A user who isn't there: seend says whether nothing was seen, and that is kept.
+    # The topic doesn't have this user. The client asks seend and keeps the answer.
     assert tail.ask("never") == ("http", ["a", "b", "c", "7"])
     wait_until(lambda: heartbeat() and tail.ask("never") == ("cache", ["a", "b", "c", "7"]), "it is kept", every_s=0.2)
     see(topics, topic_name, ["never"], ["c"])
     wait_until(lambda: heartbeat() and tail.ask("never") == ("cache", ["a", "b", "7"]), "the topic's is later", every_s=0.2)
 
-    # Of 21 users 3 stay.
+    # The small cache keeps 3 of the 21 users.
     heartbeat()
     wait_until(lambda: small.ask("u5") == ("cache", ["b", "c"]), "it has read the topic")
     first = [small.ask(f"u{i}") for i in (6, 7, 8, 9)]
@@ -134,7 +134,7 @@ def test_tailing_the_topic(seend, example, topics, topic_name):
     assert seend.http.request("DELETE", "/v1/users/u1").status == 202
     wait_until(lambda: heartbeat() and tail.ask("u1")[1] == ["a", "b", "c", "7"], "u1 is forgotten", every_s=0.2)
 
-    # Without heartbeats it is too old to rely on, until there are some again.
+    # Without heartbeats the cache is too old to use. New heartbeats make it usable again.
     wait_until(lambda: tail.ask("u2") == ("http", ["b", "c"]), "it asks seend", timeout_s=10)
     seend.kill9()
     assert tail.ask("u2", also_seen=["c"]) == ("stale cache", ["b"]), "what was known then is still right"
@@ -143,12 +143,12 @@ def test_tailing_the_topic(seend, example, topics, topic_name):
 
 
 def test_a_quiet_stream_is_not_a_stale_one(seend, example, topics, topic_name):
-    """By the daemon's own watermarks."""
+    """Uses the daemon's own watermarks."""
     tail = example("tail", "-brokers", topics.bootstrap, "-snapshots", f"{topic_name}-filters",
                    "-watermarks", f"{topic_name}-watermarks", "-http", f"http://{seend.address}", "-timeout", "5s",
                    "-stale-max", "3s")
     wait_until(lambda: tail.ask("u1") == ("cache", ["b", "c"]), "it has read the topic", every_s=0.2)
-    time.sleep(3.5)  # nothing happens, for longer than an answer may be old
+    time.sleep(3.5)  # nothing happens for longer than an answer's age may be
     assert tail.ask("u1") == ("cache", ["b", "c"]), "quiet, and up to date"
     seend.kill9()
     wait_until(lambda: tail.ask("u1") == ("stale cache", ["b", "c"]), "heartbeats ended", timeout_s=10)

@@ -1,4 +1,4 @@
-"""The Java examples: recall that holds snapshots, or asks over HTTP, and shows rather than fails."""
+"""The Java examples: a recall service that holds snapshots or asks over HTTP. If both fail, it shows items anyway."""
 
 import http.server
 import json
@@ -21,7 +21,7 @@ HOUR_MS = 3_600_000
 
 @pytest.fixture(scope="module")
 def class_path():
-    """The examples and what they stand on, built where a source is newer."""
+    """The class path of the examples and their libraries. They are built if a source is newer than the last build."""
     sources = [path for path in JAVA.rglob("*") if path.suffix in (".java", ".xml") and "target" not in path.parts]
     newest = max(path.stat().st_mtime for path in sources)
     stamp = TARGET / "built-for-system-tests"
@@ -33,7 +33,7 @@ def class_path():
 
 
 class Example:
-    """One of them as a process, asked line by line."""
+    """One of the examples as a process. It reads one question per line."""
 
     def __init__(self, class_path, name, log, flags):
         command = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", class_path,
@@ -48,12 +48,12 @@ class Example:
         self.reader.start()
 
     def ask(self, line):
-        """(by what it was decided, the unseen)"""
+        """(source of the answer, unseen items)"""
         by, _, unseen = self.answer(line)
         return by, unseen
 
     def answer(self, line):
-        """(by what it was decided, the daemon that answered, the unseen)"""
+        """(source of the answer, daemon that answered, unseen items)"""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         try:
@@ -104,13 +104,13 @@ def flags_of(seend, topics, topic_name, **more):
 
 
 def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, daemon, topic_name, example):
-    """With watermarks made by hand."""
+    """Uses watermarks that the test writes."""
     topics.create(topic_name, partitions=2)
     topics.create(f"{topic_name}-marks", partitions=1, cleanup_policy="compact")
     seend = daemon(topic_name, {"watermarks": {"topic": None}}).start()
     flags = flags_of(seend, topics, topic_name, stale_ms=60_000)
     held, one_user = example("TailExample", **flags), example("TailExample", **flags, users_max=1)
-    then = now_ms() - HOUR_MS  # the stream has been quiet since
+    then = now_ms() - HOUR_MS  # the stream has been quiet since then
     shown = [("u1", "n1"), ("u1", "42"), ("用户", "曝光")] + [(f"other-{i}", f"n{i}") for i in range(20)]
     topics.produce(topic_name, [(u, event(u, i, then), {"timestamp": then}) for u, i in shown])
     seend.wait_at_rest()
@@ -128,7 +128,7 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
     assert sorted(by_user) == ["http"] * (len(users) - 1) + ["snapshot"]
     assert one_user.ask("nobody n1") == ("http", ["n1"]), "a miss of a cache that left someone out says nothing"
 
-    # What happens next reaches the cache: a new snapshot, a tombstone, damage.
+    # The cache follows the topic: a new snapshot, a tombstone, a damaged snapshot.
     topics.produce(topic_name, [("u1", event("u1", "n2", now_ms()))])
     wait_until(lambda: held.ask("u1 n2 n5") == ("snapshot", ["n5"]), "the next snapshot", timeout_s=10)
     topics.produce(f"{topic_name}-filters", [("用户", None), ("u1", b"damaged")])
@@ -136,7 +136,7 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
     wait_until(lambda: "does not start with" in held.log(), "what is refused is told", timeout_s=10)
     assert held.ask("u1 n1 n5") == ("snapshot", ["n5"]), "and what was there before it is kept"
 
-    # The daemon falls behind, then it is gone.
+    # The daemon falls behind, then it is killed.
     topics.produce(f"{topic_name}-marks", [watermark(p, now_ms() - HOUR_MS, lag=3) for p in (0, 1)])
     wait_until(lambda: held.ask("other-1 n1 n5") == ("http", ["n5"]), "too old: HTTP", timeout_s=10)
     seend.kill9()
@@ -146,7 +146,7 @@ def test_the_cache_answers_while_it_is_fresh_then_http_then_what_it_has(topics, 
 
 
 def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_showing(topics, daemon, topic_name, example):
-    """With the daemon's own watermarks."""
+    """Uses the daemon's own watermarks."""
     topics.create(topic_name, partitions=2)
     seend = daemon(topic_name, {"watermarks": {"topic": f"{topic_name}-marks"}}).start()
     flags = flags_of(seend, topics, topic_name)
@@ -165,7 +165,7 @@ def test_a_quiet_stream_is_fresh_until_the_daemon_dies_and_http_falls_back_to_sh
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
-    """Answers at once, but for the user `slow` never; drops the connection after `last` has been answered."""
+    """Answers at once, except for the user `slow`, who gets no answer. Closes the connection after an answer for `last`."""
     protocol_version = "HTTP/1.1"
     connections = 0
 
@@ -174,7 +174,7 @@ class Slow(http.server.BaseHTTPRequestHandler):
         super().setup()
 
     def do_GET(self):
-        Slow.connections -= 1  # only those for questions count
+        Slow.connections -= 1  # count only connections that ask questions
         self.send_error(404)
 
     def do_POST(self):
@@ -219,7 +219,7 @@ def test_one_connection_serves_many_requests_and_none_waits_for_long(example):
 def test_the_owner_is_asked(topics, daemon, topic_name, example):
     pair = PairOfDaemons(topics, daemon, topic_name)
     asking = example("HttpExample", http=pair.addresses, timeout_ms=TIMEOUT_MS)
-    asking.ask(f"{pair.users[0]} new")  # takes longer: classes are loaded
+    asking.ask(f"{pair.users[0]} new")  # the first takes longer, because it loads classes
 
     def ask(user):
         by, daemon, unseen = asking.answer(f"{user} shown new")

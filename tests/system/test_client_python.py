@@ -1,4 +1,4 @@
-"""clients/python's examples as a user starts them: answers from the topic, over HTTP, and by the request alone."""
+"""The examples of clients/python as a user starts them: answers from the topic, over HTTP, and from the request alone."""
 
 import json
 import os
@@ -19,7 +19,7 @@ STALE_MS_MAX = 1_500
 
 
 class Example:
-    """One of the examples as a process: a question a line in, an answer a line out."""
+    """One of the examples as a process. It reads one question per line and writes one answer per line."""
 
     def __init__(self, python, name, *arguments):
         self.process = subprocess.Popen(
@@ -51,7 +51,7 @@ class Example:
 
 @pytest.fixture
 def example():
-    """example(name, *arguments) -> Example; ends by itself, with exit status 0, when there are no more questions."""
+    """example(name, *arguments) -> Example. It must end with exit status 0 when its input ends."""
     started = []
 
     def start(name, *arguments):
@@ -64,7 +64,7 @@ def example():
 
 @pytest.fixture
 def seen(topics, daemon, topic_name):
-    """A daemon that has read and published two users' events."""
+    """A daemon that has read the users' events and published their snapshots."""
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "shown"), ("u", 7), ("v", "other"), ("用户", "曝光")]))
@@ -76,7 +76,7 @@ def test_a_tail_of_the_topic_answers_and_falls_back_when_it_is_stale(seen, topic
     marks = topics.create(f"{topic_name}-watermarks", partitions=1, cleanup_policy="compact")
 
     def beat(behind_ms=0):
-        """Watermarks as the daemon writes them once a second."""
+        """Writes watermarks, as the daemon does once a second."""
         topics.produce(marks, [(str(p), json.dumps({
             "version": 1, "partition": p, "partition_time_ms": now_ms() - behind_ms, "next_offset": 5, "lag_messages": 0,
             "unpublished_users": 0, "heartbeat_ms": now_ms() - behind_ms})) for p in range(2)])
@@ -98,20 +98,20 @@ def test_a_tail_of_the_topic_answers_and_falls_back_when_it_is_stale(seen, topic
     assert when_from("cache", "u", items, ["9"]) == ["a", "b", "other"]
     assert when_from("cache", "用户", ["曝光", "other"]) == ["other"]
 
-    # Never heard of: HTTP knows, and its answer is kept.
+    # The topic doesn't have this user. The client asks over HTTP and keeps the answer.
     assert tail.ask("nobody", items) == (["a", "shown", "b", "7", "other", "9"], "http")
     assert when_from("cache", "nobody", items, ["b", 9]) == ["a", "shown", "7", "other"]
 
-    # What happens next arrives.
+    # The client follows the topic.
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "b"), ("nobody", "a")]))
     wait_until(lambda: when_from("cache", "u", items) == ["a", "other", "9"], "the new snapshot is there")
     wait_until(lambda: when_from("cache", "nobody", ["a", "b"]) == ["b"], "the first snapshot replaces what was asked for")
 
-    # A tombstone forgets.
+    # A tombstone makes the client forget the user.
     topics.produce(f"{topic_name}-filters", [("v", None)])
     wait_until(lambda: (beat(), tail.ask("v", ["other"]))[1] == ([], "http"), "the tombstone is there: HTTP is asked")
 
-    # Without heartbeats it grows stale: HTTP answers, then nobody does.
+    # Without heartbeats the cache becomes stale, and the client asks over HTTP. Then the daemon stops, too.
     assert when_from("http", "u", items, ["9"]) == ["a", "other"]
     seen.stop()
     assert tail.ask("u", items, ["9"]) == (["a", "other"], "request"), "what the stale snapshot has stays right"

@@ -1,4 +1,4 @@
-"""seend's command line: what is wrong is named before anything starts."""
+"""seend's command line: seend names each mistake before anything starts."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""seenctl compare: planted differences between an old filter and a real daemon are found, with their reasons."""
+"""seenctl compare: it finds planted differences between an old filter and a real daemon, and their reasons."""
 
 import collections
 import gzip
@@ -23,7 +23,7 @@ CONFIG = {"filters": [{"name": "default", "window_days": 30, "snapshot": None}],
 
 
 class Scene:
-    """What the daemon and the old filter were given, the requests, and what has to come out."""
+    """The input of the daemon and of the old filter, the requests, and the expected differences."""
 
     def __init__(self, seend, folder):
         self.seend, self.folder = seend, folder
@@ -81,7 +81,7 @@ class Scene:
         return run_json(*self.arguments(*more, requests=requests), status=status)
 
     def check(self, report):
-        """All planted differences are found, and nothing else."""
+        """Checks that the report has all planted differences and no others."""
         total = report["total"]
         candidates = sum(len(items) for _, items in self.requests)
         assert report["complete"] and report["requests"] == len(USERS) == report["users"]
@@ -100,13 +100,13 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(kafka, topics, tmp_path_factory):
-    """One daemon for the whole module: no test changes it."""
+    """One daemon for the whole module, because no test changes it."""
     from seend import Seend
     folder = tmp_path_factory.mktemp("compare")
     topic = topics.create(f"compare-{now_ms()}", partitions=3, retention_ms=-1)
     seend = Seend(folder, topics, topic, CONFIG)
     try:
-        # What is in a longer window at first has left the shorter one later.
+        # The daemon starts with a longer window. Some items then lie outside the shorter one.
         seend.config["filters"] = [{**CONFIG["filters"][0], "window_days": 60}]
         made = Scene(seend.start(), folder)
         topics.produce(topic, made.records)
@@ -249,7 +249,7 @@ def test_what_redis_refuses_is_named_with_the_remedy(scene, server):
     assert report["requests"] == len(USERS) - 1, "it counts neither as agreement nor as difference"
     (example,) = report["not_compared"]["examples"]
     assert "requests.jsonl:6: " in example and "seen:u5" in example and "ZMSCORE sorted sets" in example
-    # A wrong name of the keys isn't taken for a fact.
+    # With a wrong name of the keys, the old filter seems to drop nothing. The report names this.
     said = run(*scene.arguments(*arguments, "--redis-command", "ZMSCORE", "--redis-key", "no:{user}"))[1]
     assert "the old filter dropped nothing at all" in said
     redis_server.close()
@@ -346,7 +346,7 @@ def test_an_http_route(scene, tmp_path):
 
 
 def test_this_filter_agrees_with_itself(scene):
-    """The daemon's own route as the old filter: what another daemon would answer is compared the same way."""
+    """The daemon's own route takes the place of the old filter. Another daemon's route is compared in the same way."""
     route = f"http://{scene.seend.address}/v1/filters/{{filter}}/users/{{user}}/unseen"
     report = scene.compare("--route", route, "--route-kept", "/unseen", "--route-body", "items")
     assert report["complete"] and report["total"]["agreement"] == 1

@@ -1,4 +1,5 @@
-"""docker-compose.yml can't be run where images can't be pulled: its files exist, and its commands run natively."""
+"""Checks that the files of docker-compose.yml exist and that its commands run natively. Compose itself doesn't run: it would
+have to pull images."""
 
 import contextlib
 import json
@@ -42,7 +43,7 @@ def mounts_of(service):
 
 
 def words_of(compose, service, mapped):
-    """Its command with paths of the project, and with `mapped` applied to each word."""
+    """The service's command, with paths of the project, and with `mapped` applied to each word."""
     paths = {target: SOURCE / source for source, target in mounts_of(compose["services"][service])}
     return [str(paths.get(word, mapped(word))) for word in command_of(compose["services"][service])]
 
@@ -54,7 +55,7 @@ def create_topic(compose, service, kafka):
 
 
 def in_profile(compose, profile):
-    """Names of the services that `docker compose --profile` adds; None: those of a plain `docker compose up`."""
+    """The services that `docker compose --profile` adds. None: those that a plain `docker compose up` starts."""
     return {name for name, service in compose["services"].items()
             if service.get("profiles", []) == ([profile] if profile else [])}
 
@@ -140,7 +141,7 @@ def test_ports_are_published_on_loopback_alone(compose):
 
 
 def check_runbook_is_served(compose, url):
-    """Grafana serves /public from a folder of its image; docs/ is mounted there."""
+    """Grafana serves /public from a folder of its image. docs/ must be mounted there."""
     (docs,) = [target for source, target in mounts_of(compose["services"]["grafana"]) if source == "./docs"]
     assert url.replace("/public", "/usr/share/grafana/public", 1) == f"{docs}/RUNBOOK.md"
 
@@ -176,7 +177,7 @@ def test_what_names_another_service_names_one_that_exists(compose):
 
 
 def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path):
-    """The same command lines, with host names and paths mapped: topic, daemon, generator, Prometheus."""
+    """Runs the same command lines, with other host names and paths: topic, daemon, generator, Prometheus."""
     def mapped(text):
         return text.replace("kafka:19092", kafka.bootstrap)
 
@@ -190,7 +191,7 @@ def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path)
     generator, log = None, open(tmp_path / "log", "wb")
     seend = subprocess.Popen([str(SEEND), str(own_config), "--set", f"http.listen={address}", "--set",
                               f"store.directory={tmp_path}/state", "--set", f"state.topic={topic_name}-state"],
-                             stdout=log, stderr=log)  # other tests use the name of the default
+                             stdout=log, stderr=log)  # other tests use the default name of the state topic
     prometheus = None
     try:
         assert compose["services"]["generator"]["entrypoint"] == ["seenctl"]
@@ -219,7 +220,7 @@ def test_the_commands_run_natively(compose, kafka, topics, topic_name, tmp_path)
 
 
 class Cluster:
-    """The daemons and the generator of the profile, by their own command lines: addresses and paths are mapped."""
+    """The daemons and the generator of the profile. Their command lines are the same, with other addresses and paths."""
 
     def __init__(self, compose, kafka, directory):
         self.compose, self.kafka, self.directory = compose, kafka, directory
@@ -244,7 +245,7 @@ class Cluster:
             self.processes[name] = subprocess.Popen([str(program), *words], stdout=log, stderr=log)
 
     def routes(self, name):
-        """{(role, instance): its partitions}, of routes that answer, as this daemon knows them."""
+        """{(role, instance): its partitions}: the routes that this daemon knows and that answer."""
         found = {}
         for route in self.http[name].get("/v1/routes").json()["routes"]:
             if route["state"] == "ready":
@@ -286,13 +287,13 @@ def running_cluster(compose, kafka, directory):
 
 @pytest.mark.heavy
 def test_the_cluster_runs_natively(compose, kafka, topics, tmp_path):
-    """Three daemons share 12 partitions, two replicas have them as well, each answers for all, Prometheus sees it."""
+    """Three daemons share 12 partitions, and two replicas share them, too. Each answers for all users. Prometheus sees it."""
     create_topic(compose, "cluster-topics", kafka)
     assert topics.partitions("cluster-exposures") == 12
     with running_cluster(compose, kafka, tmp_path) as (cluster, prometheus):
         def shared():
             assert all(process.poll() is None for process in cluster.processes.values())
-            # A former owner goes on answering until the new one has been ready for a second.
+            # A former owner answers until the new owner has been ready for a second.
             return all({key: len(partitions) for key, partitions in cluster.routes(name).items()} ==
                        {**{("owner", name): 4 for name in OWNERS}, **{("replica", name): 6 for name in REPLICAS}} and
                        len(cluster.open_partitions(name)) == (4 if name in OWNERS else 6) for name in MEMBERS)
@@ -306,7 +307,7 @@ def test_the_cluster_runs_natively(compose, kafka, topics, tmp_path):
 
 
 def check_answers(cluster):
-    """Any of them answers for any user, by the owner or by a replica of its partition."""
+    """Checks that every daemon answers for every user. The owner or a replica of the user's partition gives the answer."""
     assert {name: cluster.http[name].get("/v1/status").json()["role"] for name in MEMBERS} == \
         {**dict.fromkeys(OWNERS, "owner"), **dict.fromkeys(REPLICAS, "replica")}
     for name in MEMBERS:
@@ -318,7 +319,7 @@ def check_answers(cluster):
 
 
 def check_dashboard(prometheus):
-    """"Is it working" shows who owns what; and no alert fires."""
+    """The dashboard "Is it working" shows owners and replicas, and no alert fires."""
     panels = {panel["title"]: panel for panel in
               json.loads((DASHBOARDS / "is-it-working.json").read_text())["panels"] if "targets" in panel}
     wait_until(lambda: not prometheus.empty_panels(panels.values(), {"seen_certificate_not_after_seconds"}),
@@ -361,7 +362,7 @@ def check_dashboard(prometheus):
 
     def as_expected():
         found = figures()
-        if found != expected:  # the last of these is in the failure
+        if found != expected:  # a failure shows the last of these
             raise ValueError({name: value for name, value in found.items() if value != expected[name]})
         return True
     wait_until(as_expected, "the panels show owners and replicas", timeout_s=60, every_s=0.5)
@@ -370,7 +371,7 @@ def check_dashboard(prometheus):
 
 
 def check_change_of_owner(cluster, prometheus):
-    """Without owners the alert's expression is true, until the replicas are promoted."""
+    """Without owners the alert's expression is true, until the group of the replicas is promoted."""
     groups = yaml.safe_load((DEPLOYED / "alerts.yml").read_text())["groups"]
     (expression,) = [rule["expr"] for group in groups for rule in group["rules"] if rule.get("alert") == "SeendNoOwner"]
     assert prometheus.query(expression) == []

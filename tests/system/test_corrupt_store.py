@@ -1,4 +1,5 @@
-"""A store that the disk has damaged: its partition stops, the other one goes on, and --rebuild reads the partition again."""
+"""The disk has damaged a store. The store's partition stops, the other partition continues, and --rebuild reads the damaged
+one again."""
 
 import pytest
 
@@ -11,13 +12,13 @@ BAD, GOOD = 0, 1
 
 
 def cut_manifest(folder):
-    """Leaves the first bytes of the file that names all others. (A longer rest is an older state, and read on.)"""
+    """Keeps only the first bytes of the manifest, which names all other files. (A longer rest would be a valid older state.)"""
     manifest = folder / (folder / "CURRENT").read_text().strip()
     manifest.write_bytes(manifest.read_bytes()[:20])
 
 
 def flip_a_byte(folder):
-    """Inverts a byte of users' state: of each file, in front of what RocksDB reads when it opens the file."""
+    """Inverts a byte of users' state in each file. It lies before the part that RocksDB reads when it opens the file."""
     files = list(folder.glob("*.sst"))
     assert files
     for file in files:
@@ -31,7 +32,7 @@ def users_of(oracle, partition):
 
 
 def look_up_all(seend, users):
-    """Reads all state of these users; whoever can't be answered is turned away."""
+    """Reads all state of these users. The daemon may answer 500 or 503 for some of them."""
     codes = {seend.http.get(user_path(user, "default")).status for user in users}
     assert codes <= {200, 500, 503}, codes
 
@@ -72,7 +73,7 @@ def test_a_damaged_partition_stops_alone_and_is_read_again(damage, topics, daemo
 
     seend.start("--rebuild", ready=False)
     wait_until(lambda: seend.partition_status().get(GOOD, {}).get("state") == "ready", "the whole partition is ready")
-    look_up_all(seend, bad_users)  # a flipped byte is found when it is read
+    look_up_all(seend, bad_users)  # the daemon finds a flipped byte only when it reads it
     seend.wait_at_rest()
     assert "state dropped" in seend.log()
     load.oracle.check_http(seend)

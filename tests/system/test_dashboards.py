@@ -23,7 +23,7 @@ GRAFANA = SOURCE / "deploy" / "grafana"
 TITLES = {"is-it-working": "seend: Is it working", "latency": "seend: Latency",
           "store-and-memory": "seend: Store and memory", "meaning": "seend: Meaning"}
 DASHBOARDS = {name: json.loads((GRAFANA / "dashboards" / f"{name}.json").read_text()) for name in TITLES}
-# These have series only while something is unread or is restored, or with TLS.
+# These have series only while something is unread or is being restored, or with TLS.
 QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share", "seen_certificate_not_after_seconds"}
 PAGES = SOURCE / "build" / "test-logs" / "dashboards"
 GROUP = ["owner-1", "owner-2", "owner-3"]
@@ -37,12 +37,12 @@ EVERY_PANEL = [(name, panel) for name, dashboard in DASHBOARDS.items() for panel
 
 
 def metrics_in(text, known):
-    """Names of `known` that the text has, histograms by their series."""
+    """The metrics that the text names. The series of a histogram (_bucket, _sum, _count) count as the histogram in `known`."""
     words = set(re.findall(r"\b(?:seen|process)_[a-z0-9_]+", text))
     return {word if word in known else re.sub(r"_(bucket|sum|count)$", "", word) for word in words}
 
 
-# --- what can be judged from the files alone
+# --- checks that need the files alone
 
 def test_the_dashboards_are_what_their_source_makes(tmp_path):
     subprocess.run([sys.executable, str(GRAFANA / "make_dashboards.py"), str(tmp_path)], check=True, timeout=30)
@@ -53,7 +53,7 @@ def test_the_dashboards_are_what_their_source_makes(tmp_path):
 
 
 def test_every_documented_metric_is_on_a_dashboard_or_omitted_for_a_reason():
-    """A unit test holds METRICS.md and the daemon's page to each other."""
+    """A unit test compares METRICS.md with the daemon's page."""
     known = set(re.findall(r"(?m)^\| `([a-z0-9_]+)` \|", (SOURCE / "docs" / "METRICS.md").read_text()))
     omitted = json.loads((GRAFANA / "omitted.json").read_text())
     asked = metrics_in(json.dumps(DASHBOARDS), known)
@@ -103,16 +103,16 @@ def test_the_objectives_of_the_panels_are_those_of_the_alerts():
 
 @pytest.mark.parametrize("name, panel", EVERY_PANEL, ids=lambda of: of if isinstance(of, str) else of["title"])
 def test_legends_name_the_instance(name, panel):
-    if panel["type"] in ("stat", "heatmap", "alertlist"):  # of all instances together
+    if panel["type"] in ("stat", "heatmap", "alertlist"):  # they show all instances together
         return
     assert all("{{instance}}" in target["legendFormat"] for target in panel["targets"])
 
 
-# --- what Prometheus answers
+# --- checks of what Prometheus answers
 
 class World:
-    """A daemon that re-keys, groups items, keeps a journal and tells of what was never shown; a group of three; load on
-    all of them; and the Prometheus that watches them."""
+    """A daemon that re-keys, groups items, keeps a journal and reports items never shown; a group of three daemons; load on
+    all of them; and the Prometheus that scrapes them."""
 
     def __init__(self, directory, topics):
         self.topics, self.chunk = topics, itertools.count()
@@ -146,7 +146,7 @@ class World:
             "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}, f"member-{number}")
 
     def load(self):
-        """A little of everything."""
+        """Sends some events and requests of every kind."""
         now, n = now_ms(), next(self.chunk)
         users = [f"user-{(n * 60 + i) % 500}" for i in range(60)]
         shown = [event(user, f"item-{n}-{i % 7}", now) for i, user in enumerate(users)]
@@ -189,7 +189,7 @@ def world(topics, tmp_path_factory):
         made.load_until(lambda: made.scraped(3) and all(one.metric_sum("seen_snapshots_total") > 0
                                                         for one in made.daemons), "all are scraped and publish")
         began = time.time()
-        # What never ended or was never grouped takes the longest: six seconds until a served item has ended.
+        # Endings and groups of items take the longest: a served item ends after six seconds.
         made.load_until(lambda: time.time() > began + 10 and made.seend.metric_sum("seen_endings_total") > 0,
                         "served items have ended")
         made.answers = dashboard_page.Answers(made.prometheus, time.time() - 1, 8)
@@ -224,7 +224,7 @@ def test_annotations_and_variables_find_data(world):
 
 
 def test_every_panel_can_be_drawn(world):
-    """The pages stay, so that people can look at them."""
+    """The test keeps the pages, so that people can look at them."""
     PAGES.mkdir(parents=True, exist_ok=True)
     kinds = set()
     for name, dashboard in DASHBOARDS.items():
@@ -238,7 +238,7 @@ def test_every_panel_can_be_drawn(world):
 
 
 def test_the_page_of_a_loaded_daemon_is_sound(world):
-    """promtool finds nothing to object to, and nothing is on the page that the dashboards don't know."""
+    """promtool reports nothing. The dashboards, or omitted.json, name every metric of the page."""
     omitted = json.loads((GRAFANA / "omitted.json").read_text())
     shown = json.dumps(DASHBOARDS)
     for one in world.daemons:
@@ -270,14 +270,14 @@ def test_every_rule_was_evaluated_without_an_error(world):
 
 
 def row(world, title):
-    """{legend: value} of a number on the first row, now."""
+    """{legend: current value} of a panel that shows numbers on the first row."""
     (panel,) = [panel for panel in panels(DASHBOARDS["is-it-working"]) if panel["title"] == title]
     return {target["legendFormat"]: world.prometheus.value(world.answers.filled_in(target["expr"]))
             for target in panel["targets"]}
 
 
 def test_an_instance_that_vanishes_is_missed(world):
-    """The last test: one of the group is killed."""
+    """This must be the last test, because it kills one daemon of the group."""
     assert row(world, "Instances up") == {"up": 4, "instances missing": 0}
     assert row(world, "Partitions owned") == {"owned": 3, "of the topic": 3, "without owner": 0}
     world.members[2].kill9()

@@ -1,5 +1,5 @@
-"""A day of history: a million served, 700,000 shown, 1% taken back, read across five kill -9s. In the end the seen sets,
-the published snapshots and the unexposed topic are exactly right."""
+"""A day of history: a million items are served, 700,000 are shown, 1% are taken back. The daemon reads it through five
+kill -9s. In the end the seen sets, the published snapshots and the unexposed topic are exactly right."""
 
 import collections
 import json
@@ -17,7 +17,7 @@ TTL_S, GRACE_S = 1800, 600
 
 
 def send(topics, topic, records, rate):
-    """At most `rate` a second, so that the kills meet it all over the day."""
+    """Sends at most `rate` records a second, so that the kills are spread over the day. Yields the number of each record."""
     producer, failed, begun = topics.producer(), [], time.monotonic()
 
     def report(error, _message):
@@ -40,13 +40,13 @@ def send(topics, topic, records, rate):
 
 
 def read_unexposed(topics, topic, expected):
-    """{(user, item, served_at): [records]}, once all that are expected are there, or no more come."""
+    """{(user, item, served_at): [records]}. Waits until the topic has `expected` records, at most 40 s."""
     def enough():
         return sum(end for _, end in topics.ends(topic).values()) >= expected
     try:
         wait_until(enough, "served and never shown", timeout_s=40, every_s=0.5)
     except AssertionError:
-        pass  # what is missing is said below
+        pass  # check_unexposed reports what is missing
     told = collections.defaultdict(list)
     for message in topics.read_all(topic):
         record = json.loads(message.value())
@@ -66,7 +66,7 @@ def check_unexposed(history, told):
 
 
 def check_published(history, topics, topic):
-    """A reader of the whole topic has exactly the filter of every user who has seen anything, and none of others."""
+    """Checks that the topic has exactly the filter of every user who has seen anything, and no filter of other users."""
     last, tombstones = {}, 0
     for message in topics.read_all(topic):
         user = message.key().decode()

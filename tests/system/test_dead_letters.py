@@ -1,4 +1,4 @@
-"""What can't be decoded goes to the dead-letter topic with its reason; it never stops the stream."""
+"""A record that can't be decoded goes to the dead-letter topic with its reason. It never stops the stream."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_every_kind_of_bad_event_carries_its_reason_and_place(topics, daemon, to
 
 
 def test_seenctl_groups_them_and_sends_them_again_after_a_fix(topics, daemon, topic_name, tmp_path):
-    """A producer renamed user_id to uid: the configuration learns that, and the letters are events after all."""
+    """A producer renamed user_id to uid. After the configuration is changed, the dead letters are valid events."""
     topics.create(topic_name, partitions=2)
     seend = daemon(topic_name, {"input": {"event_bytes_max": 4096}}).start()
     renamed = [json.dumps({"uid": f"u{i % 5}", "item_id": f"n{i}", "exposed_at": NOW - i}).encode() for i in range(40)]
@@ -129,7 +129,7 @@ def test_events_older_than_the_window_are_counted_and_dropped(topics, daemon, to
 
 
 def test_age_is_judged_by_the_record_not_by_the_clock(topics, daemon, topic_name):
-    """A record of ten days ago, read today: its exposure was fresh then, and nothing is ahead of it."""
+    """The daemon reads a record of ten days ago. Its exposure was fresh then. An exposure of today is ahead of its record."""
     then = NOW - 10 * 86_400_000
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name).start()

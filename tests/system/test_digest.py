@@ -1,4 +1,4 @@
-"""Digests: equal sets have equal digests, however they came about; one item more has another."""
+"""Digests: equal sets have equal digests, whatever events made them. One more item changes the digest."""
 
 import json
 import random
@@ -10,13 +10,13 @@ from places import now_ms, wait_until
 from seenctl_tool import by_partition, digest, run, run_json, sums
 
 USERS = [f"u{i}" for i in range(150)]
-NOON_MS = now_ms() // DAY_MS * DAY_MS - DAY_MS // 2  # yesterday
+NOON_MS = now_ms() // DAY_MS * DAY_MS - DAY_MS // 2  # noon of yesterday
 FILTERS = [{"name": "default", "snapshot": None, "window_days": 30},
            {"name": "short", "snapshot": None, "window_days": 7}]
 
 
 def exposures(users=USERS, days=20):
-    """Some are past the window of the filter "short"."""
+    """Exposures of the last `days` days. Some are older than the window of the filter "short"."""
     chance = random.Random(7)
     return [(user, event(user, f"item-{chance.randrange(5_000)}", NOON_MS - chance.randrange(days * DAY_MS)))
             for user in users for _ in range(12)]
@@ -24,7 +24,7 @@ def exposures(users=USERS, days=20):
 
 @pytest.fixture
 def reading(topics, daemon, topic_name):
-    """reading(records, name, partitions) -> a daemon of a topic of its own that has read them."""
+    """reading(records, name, partitions) -> a daemon with its own topic, to which the records are sent."""
     def make(records, name, partitions=3, config=None):
         topic = topics.create(f"{topic_name}-{name}", partitions=partitions)
         seend = daemon(topic, {"filters": FILTERS, **(config or {})}, name=name).start()
@@ -88,12 +88,12 @@ def test_a_daemon_and_the_directory_it_leaves_agree(reading, tmp_path):
     running = digest(seend)
     expected = tmp_path / "running.json"
     expected.write_text(json.dumps(running))
-    run("digest", "--dir", seend.store, status=1)  # in use
+    run("digest", "--dir", seend.store, status=1)  # the directory is in use
     seend.stop()
     stopped = run_json("digest", "--dir", seend.store, "--expect", expected)
     assert by_partition(stopped) == by_partition(running)
     assert [p["next_offset"] for p in stopped["partitions"]] == [p["next_offset"] for p in running["partitions"]]
-    # It left no trace: the daemon starts on it as it was.
+    # The digest left no trace: the daemon starts from the same state.
     seend.start()
     assert by_partition(digest(seend, "--as-of", running["as_of_ms"])) == by_partition(running)
 
@@ -146,7 +146,7 @@ HISTORY_FILTERS = [
 
 
 def write_history(folder, count):
-    """Files of events of all kinds; some are older than every window. None is near an edge of one, or of today."""
+    """Writes files of events of all kinds. Some are older than every window. None is near the edge of a window or of a day."""
     chance = random.Random(9)
     folder.mkdir()
     lines = []
@@ -178,14 +178,14 @@ def test_the_digest_of_an_expected_history_is_that_of_the_daemon_that_read_it(to
     at_daemon = ("--http", f"http://{seend.address}", "--wait", "--quiet", "--expect", expected)
     assert "equal to" in run("digest", *at_daemon)[1]
 
-    # What the topic holds is a history, too, and needs no broker but for itself.
+    # The topic's records are a history, too. Only such a history needs a broker: with --partitions, files need none.
     of_topic = run_json("digest", "--from-topic", topic_name, *history, "--expect", expected)
     assert by_partition(of_topic) == by_partition(before)
     elsewhere = run_json("digest", "--history", files, *history, "--partitions", 3, "--brokers", "127.0.0.1:9",
                          "--expect", expected)
     assert by_partition(elsewhere) == by_partition(before)
 
-    # One event less, or one more in the daemon, and they differ.
+    # Another event in the files, or one more in the daemon, changes the digest.
     last = (files / "2.jsonl").read_text().splitlines()
     one = next(i for i in reversed(range(len(last))) if json.loads(last[i])["kind"] == "exposed")
     (files / "2.jsonl").write_text("\n".join(last[:one] + last[one + 1:] + [

@@ -63,7 +63,7 @@ def test_a_kill_on_a_full_disk_loses_nothing(small_disk, topics, daemon, topic_n
 
 
 def refused_for_space(seend):
-    """The answer of /readyz, once it says that the daemon waits for space."""
+    """Waits until /readyz says that the daemon waits for space. Returns the reason."""
     def said():
         answer = seend.get("/readyz")
         return answer if answer and answer.status == 503 and "waiting for space" in answer.text else None

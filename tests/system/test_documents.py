@@ -1,4 +1,4 @@
-"""Links of the documents lead somewhere, and the README's tables state what PERFORMANCE.md measured."""
+"""Links of the documents lead somewhere, prose is wrapped, and the README's tables state figures of PERFORMANCE.md."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def test_links_are_found(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    """Of a heading only where the page is one of ours."""
+    """A linked file must exist, and its heading, too. Links to other sites aren't checked."""
     for link in links(page):
         file, _, heading = link.partition("#")
         target = (SOURCE / page).parent / file if file else SOURCE / page
@@ -34,8 +34,17 @@ def test_links_lead_somewhere(page):
         assert not heading or heading in anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_prose_is_wrapped_at_100_columns(page):
+    """Tables, code, pictures and generated lists may be wider. So may a line that is one long link."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```$", "", (SOURCE / page).read_text())
+    wide = [line for line in text.splitlines() if len(line) > 100 and " " in line.strip()
+            and not re.match(r"\||!\[|<|    (?! *(?:[-*]|\d+\.) )", line)]
+    assert not wide, "\n".join(wide)
+
+
 def measured_rows():
-    """Each row of a table of the README that states a number."""
+    """The rows of the README's tables that state a number."""
     return [line for line in (SOURCE / "README.md").read_text().splitlines()
             if line.startswith("|") and NUMBER.search(re.sub(r"`[^`]*`", "", line))]
 
@@ -59,6 +68,6 @@ def test_a_row_states_figures_of_the_section_that_it_links_to(row):
     assert linked, "the row links to the section that has its figures"
     assert set(linked) <= set(SECTIONS)
     found = {number for name in linked for number in NUMBER.findall(SECTIONS[name])}
-    # Links and names of commands aren't figures.
+    # Numbers in links and in `code` aren't figures.
     said = NUMBER.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "", row))
     assert said and not set(said) - found, f"not in {linked}: {sorted(set(said) - found)}"

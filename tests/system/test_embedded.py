@@ -1,4 +1,4 @@
-"""seend --embedded-kafka: to try things with no broker at all."""
+"""seend --embedded-kafka: people can try seend without any broker."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def test_kcat_produces_to_it_and_reads_the_filters(embedded, topic_name):
 
 
 def test_the_demo_checks_what_it_shows():
-    """As `make demo` runs it: exit 0 only if every check held."""
+    """Runs the demo as `make demo` does. Its exit status is 0 only if every check passed."""
     demo = SOURCE / "scripts" / "demo.sh"
     done = subprocess.run([str(demo)], capture_output=True, text=True, timeout=180, cwd=SOURCE,
                           env={**os.environ, "BUILD": str(BUILD), "KEEP": ""})

@@ -1,13 +1,13 @@
-"""Whatever way the same events come, the state is the same: no false negatives, and equal digests of
+"""The same events give the same state, whatever way they take: no false negatives, and equal digests of these runs:
 
 a  live events only, history sent as if it were live
 b  history replayed through the topic, beside live events
 c  history built into a directory, and live events; likewise into the state topic
 d  as b, with five kills of the daemon and of the replay
-e  as b, and everything once more
+e  as b, and then everything a second time
 f  the directory of c resharded to another number of partitions
 
-SEEN_EQUALITY_EVENTS says how many events; `make equality` takes 5,000,000."""
+SEEN_EQUALITY_EVENTS is the number of events; `make equality` takes 5,000,000."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ from seenctl_tool import run, run_json
 EVENTS = int(os.environ.get("SEEN_EQUALITY_EVENTS", 200_000))
 PARTITIONS, RESHARDED = 4, 7
 PATIENCE_S = 60 + EVENTS // 10_000
-SPAN_S = max(4, EVENTS / 200_000)  # of what must go on beside something else
+SPAN_S = max(4, EVENTS / 200_000)  # how long live events go on beside another step
 FILTERS = [
     {"name": "default", "window_days": 30, "served_ttl_s": 86_400},
     {"name": "short", "window_days": 7, "snapshot": None},
@@ -36,7 +36,7 @@ FILTERS = [
 
 
 class Producer:
-    """Sends a file's lines, keyed by user, on a thread."""
+    """Sends the lines of files, keyed by user, on a thread."""
 
     def __init__(self, topics, topic, paths, rate=None):
         self.topics, self.topic, self.paths, self.rate = topics, topic, paths, rate
@@ -91,7 +91,7 @@ class Runs:
         return Producer(self.topics, seend.topic, [self.events.live], rate)
 
     def live_beside(self, seend):
-        """Live events that began before what follows, and are still under way."""
+        """Starts live events and waits until some are sent. They continue beside the next step."""
         producer = self.live(seend, self.events.live_count / SPAN_S)
         wait_until(lambda: producer.sent > self.events.live_count // 20, "live events are under way")
         return producer
@@ -104,7 +104,7 @@ class Runs:
         subprocess.run(self.command(seend, self.events.history, *arguments), check=True, timeout=PATIENCE_S + 2 * SPAN_S)
 
     def finish(self, name, seend, started):
-        """Zero false negatives, and the digest."""
+        """Checks that the run has no false negatives, and keeps its digest."""
         seend.wait_at_rest(PATIENCE_S)
         seconds = time.monotonic() - started
         missed, asked = self.events.check(seend)
@@ -117,7 +117,7 @@ class Runs:
         print(name, self.report[name], flush=True)
 
     def drop(self, seend):
-        """Makes room on the disk."""
+        """Stops the daemon and deletes its topics, to save disk space."""
         seend.stop(60)
         for topic in (seend.topic, f"{seend.topic}-filters"):
             self.topics.delete(topic)
@@ -132,7 +132,7 @@ def runs(topics, daemon, topic_name, tmp_path, chance):
 
 def run_a(runs):
     seend, started = runs.daemon("a").start(), time.monotonic()
-    # As one stream: history, and live events when most of it has been sent.
+    # One stream: history, and live events as soon as half of the history is sent.
     history = Producer(runs.topics, seend.topic, sorted(runs.events.history.iterdir()))
     wait_until(lambda: history.sent > runs.events.history_count // 2 or not history.thread.is_alive(), "half", PATIENCE_S)
     live = runs.live(seend)
@@ -188,7 +188,7 @@ def run_d(runs):
 
 
 def run_c(runs):
-    """Into a directory. The daemon stays."""
+    """Builds the state in a directory. Returns the daemon, because run f needs its directory."""
     seend, started = runs.daemon("c"), time.monotonic()
     live = runs.live_beside(seend)
     runs.replay(seend, "--into-state", seend.store)
@@ -223,13 +223,13 @@ def run_f(runs, of):
 
 
 def ids_of(digest):
-    """What it says of users that have an id, by partition and filter."""
+    """The part of a digest that covers users whose id is known, by partition and filter."""
     return {(p["partition"], f["filter"]): [f[key] for key in ("digest", "items", "removals")]
             for p in digest["partitions"] for f in p["filters"]}
 
 
 def gone_of(digest):
-    """What it says of rows whose id is gone."""
+    """The part of a digest that covers rows whose user id is gone."""
     return {(p["partition"], f["filter"]): [f["without_id"], f["users_without_id"]]
             for p in digest["partitions"] for f in p["filters"]}
 
@@ -255,7 +255,7 @@ def test_every_way_into_the_state_comes_to_the_same(runs):
         assert gone_of(runs.digests[name]) == gone_of(a), f"run {name}: rows whose id is gone"
     for name, one in rows["f"].items():
         assert [one[key] for key in ("digest", "items")] == [rows["a"][name][key] for key in ("digest", "items")], name
-    # Each new partition has all rows whose id is gone: nobody knows which partition is theirs.
+    # Each new partition has all rows whose user id is gone, because nobody knows their partition.
     for name, one in rows["f"].items():
         of_a = rows["a"][name]
         assert one["users_without_id"] == RESHARDED * of_a["users_without_id"]

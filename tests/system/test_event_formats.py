@@ -1,4 +1,4 @@
-"""Events as companies have them, as docs/EVENTS.md says: through the real daemon."""
+"""Events in the formats that companies use, configured as docs/EVENTS.md says, through the real daemon."""
 
 import json
 
@@ -30,7 +30,7 @@ def test_nested_fields_with_seconds_as_the_page_shows_them(topics, daemon, topic
          page("item_show", ["n4"], [], at=f"{now_s}"),  # digits in a string
          {**page("item_show", ["n5"]), "more": {"nested": [1.5, None]}},
          page("item_undo", ["n2"]),
-         page("item_click", ["n6"]),  # not one the condition takes
+         page("item_click", ["n6"]),  # the condition doesn't take it
          user="42")
     seend.wait_at_rest()
     assert seend.unseen("42", [f"n{i}" for i in range(1, 8)]) == ["n2", "n6", "n7"]
@@ -65,7 +65,7 @@ def test_an_unknown_kind_is_a_dead_letter(topics, daemon, topic_name):
     seend = daemon(topic_name).start()
     one = {"user_id": "u1", "item_id": "a", "exposed_at": now_ms()}
     places = send(topics, topic_name, {**one, "kind": "exposed"}, {**one, "item_id": "b", "kind": "shown"},
-                  {**one, "kind": "erased"})  # an erasure has no item: removed may have been meant
+                  {**one, "kind": "erased"})  # an erasure has no item: the producer may have meant `removed`
     seend.wait_at_rest()
     assert seend.unseen("u1", ["a", "b"]) == ["b"]
     letters = wait_until(lambda: len(m := topics.read_all(f"{topic_name}-dead")) >= 2 and m, "the dead letters are there")
@@ -83,7 +83,7 @@ def test_only_some_events_whatever_the_others_look_like(topics, daemon, topic_na
     one = {"user_id": "u1", "exposed_at": now_ms(), "event": "item_show", "app": {"version": 7}}
     send(topics, topic_name, {**one, "item_id": "a"},
          {**one, "item_id": "b", "event": "page_show"},
-         {**one, "item_id": "c", "app": {"version": "7"}},  # types count
+         {**one, "item_id": "c", "app": {"version": "7"}},  # a string isn't a number
          {**one, "item_id": "d", "app": {}},
          {"event": "heartbeat"}, {})
     topics.produce(topic_name, [("u1", b"no JSON")])
@@ -118,11 +118,11 @@ def test_filters_cover_scenes_and_attributes(topics, daemon, topic_name):
     items = ["a", "b", "c", "d", "e"]
     assert seend.unseen("u1", items, filter_name="home") == ["b", "c", "d"]
     assert seend.unseen("u1", items, filter_name="video") == ["a", "c", "d", "e"]
-    assert seend.unseen("u1", items, filter_name="all") == ["b", "e"]  # the removal was the home scene's, and it covers all
+    assert seend.unseen("u1", items, filter_name="all") == ["b", "e"]  # "all" covers the removal, too, although its scene is home
     counts = {one["name"]: len(topics.read_all(f"{topic_name}-{one['name']}")) for one in filters}
     assert all(counts.values()), "each publishes to a topic of its own"
 
-    # One that nobody covers.
+    # An event that no filter covers.
     seend.stop()
     seend.config["filters"] = filters[:2]
     seend.start()

@@ -1,4 +1,4 @@
-"""A filter that is added, or whose window becomes longer, is filled from the log while the daemon runs."""
+"""A filter is added, or its window becomes longer. A fill reads its history from the log while the daemon runs."""
 
 import json
 import random
@@ -15,7 +15,7 @@ USERS = [f"u{i}" for i in range(120)]
 
 
 def filters(topic, *names, days=30):
-    """The first takes all; of "video" only some events count, as of purchases."""
+    """The configuration of these filters. "default" covers all events. "video" covers some scenes, and purchases for longer."""
     known = {
         "default": {"name": "default", "window_days": 30, "snapshot": {"topic": f"{topic}-filters"}},
         "video": {"name": "video", "scenes": ["video*"], "window_days": days, "kinds": {"purchased": {"window_days": 60}},
@@ -25,8 +25,8 @@ def filters(topic, *names, days=30):
 
 
 def history(seed, count, first_day=25, last_day=1):
-    """Events of past days in the order of their times, each with its time as the record's: shown twice and more, taken
-    back, erased, bought, served."""
+    """Events of past days in the order of their times. The timestamp of a record is the time of its event. Items are shown
+    several times, taken back, bought and served, and users are erased."""
     chance = random.Random(seed)
     now, records, shown = now_ms(), [], {}
     times = sorted(now - last_day * DAY_MS - chance.randrange((first_day - last_day) * DAY_MS) for _ in range(count))
@@ -58,7 +58,7 @@ def whole(seend, name):
 
 
 def equal(one, other):
-    """The digests of two daemons that have read the same topic."""
+    """Whether two daemons that have read the same topic have equal digests."""
     first = digest(one)
     second = digest(other, "--as-of", first["as_of_ms"])
     return by_partition(first) == by_partition(second) and sums(first) == sums(second)
@@ -66,8 +66,8 @@ def equal(one, other):
 
 @pytest.fixture
 def added(topics, daemon, topic_name):
-    """added(records) -> a daemon that has read them and gets the filter "video" only then, beside another one that had
-    it from the start."""
+    """added(records) -> (daemon, control). The daemon gets the filter "video" only after it has read the records. The
+    control daemon had it from the start."""
     def make(records, **config):
         topic = topics.create(topic_name, partitions=PARTITIONS, retention_ms=-1)
         kafka = {"kafka": {"group_id": f"{topic}-other"}}
@@ -92,7 +92,7 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
     before = topics.ends(seend.topic)
     stop, live = threading.Event(), []
 
-    def load():  # beside the fill
+    def load():  # runs beside the fill
         chance = random.Random(2)
         while not stop.is_set():
             records = [(u, event(u, f"i{chance.randrange(200)}", now_ms(), scene="video_2"))
@@ -117,7 +117,7 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
         items = [f"i{i}" for i in range(200)]
         assert seend.unseen(user, items, filter_name="video") == control.unseen(user, items, filter_name="video")
 
-    # Whom only history touches is published as well.
+    # Users who have no live events are published, too.
     def published(topic):
         return {m.key() for m in topics.read_all(topic)}
     wait_until(lambda: published(f"{seend.topic}-video") >= published(f"{control.topic}-other-video"),
@@ -126,7 +126,7 @@ def test_a_filter_that_is_added_has_its_history_after_a_fill(topics, added):
     assert metrics["seen_fill_partitions_left"] == 0
     assert metrics["seen_fill_users_total"] > 0 and metrics["seen_fill_records_total"] >= 4_000
 
-    # Once more changes nothing, nor does a restart.
+    # A second fill changes nothing, and neither does a restart.
     fill(seend, "video")
     assert equal(seend, control)
     seend.stop()
@@ -140,7 +140,7 @@ def test_a_longer_window_has_what_the_shorter_one_let_go(topics, daemon, topic_n
     control = daemon(topic, {"kafka": {"group_id": f"{topic}-other"},
                              "filters": [{"name": "default", "window_days": 30, "snapshot": None}]}, name="control").start()
     seend = daemon(topic, {"filters": [{"name": "default", "window_days": 3, "snapshot": None}]}).start()
-    # Records of now: what the short window doesn't cover is dropped as it comes.
+    # The records have the current time. So the daemon drops events that the short window doesn't cover.
     topics.produce(topic, [r[:2] for r in history(3, 1_500) if '"kind"' not in r[1] or '"removed"' in r[1]])
     for each in (control, seend):
         each.wait_at_rest()
@@ -216,7 +216,7 @@ def test_what_retention_has_deleted_stays_incomplete_and_says_since_when(kafka, 
 
 @pytest.fixture
 def group(topics, daemon, topic_name):
-    """group(records) -> (a daemon that had "video" from the start, two members of a group that have it from now on)."""
+    """group(records) -> (a daemon that had "video" from the start, two members of a group that have just got it)."""
     def make(records):
         return make_group(topics, daemon, topic_name, records)
     return make
@@ -256,7 +256,7 @@ def make_group(topics, daemon, topic_name, records):
 def test_a_group_is_filled_by_one_command_though_a_member_dies(group):
     control, members = group(history(7, 20_000))
     fill(members[0], "video", "--no-wait", "--id", "moves")
-    members[1].kill9()  # whatever it has filled by now
+    members[1].kill9()  # no matter how much it has filled by now
     wait_until(lambda: owned_by(members) == [set(range(PARTITIONS))], "the other one owns all", 60)
     wait_until(lambda: all(r["here"] for r in members[0].http.get("/v1/routes").json()["routes"]), "routes forget it", 30)
     fill(members[0], "video", "--id", "moves")
@@ -268,7 +268,7 @@ def test_a_group_is_filled_by_one_command_though_a_member_dies(group):
 def test_a_partition_that_moved_within_a_fill_is_filled_where_it_is(group):
     _, members = group(history(8, 3_000))
     members[0].stop()
-    # As it is left by a daemon that had all partitions, and was killed before it filled any of them.
+    # The file as it looks after a daemon that had all partitions was killed before it filled any of them.
     (members[0].store / "fills.json").write_text(json.dumps({"fills": [
         {"filter": "video", "id": "joined", "asked_at_ms": now_ms(), "partitions": list(range(PARTITIONS))}]}))
     members[0].start(ready=False)

@@ -1,4 +1,4 @@
-"""Every kind of filter from the real daemon, read by a client's reader; kinds that change; watermarks."""
+"""Every kind of filter from the real daemon, read with a client's reader. A filter may change its kind. Watermarks."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def event(user, items, at_ms):
 
 
 def history(topics, topic):
-    """{user: {day's end ms: items}}: users of 1, 40 and 2,000 items over six days."""
+    """{user: {time of exposure in ms: items}}. Three users have 1, 40 and 2,000 items over six days."""
     now, shown, records = now_ms(), {}, []
     for user, count in (("one", 1), ("few", 40), ("many", 2_000)):
         items = [f"{user}-{i}" for i in range(count)]
@@ -46,7 +46,7 @@ def rate_of(snapshot):
 
 
 def allowed(rate):
-    """What so many strangers may show of a rate, five standard deviations up."""
+    """The highest rate that this many strangers may show: five standard deviations above `rate`."""
     return rate + 5 * (rate / len(STRANGERS)) ** 0.5
 
 
@@ -92,7 +92,7 @@ def test_a_day_chain_says_when_and_an_indexed_cuckoo_filter_where(topics, runnin
     chain = Snapshot(published(topics, f"{seend.topic}-filters")["many"])
     newest, oldest = max(days), min(days)
     assert not chain.unseen(days[newest], created_at_ms=[newest] * len(days[newest]))
-    # What was shown five days ago can't be an item that was created today.
+    # An item that was created today can't have been shown five days ago.
     fresh = chain.unseen(days[oldest], created_at_ms=[newest] * len(days[oldest]))
     assert len(fresh) > 0.98 * len(days[oldest])
 
@@ -114,7 +114,7 @@ def test_auto_takes_no_more_bytes_than_any_kind(topics, running):
     assert len(kinds) > 1, kinds
     for user in shown:
         sizes = {kind: len(seend.http.get(f"/v1/filters/default/users/{user}?format={kind}").body) for kind in FORMATS}
-        # What a set's own gaps, or a construction that failed, add can't be foretold.
+        # The daemon can't predict the bytes that a set's own gaps or a failed construction add.
         assert len(automatic[user]) <= min(sizes.values()) * 1.02 + 4, (user, sizes)
 
 
@@ -141,7 +141,7 @@ def test_a_change_of_kind_makes_all_anew_and_readers_take_both_meanwhile(topics,
 
         def all_anew(kind=kind):
             now = {user: Snapshot(data) for user, data in published(topics, filters).items()}
-            for user, days in shown.items():  # whichever kind it is at the moment
+            for user, days in shown.items():  # no matter which kind the snapshot has now
                 assert not now[user].unseen([item for items in days.values() for item in items])
             return {snapshot.kind.name.lower() for snapshot in now.values()} == {kind}
         wait_until(all_anew, f"all snapshots are {kind}", 30)
@@ -182,7 +182,7 @@ def test_watermarks_tell_a_quiet_stream_from_a_stale_one(topics, daemon, topic_n
         watermarks = read()
         return watermarks.partitions() == [0, 1]
     wait_until(heard, "both partitions beat", 10)
-    time.sleep(2.5)  # nothing happens; and yet
+    time.sleep(2.5)  # no events come, and the watermarks still advance
     quiet = read()
     for partition in (0, 1):
         assert quiet.get(partition).lag_messages == 0

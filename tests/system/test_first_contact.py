@@ -1,4 +1,4 @@
-"""seenctl in the hands of somebody who sees it for the first time: what is mistyped, missing or down is named at once."""
+"""seenctl for a first-time user: it names at once what is mistyped, missing or down."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""Several daemons of one group, each with a store directory of its own: what one of them loses, the others take."""
+"""Several daemons of one group, each with its own store directory. If one loses partitions, the others take them."""
 
 import shutil
 
@@ -26,7 +26,7 @@ def wait_all_owned(members, timeout_s=60):
 
 
 def check_all_users(load, members):
-    """Every user is answered by exactly one member, with all that the user has seen."""
+    """Checks that exactly one member answers for each user, with all that the user has seen."""
     answered = {m: [u for u in load.oracle.users() if m.http.get(user_path(u)).status == 200] for m in members}
     assert sorted(u for users in answered.values() for u in users) == sorted(load.oracle.users())
     for m, users in answered.items():
@@ -70,7 +70,7 @@ def test_a_second_daemon_joins_an_established_group(topics, daemon, topic_name, 
 
 
 def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, daemon, topic_name, chance):
-    """Its directory was mixed up with another one."""
+    """Partition 1 is refused, because its directory is a copy of partition 0's."""
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     load = Load(chance, users=40)
@@ -93,7 +93,7 @@ def test_a_partition_that_is_refused_keeps_no_other_from_being_read(topics, daem
 
 
 def test_a_daemon_that_is_fenced_joins_again(topics, daemon, topic_name, kafka):
-    """Its own request to join, sent twice over a broker that went, looks to the group like another process."""
+    """A daemon that repeats its join request, because a broker went away, looks to the group like another process."""
     topics.create(topic_name, partitions=PARTITIONS)
     seend = member(daemon, topic_name, 1).start()
     other = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": seend.group, "group.instance.id": "member-1",
@@ -109,7 +109,7 @@ def test_of_two_daemons_with_one_instance_id_one_gives_up(topics, daemon, topic_
     topics.create(topic_name, partitions=PARTITIONS)
     pair = [daemon(topic_name, {"kafka": {"instance_id": "the-same", "client": SESSION}}, name=f"one-of-two-{number}")
             .start(ready=False) for number in range(2)]
-    ended = wait_until(lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60)  # its own doing
+    ended = wait_until(lambda: [m for m in pair if m.process.poll() is not None], "one ends", 60)  # it ends by itself
     assert len(ended) == 1 and ended[0].wait_exit() == 3
     assert "with the same instance id \"the-same\"" in ended[0].log().replace("\\", "")
     stays = next(m for m in pair if m is not ended[0])

@@ -1,4 +1,5 @@
-"""A snapshot that somebody else put over a newer one doesn't stay, and neither does a topic without its end."""
+"""The daemon replaces an old snapshot that somebody else wrote over a newer one. It also refills a snapshot topic that lost
+its end."""
 
 import time
 
@@ -15,7 +16,7 @@ def newest(topics, topic):
 
 
 def put(topics, topic, records):
-    """As another daemon would: same keys, same partitions."""
+    """Writes records as another daemon would, with the same keys and partitions."""
     producer = topics.producer("murmur2")
     for user, snapshot in records.items():
         producer.produce(topic, key=user, value=snapshot)
@@ -38,12 +39,12 @@ def test_old_snapshots_that_somebody_else_writes_are_replaced(topics, daemon, to
     send(topics, topic_name, oracle, "second")
     seend.wait_at_rest()
     assert newest(topics, published) != old
-    time.sleep(3)  # it has looked at the ends: what follows is behind its own last record
+    time.sleep(3)  # the guard has read the ends: later records come after the daemon's own last one
     put(topics, published, {user: old[user] for user in USERS[:40]})
     wait_until(lambda: seend.metric_sum("seen_snapshots_foreign_total") >= 40, "they are noticed")
     seend.wait_at_rest()
     oracle.check_published(topics, published, PARTITIONS)
-    # Between its own records, too: it goes on while somebody else writes.
+    # The daemon also publishes while somebody else writes, so foreign records come between its own.
     put(topics, published, old)
     send(topics, topic_name, oracle, "third")
     seend.wait_at_rest()

@@ -1,4 +1,4 @@
-"""The second implementations that the other tests judge by agree with the world."""
+"""The tests compare the daemon with second implementations. This module checks those against published values and Kafka."""
 
 import json
 import zlib
@@ -38,7 +38,7 @@ def test_golden_snapshots_are_read_and_refused_as_the_index_says():
     index = json.loads((GOLDEN / "index.json").read_text())
     for case in index["snapshots"]:
         if {case["format"], case.get("similar_format", "split_block_bloom")} != {"split_block_bloom"}:
-            continue  # this reader knows the default kind only; clients/ have those of all
+            continue  # this reader knows only the default kind; clients/ have readers of all kinds
         snapshot = read_snapshot((GOLDEN / case["file"]).read_bytes())
         for field in ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate"):
             assert getattr(snapshot, field) == case[field], case["file"]

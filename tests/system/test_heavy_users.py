@@ -1,4 +1,4 @@
-"""Who takes most, and who met the daily limit: in the status and the metrics."""
+"""The status and the metrics show the users with the most items, and those who reached the daily limit."""
 
 from load import one_by_one
 from oracle import Oracle
@@ -23,7 +23,7 @@ def test_heaviest_users_are_in_the_status(topics, daemon, topic_name):
     assert seend.partition_status()[0]["users_at_daily_limit"] == 2
     assert seend.metrics()['seen_users_at_daily_limit{partition="0"}'] == 2
 
-    # Nobody reads a filter that isn't published until somebody asks.
+    # The daemon doesn't read the sets of an unpublished filter until somebody asks.
     assert heaviest("unpublished") == []
     seend.unseen("a-bot-with-a-very-long-name", ["x"], filter_name="unpublished")
     assert heaviest("unpublished") == [("a-bot-with-a-ver", 500)]

@@ -1,4 +1,4 @@
-"""A thousand hostile connections harm nobody else. How much slower others are: the benchmark `hostile`."""
+"""A thousand hostile connections harm nobody else. The benchmark `hostile` measures how much they slow others down."""
 
 import contextlib
 import select
@@ -35,7 +35,7 @@ def test_good_connections_are_answered_among_a_thousand_hostile_ones(tls, topics
         return float(line.split()[1])
     before = rss()
     with Crowd(seend.address, 1_000, tls) as crowd:
-        until = time.monotonic() + 14  # beyond the 10 s that a request has to arrive
+        until = time.monotonic() + 14  # longer than the 10 s in which a request must arrive
         answered = 0
         while time.monotonic() < until:
             answer = good.ask("POST", user_path("u1") + "/unseen", {"items": ["i1", "i2"]})
@@ -61,7 +61,7 @@ def test_a_request_does_not_wait_for_handshakes_that_came_before_it(topics, daem
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name, {"access": Authority(tmp_path).access("seend")}).start()
     handshakes = [hello(seend.address) for _ in range(400)]
-    assert seend.http.get("/healthz").status == 200  # its connection is there
+    assert seend.http.get("/healthz").status == 200  # its connection is open from now on
     for connection, first in handshakes:
         connection.sendall(first)
     assert seend.http.get("/healthz").status == 200

@@ -1,4 +1,4 @@
-"""HTTP by real sockets: answers, limits and what is said while catching up."""
+"""HTTP over real sockets: answers, limits, and answers while the daemon catches up."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ from places import now_ms, wait_until
 
 @pytest.fixture
 def asked(topics, daemon, topic_name):
-    """A ready daemon where user u has seen item a."""
+    """A ready daemon; its user u has seen item a."""
     topics.create(topic_name)
     seend = daemon(topic_name).start()
     topics.produce(topic_name, one_by_one(Oracle(), [("u", "a")]))
@@ -23,7 +23,7 @@ def asked(topics, daemon, topic_name):
 
 
 def raw(seend, data, wait_s=5):
-    """Sends bytes, returns all that comes until the other side closes or falls silent."""
+    """Sends bytes. Returns all bytes until the other side closes the connection or sends nothing for `wait_s`."""
     host, port = seend.address.split(":")
     with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
         connection.sendall(data)
@@ -70,7 +70,7 @@ def test_twenty_thousand_items_are_answered_exactly(asked):
 
 
 def test_what_ended_before_an_item_was_created_is_not_asked(topics, daemon, topic_name):
-    """Two items of one fingerprint: the old one was shown yesterday, the fresh one never."""
+    """Two items have one fingerprint. The old one was shown yesterday, the fresh one never."""
     old, fresh = "shown-46453", "fresh-129312"
     assert fingerprint(old) == fingerprint(fresh)
     topics.create(topic_name)

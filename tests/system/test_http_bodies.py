@@ -1,4 +1,4 @@
-"""HTTP bodies in flight share one number of bytes, whatever clients send."""
+"""All HTTP bodies in flight share one budget of bytes, whatever clients send."""
 
 import json
 import socket
@@ -11,14 +11,14 @@ from http_json import user_path
 from places import wait_until
 
 MIB = 1 << 20
-BUDGET = 16 * MIB  # the least there is: 5% of 64 MiB would be 3
-# What the process takes besides while it answers: connections' buffers, threads' scratch memory, what malloc keeps.
+BUDGET = 16 * MIB  # the minimum; 5% of 64 MiB would be 3 MiB
+# Other memory that the process takes while it answers: connections' buffers, threads' scratch memory, what malloc keeps.
 SLACK = 36 * MIB
 CLIENTS = 40
 
 
 class Client:
-    """One connection that sends a request's head and body as told, and reads the answer's status."""
+    """One connection. It sends a request's head and body separately, and reads the answer."""
 
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
@@ -29,7 +29,7 @@ class Client:
         self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
 
     def body(self, data):
-        """A refusal may come, and the connection end, before all of it is sent."""
+        """Sends the body. The daemon may refuse it and close the connection before all of it is sent."""
         try:
             self.socket.sendall(data)
         except OSError:
@@ -55,7 +55,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def text():
-    """JSON text of this many bytes, most of them words."""
+    """text(size) -> a JSON document of `size` bytes, most of them words"""
     words = " ".join(f"word{i % 7919} runs{i % 104729}" for i in range(1_200_000))
     return lambda size: json.dumps({"text": words[:size - 12]}).encode()
 
@@ -77,7 +77,7 @@ def seend(topics, daemon, topic_name):
 
 
 def storm(seend, target, body):
-    """CLIENTS connections send `body` at once, and those that get 503 try again: the statuses, and by how much RSS rose."""
+    """CLIENTS connections send `body` at once and retry after a 503. Returns (statuses, growth of RSS in bytes)."""
     statuses, lock, done = [], threading.Lock(), threading.Event()
     before, peak = seend.rss_bytes(), 0
 
@@ -115,7 +115,7 @@ def storm(seend, target, body):
 
 
 def test_forty_texts_at_once_stay_within_the_memory_of_bodies(seend, text):
-    # 15 MiB can never fit into 16 MiB, of which a text takes three times its length.
+    # A text takes three times its length, so 15 MiB can never fit into 16 MiB.
     statuses, grown = storm(seend, "/v1/similar", text(15 * MIB))
     assert set(statuses) == {413}, statuses
     assert grown < BUDGET + SLACK
@@ -144,7 +144,7 @@ def test_a_request_that_is_refused_anyway_is_answered_before_its_body(seend):
         client = Client(seend.address)
         client.head(target, 15 * MIB)
         started = time.monotonic()
-        status, said = client.answer()  # nothing of the body is sent
+        status, said = client.answer()  # no byte of the body is sent
         assert status == expected, said
         assert time.monotonic() - started < 5
         client.close()

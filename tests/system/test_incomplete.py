@@ -1,4 +1,4 @@
-"""State that is lost after retention has deleted a part of the window never replaces what was published."""
+"""State is lost after retention has deleted a part of the window. Then incomplete snapshots never replace published ones."""
 
 import shutil
 import struct
@@ -14,7 +14,7 @@ USERS = [f"u{i}" for i in range(20)]
 
 
 def published(topics, topic_name):
-    """{user: value} as a reader holds it; no tombstones."""
+    """{user: value} as a reader of the topic holds it, without tombstones."""
     last = {m.key().decode(): m.value() for m in topics.read_all(f"{topic_name}-filters")}
     return {user: value for user, value in last.items() if value is not None}
 
@@ -24,13 +24,13 @@ def holds(value, item):
 
 
 def complete_since_of(value):
-    """The field that a header of 64 bytes has."""
+    """The field `complete_since` of a header of 64 or more bytes. None: the header is shorter."""
     return struct.unpack_from("<q", value, 56)[0] if struct.unpack_from("<I", value, 8)[0] >= 64 else None
 
 
 def lose_state(kafka, topics, daemon, topic_name, since_ms):
-    """A daemon that has published each user's "old" item. What its log still holds begins at `since_ms`; its state is
-    gone, and "u0" has seen "new" meanwhile."""
+    """A daemon that has published each user's "old" item and then lost its state. Its log begins at `since_ms`. After the
+    loss, "u0" has seen "new"."""
     wait_until(lambda: now_ms() % DAY_MS < DAY_MS - 240_000, "midnight (UTC) doesn't fall into it", timeout_s=300)
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name, {"filters": [
@@ -50,7 +50,7 @@ def lose_state(kafka, topics, daemon, topic_name, since_ms):
 
 
 def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passed(kafka, topics, daemon, topic_name):
-    since_ms = now_ms() - DAY_MS + 90_000  # the window of a day passes it in little more than a minute
+    since_ms = now_ms() - DAY_MS + 90_000  # in 90 s it is older than the window of a day
     seend, first_kept = lose_state(kafka, topics, daemon, topic_name, since_ms)
     seend.start("--rebuild")
     seend.wait_at_rest()
@@ -83,7 +83,7 @@ def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passe
     assert holds(after["u1"], "old-u1") and holds(after["u1"], "newer"), "a restart goes on with what it kept"
 
     wait_until(lambda: filter_status()["complete_since"] is None, "the window has passed", timeout_s=90, every_s=0.5)
-    topics.produce(topic_name, one_by_one(Oracle(), [("u2", "newest")]))  # partition time passes it as well
+    topics.produce(topic_name, one_by_one(Oracle(), [("u2", "newest")]))  # moves partition time past the window, too
     wait_until(lambda: "u5" not in published(topics, topic_name), "who has nothing left has a tombstone", every_s=0.5)
     seend.wait_at_rest()
     whole = published(topics, topic_name)
@@ -97,7 +97,7 @@ def test_lost_state_is_merged_with_what_was_published_until_the_window_has_passe
 def test_incomplete_state_is_published_as_it_is_where_that_is_asked_for(kafka, topics, daemon, topic_name):
     since_ms = now_ms() - DAY_MS // 2
     seend, _ = lose_state(kafka, topics, daemon, topic_name, since_ms)
-    seend.start("--publish-incomplete")  # without --rebuild: state that is missing is read again anyway
+    seend.start("--publish-incomplete")  # needs no --rebuild: the daemon reads missing state again anyway
     seend.wait_at_rest()
     assert "state is missing, and retention has deleted a part of the window" in seend.log()
     now = published(topics, topic_name)

@@ -1,4 +1,4 @@
-"""History built into a daemon's directory: seenctl replay --into-state, then the real daemon goes on from there."""
+"""seenctl replay --into-state builds history into a daemon's directory. Then the real daemon continues from there."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from test_replay import DAY_MS, replay
 
 @pytest.fixture
 def build(tmp_path):
-    """build(seend, *arguments): into the daemon's directory, by its own configuration."""
+    """build(seend, *arguments): builds into the daemon's directory, with its own configuration."""
     def run(seend, *arguments, status=0):
         seend.config_path.write_text(json.dumps(seend.config))
         out, err = replay("--config", seend.config_path, "--into-state", seend.store, "--json", "--quiet", *arguments,
@@ -41,7 +41,7 @@ def test_the_daemon_goes_on_from_built_state_with_live_events(topics, daemon, to
     topics.create(topic_name, partitions=3)
     load = Load(chance, users=300)
     source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
-    load.send(topics, topic_name, 5_000)  # live before the build, beside it and after it
+    load.send(topics, topic_name, 5_000)  # live events before, during and after the build
     seend = daemon(topic_name)
     result = build(seend, source)
     assert result["events"] == result["items"] == 60_000 and result["partitions"] == 3
@@ -57,13 +57,13 @@ def test_the_daemon_goes_on_from_built_state_with_live_events(topics, daemon, to
 
 
 def counting(segments):
-    """Without those whose time is over: they go with a fold, whenever there is one."""
+    """The segments that still count. A fold removes the others, at a time that the test doesn't know."""
     soon = now_ms() + 60_000
     return [s for s in segments if s["counts_until_ms"] is None or s["counts_until_ms"] > soon]
 
 
 def test_the_state_is_what_the_daemon_makes_of_the_same_events(topics, daemon, topic_name, build, tmp_path, chance):
-    """Kinds, removals, erasures, served items and days beyond the window: segment by segment."""
+    """Compares segment by segment: kinds, removals, erasures, served items and days beyond the window."""
     topics.create(topic_name, partitions=2, retention_ms=-1)
     filters = [{"name": "default", "window_days": 30, "served_ttl_s": 3600 * 24, "snapshot": {
         "topic": f"{topic_name}-filters", "debounce_ms": 200}}, {"name": "often", "exposures_min": 3, "snapshot": None}]

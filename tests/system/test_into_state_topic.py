@@ -1,4 +1,4 @@
-"""History built into the state topic: seenctl replay --into-state-topic, then daemons with empty disks restore it."""
+"""seenctl replay --into-state-topic builds history into the state topic. Then daemons with empty disks restore it."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 @pytest.fixture
 def member(daemon, topic_name):
-    """member(number) -> Seend of one group, not started."""
+    """member(number) -> Seend, a member of one group, not started"""
     def make(number, **more):
         return daemon(topic_name, {
             "kafka": {"instance_id": f"member-{number}", "client": SESSION},
@@ -35,7 +35,7 @@ def member(daemon, topic_name):
 
 @pytest.fixture
 def build(tmp_path):
-    """build(seend, *arguments): into its state topic, by its own configuration."""
+    """build(seend, *arguments): builds into the daemon's state topic, with its own configuration."""
     def run(seend, *arguments, status=0):
         out, err = replay(*command(seend, tmp_path)[2:], "--json", *arguments, status=status)
         assert status != 0 or not list(tmp_path.glob("scratch/*")), "what was sorted is gone"
@@ -74,7 +74,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
     topics.create(topic_name, partitions=PARTITIONS)
     load = Load(chance, users=300)
     source = history(tmp_path / "history.jsonl", load.oracle, chance, 60_000)
-    load.send(topics, topic_name, 3_000)  # live before the build, beside it and after it
+    load.send(topics, topic_name, 3_000)  # live events before, during and after the build
     members = [member(number) for number in range(3)]
     result = build(members[0], source)
     assert result["events"] == result["items"] == 60_000 and result["partitions"] == PARTITIONS
@@ -91,7 +91,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
     for partition in (s for m in members for s in m.partition_status().values()):
         assert partition["lost_ranges"] == [], "there is no gap"
 
-    # A directory built of the same history, and the same live events, come to the same.
+    # A directory that is built from the same history gives the same state, after the same live events.
     alone = daemon(topic_name, {"kafka": {"group_id": f"{topic_name}-alone"},
                                 "filters": [{"name": "default", "snapshot": None}]}, name="alone")
     alone.config_path.write_text(json.dumps(alone.config))
@@ -103,7 +103,7 @@ def test_daemons_with_empty_disks_go_on_from_the_built_state_with_live_events(to
         found.update(by_partition(digest(each, "--as-of", expected["as_of_ms"])))
     assert found == by_partition(expected)
 
-    # The state goes on in the topic: a daemon that loses its disk has history and live events again.
+    # The daemons keep the state topic up to date: a daemon that loses its disk restores history and live events.
     members[1].stop()
     shutil.rmtree(members[1].store)
     members[1].start(ready=False)
@@ -125,7 +125,7 @@ def test_state_that_is_there_is_replaced_only_when_it_is_said(topics, member, to
     assert restored(seend) == PARTITIONS
     second.check_http(seend)
     seend.stop()
-    # The daemon's own state as well, once its session has ended.
+    # The tool also replaces the daemon's own state, after the daemon's session has ended.
     started = time.monotonic()
     said = build(seend, other, status=1)
     assert "by member-0" in said and "--replace" in said
@@ -171,7 +171,7 @@ def test_mistakes_are_named(topics, member, topic_name, build, tmp_path, chance)
 
 
 def test_a_base_without_its_last_part_is_none(topics, member, topic_name, build, tmp_path, chance):
-    """Of partition 0 all is there but the last record, as where the tool was killed; of the others all is there."""
+    """Partition 0 lacks its last record, as if the tool was killed. The other partitions are complete."""
     topics.create(topic_name, partitions=PARTITIONS)
     oracle = Oracle()
     seend = member(0)
@@ -205,7 +205,7 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
         before = records()
         running = subprocess.Popen([*command(seend, tmp_path), str(source), "--memory-mib", "64"])
         try:
-            # In slices: it stands still while the topic is looked at, so it can't be done before that.
+            # The tool runs in slices and is paused while the test reads the ends, so it can't finish unnoticed.
             deadline = time.monotonic() + 60
             while records() == before and running.poll() is None and time.monotonic() < deadline:
                 running.send_signal(signal.SIGCONT)
@@ -217,12 +217,12 @@ def test_a_killed_build_is_finished_by_the_same_command(topics, member, topic_na
         finally:
             running.wait()
         if running.returncode == 0:
-            break  # it was faster
+            break  # it finished before the kill
         left += records() > before
     assert left > 0, "some were killed while they wrote"
     if running.returncode != 0:
         done = subprocess.run([*command(seend, tmp_path), str(source)], capture_output=True, timeout=120)
-        # The last one may have been killed when all was written, and only its exit was to come.
+        # The last kill may have come after the tool had written everything, just before its exit.
         assert done.returncode == 0 or b"has state of group" in done.stderr and b"--replace" in done.stderr, done.stderr
     seend.start()
     seend.wait_at_rest()

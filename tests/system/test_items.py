@@ -1,5 +1,5 @@
-"""The stream of items: grouped by what their texts say, through one partition or several, bad texts, kill -9,
-another daemon, other settings."""
+"""The stream of items: groups of similar texts, through one partition or several; bad texts, kill -9, another daemon,
+other settings."""
 
 import json
 import time
@@ -54,7 +54,7 @@ def test_items_find_their_groups(partitions, topics, daemon, topic_name):
     rejected = {k: v for k, v in seend.metrics().items() if k.startswith("seen_items_rejected_total") and v}
     assert len(rejected) == 4 and sum(rejected.values()) == 4
 
-    # What is like a text that isn't stored, and what is asked wrongly.
+    # Ask for items similar to a text that isn't stored. Then send wrong requests.
     answer = seend.http.post("/v1/similar", {"text": changed(one, 10)})
     assert answer.status == 200, answer.body
     similar = answer.json()
@@ -68,7 +68,7 @@ def test_items_find_their_groups(partitions, topics, daemon, topic_name):
         assert answer.status == 400 and said in answer.json()["detail"], answer.body
     assert seend.http.post("/v1/similar", {"text": "y" * (16 << 20)}).status == 413
 
-    # Another text moves an item; a first item that goes leaves its group to the next.
+    # A new text moves an item to another group. After the first item is deleted, the group is named by its next item.
     items.send(item("n3", changed(two, 20)))
     items.wait_at_rest(seend)
     groups = items.published()
@@ -116,7 +116,7 @@ def test_another_daemon_takes_over(topics, daemon, topic_name):
     first = daemon(topic_name, config, name="first").start()
     items.send(item("n1", text_of(1)))
     items.wait_at_rest(first)
-    second = daemon(topic_name, config, name="second").start("--rebuild", ready=False)  # it has none of the users' state
+    second = daemon(topic_name, config, name="second").start("--rebuild", ready=False)  # it has no users' state yet
 
     def owned_by(seend):
         return ((seend.status() or {}).get("items") or {}).get("partitions")
@@ -192,7 +192,7 @@ def test_an_index_keeps_its_method_until_it_is_rebuilt(topics, daemon, topic_nam
 
 
 def refusal(seend):
-    """Why the one partition of items isn't read."""
+    """The reason why the daemon doesn't read the only partition of items."""
     refused = wait_until(lambda: (i := (seend.status() or {}).get("items")) and i["partitions_refused"],
                          "the partition of items is refused")
     assert [r["partition"] for r in refused] == [0]
@@ -215,7 +215,7 @@ def test_a_damaged_index_stops_its_partition_alone(damage, topics, daemon, topic
     else:
         (index / "generation").write_text("nothing of it")
 
-    seend.start()  # ready: exposures are answered
+    seend.start()  # it becomes ready, because questions about exposures are answered
     assert "Remedy: " in refusal(seend)
     assert seend.metric_sum("seen_partitions_refused") == 1
     assert any(items.topic in trouble for trouble in seend.status()["troubles"])

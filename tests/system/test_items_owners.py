@@ -1,24 +1,24 @@
-"""The index of items has one owner: nothing old follows its groups, and wherever the index moves, the groups and the
-answers are those of one daemon."""
+"""The index of items has one owner. No older group record follows a newer one. Wherever the index moves, groups and
+answers are the same as those of a single daemon."""
 
 import time
 
 from item_stream import Items, changed, item, many_items, text_of
 from places import wait_until
 
-SESSION_S = 6  # the least that brokers take
+SESSION_S = 6  # the shortest session that brokers accept
 CLIENT = {"session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000",
           "topic.metadata.refresh.interval.ms": "2000"}
 
 
 def partition_of(seend):
-    """What it says of the one partition of the index; None: it doesn't own it."""
+    """The daemon's status of the only partition of the index. None: it doesn't own the index."""
     partitions = ((seend.status() or {}).get("items") or {}).get("partitions")
     return partitions[0] if partitions else None
 
 
 def put(topics, topic, records):
-    """As another process would: same keys, same partitions."""
+    """Writes records as another process would, with the same keys and partitions."""
     producer = topics.producer("murmur2")
     for key, value in records.items():
         producer.produce(topic, key=key, value=value)
@@ -31,7 +31,7 @@ def test_no_old_group_follows_a_newer_one_after_a_stop_longer_than_the_session(t
     def member(name, instance_id, **client):
         return daemon(topic_name, {"kafka": {"instance_id": instance_id, "client": {**CLIENT, **client}},
                                    "store": {"checkpoint_interval_s": 600}, **items.config()}, name)
-    # The assignor prefers the second one, so that the first one never replays what it was about to send.
+    # The assignor prefers the second daemon. So the first one never sends again what it had in its queue.
     first = member("first", "b", **{"linger.ms": "2000"}).start()
     wait_until(lambda: partition_of(first), "it owns the index")
     items.send(*(item(f"n{i}", text_of(i)) for i in range(100)))
@@ -40,11 +40,11 @@ def test_no_old_group_follows_a_newer_one_after_a_stop_longer_than_the_session(t
         second = member("second", "a").start("--rebuild", ready=False)
         wait_until(lambda: (p := partition_of(second)) and p["state"] == "ready", "the second one takes over", 40)
         items.send(*(item(f"m{i}", changed(text_of(i), 5)) for i in range(100)))
-        # Each n twice, and nothing of the first one's.
+        # 200 records of n, 100 of m, and none from the first daemon.
         wait_until(lambda: sum(end for _, end in topics.ends(items.groups).values()) == 300, "all groups have arrived")
         groups, ends = items.published(), topics.ends(items.groups)
     assert all(groups[f"n{i}"]["near"] for i in range(100))
-    time.sleep(SESSION_S + 4)  # long enough for whatever the first one would still send
+    time.sleep(SESSION_S + 4)  # long enough for records that the first daemon might still send
     assert partition_of(second) and not partition_of(first)
     assert items.published() == groups
     assert topics.ends(items.groups) == ends, "nothing was sent that had to be repaired"
@@ -68,16 +68,16 @@ def test_a_group_that_somebody_else_writes_is_replaced(topics, daemon, topic_nam
         wait_until(lambda: items.published() == right, "they are replaced", 10)
         wait_until(lambda: seend.metric_sum("seen_item_groups_foreign_total") >= count, "they are counted")
 
-    time.sleep(2)  # it has read its own records: what follows is behind them
+    time.sleep(2)  # the daemon has read its own records: later records come after them
     write_and_see_it_repaired(4)
     assert "somebody else wrote into the topic of groups" in seend.log()
     write_and_see_it_repaired(8)
-    # What is right is left alone, whoever wrote it.
+    # The daemon keeps a correct record, whoever wrote it.
     ends = topics.ends(items.groups)
     put(topics, items.groups, {"n8": items.newest()["n8"]})
     time.sleep(2)
     assert sum(end for _, end in topics.ends(items.groups).values()) == 1 + sum(end for _, end in ends.values())
-    # While nobody owns the index.
+    # Foreign records may also come while nobody owns the index.
     for stop in (seend.stop, seend.kill9):
         stop()
         put(topics, items.groups, foreign)
@@ -96,7 +96,7 @@ def test_wherever_the_index_moves_groups_and_answers_are_those_of_one_daemon(top
     parts = iter([values[at:at + 500] for at in range(0, len(values), 500)])
 
     def owner(*others_than):
-        """Waits until one daemon that isn't one of these owns the index, and no other one answers for it."""
+        """Waits until exactly one daemon owns the index, and it isn't one of `others_than`. Returns this daemon."""
         def one():
             owners = [m for m in members if m.alive() and m not in stopped and partition_of(m)]
             return owners[0] if len(owners) == 1 and owners[0] not in others_than else None
@@ -106,7 +106,7 @@ def test_wherever_the_index_moves_groups_and_answers_are_those_of_one_daemon(top
     members = [member(2).start(ready=False), member(1).start(ready=False)]
     items.send(*next(parts))
     one = owner()
-    members.append(member(0).start(ready=False))  # joins
+    members.append(member(0).start(ready=False))  # joins the group
     items.send(*next(parts))
     time.sleep(2)
     one = owner()

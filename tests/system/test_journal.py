@@ -1,4 +1,4 @@
-"""What was shown is listed exactly, and why an item is dropped is said, through kills and an erasure."""
+"""The journal lists exposures exactly, and seend says why it drops an item. Kills and an erasure come in between."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def page(seend, user, status=200, what="exposures", filter_name="default", **que
 
 
 def listed(seend, user, limit=1000, **query):
-    """All pages."""
+    """The exposures of all pages."""
     exposures, cursor = [], {}
     while True:
         answer = page(seend, user, limit=limit, **query, **cursor)
@@ -54,12 +54,12 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
                 records.append(show(user, items[0]["item_id"], at, position=items[0]["position"], **more))
             expected[user] += [{**item, "kind": "exposed", "at": at, **more} for item in items]
         topics.produce(topic_name, records)
-        time.sleep(chance.random() * 1.5)  # between checkpoints, or in one
+        time.sleep(chance.random() * 1.5)  # between two checkpoints or during one
         seend.kill9()
         seend.start()
     seend.wait_caught_up()
     for user in users:
-        # Newest first; one event's items in their order.
+        # The newest come first. Items of one event keep their order.
         right = sorted(expected[user], key=lambda e: (-e["at"], e["position"] if e["item_id"].count("-") else 0))
         assert listed(seend, user) == right, user
     busiest = max(users, key=lambda user: len(expected[user]))
@@ -77,7 +77,7 @@ def test_every_exposure_is_listed_once_through_kills(topics, daemon, topic_name,
 
 def test_why_an_item_is_dropped(topics, daemon, topic_name):
     topics.create(topic_name)
-    # One in five: a stranger that the filter takes for seen is soon found.
+    # With a false-positive rate of 0.2, the test soon finds a false positive.
     seend = daemon(topic_name, {**JOURNAL, "filters": [{"name": "default", "window_days": 7, "snapshot": {
         "topic": f"{topic_name}-filters", "debounce_ms": 200, "false_positive_rate": 0.2}}]}).start()
     at = now_ms()
@@ -90,7 +90,7 @@ def test_why_an_item_is_dropped(topics, daemon, topic_name):
     assert why["exposures"] == [{"item_id": "i3", "kind": "exposed", "scene": "home", "position": 3, "at": at - 3,
                                  "request_id": None}]
     assert all(s["counts"] and s["kind"] == "exposed" for s in why["segments"]) and why["segments"]
-    # Since the first checkpoint it is the first day of those that are kept; the test may pass midnight.
+    # After the first checkpoint, the journal is complete from the first kept day on. The test may pass midnight.
     days = {time.strftime("%Y-%m-%d", time.gmtime(ms / 1000 - 30 * 86_400)) for ms in (at, now_ms())}
     assert why["journal"]["whole_from"] in days
 
@@ -186,7 +186,7 @@ def test_without_a_journal_the_days_are_known(topics, daemon, topic_name):
     assert not list(seend.store.glob("*/*journal*"))
     seend.wait_at_rest()
     assert seend.metric_sum("seen_journal_bytes") == 0
-    # Kept again it is whole from tomorrow on: what was seen today it can't deny.
+    # A journal that is kept again is complete from tomorrow on. For today, its silence proves nothing.
     seend.stop()
     seend.config["store"]["explain_days"] = 30
     seend.start()
@@ -199,7 +199,7 @@ def test_days_go_where_they_take_too_much(topics, daemon, topic_name):
     topics.create(topic_name, partitions=1)
     seend = daemon(topic_name, {"store": {"explain_days": 30, "explain_mib": 1}}).start()
     at = now_ms()
-    blob = "".join(chr(0x4e00 + i * 7919 % 20000) for i in range(150))  # of 450 bytes
+    blob = "".join(chr(0x4e00 + i * 7919 % 20000) for i in range(150))  # 450 bytes
     for day in (2, 1, 0):
         topics.produce(topic_name, [show(f"u{i % 50}", f"{day}-{i}", at - day * DAY_MS - i,
                                          request_id=f"{blob[i % 100:]}{blob[:i % 100]}{i * 7919 ** 7}") for i in range(9_000)])

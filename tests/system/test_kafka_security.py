@@ -1,6 +1,6 @@
-"""A cluster that asks who one is and what one may: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an authorizer.
+"""A cluster that authenticates and authorizes its clients: SASL_SSL (SCRAM, OAUTHBEARER), mutual TLS, and an authorizer.
 
-The ways to connect and the ACLs are those of docs/OPERATIONS.md, "Access to Kafka": a reader copies what runs here."""
+The ways to connect and the ACLs come from docs/OPERATIONS.md, "Access to Kafka". So readers copy what these tests run."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def topics(secure):
 
 @pytest.fixture(scope="module")
 def ways(secure):
-    """ways[way](user) -> (brokers, kafka.client): the page's settings, with files that are here."""
+    """ways[way](user) -> (brokers, kafka.client): the page's settings, with the paths of files of this test."""
     certificates = {user: secure.authority.sign(user, password=KEY_PASSWORD) for user in PASSWORDS}
     secrets = secure.directory / "secrets"
     secrets.mkdir()
@@ -66,7 +66,7 @@ def ways(secure):
 
 
 def options(way, user, tmp_path):
-    """A way as seenctl's options: secrets stand in files."""
+    """A way to connect, as options of seenctl. The secrets are in files."""
     brokers, client = way(user)
     words = ["--brokers", brokers]
     for name, value in client.items():
@@ -80,7 +80,7 @@ def options(way, user, tmp_path):
 
 
 def seenctl(*arguments, status=0, timeout_s=120, tries=8):
-    """On a busy machine a handshake may take longer than seenctl waits for a broker: then it runs again."""
+    """Runs seenctl. On a busy machine a handshake may take longer than seenctl waits for a broker: then it runs again."""
     for _ in range(tries):
         done = subprocess.run([str(SEENCTL), *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s)
         if "no broker answers within" not in done.stderr:
@@ -90,7 +90,7 @@ def seenctl(*arguments, status=0, timeout_s=120, tries=8):
 
 
 def documented(principal, but=()):
-    """The commands of the page for this principal; `but`: names that only others need."""
+    """The commands of the page for this principal, without those that contain a name of `but`."""
     commands = [words for words in page_commands(PAGE) if f"User:{principal}" in words]
     return [words for words in commands if not set(words) & set(but)]
 
@@ -111,7 +111,7 @@ def secured(config, way, user="seend", **more):
 
 @pytest.fixture(scope="module")
 def granted(secure, topics):
-    """The page's ACLs are there, and the topics that nobody makes."""
+    """Adds the ACLs of the page, and creates the topics that seend doesn't create."""
     for principal in PASSWORDS:
         for words in documented(principal):
             secure.acls(words)
@@ -124,7 +124,7 @@ def said_acls(text):
 
 
 def test_the_documented_acls_are_enough_in_each_way_to_connect(secure, topics, ways, granted, daemon, tmp_path):
-    """One daemon, started again in another way each time: it goes on where it was."""
+    """One daemon restarts with another way to connect each time. It continues where it was."""
     topics.produce("exposures-archive", [("a", event("a", "archived", now_ms()))])
     seend = daemon("exposures", secured(CONFIG, ways["scram"]))
     for number, way in enumerate(ways):
@@ -163,7 +163,7 @@ def test_the_documented_acls_are_enough_in_each_way_to_connect(secure, topics, w
         secure.acl("add", "operator", "Read", "topic", name)
 
 
-WHOLE = {  # everything that has a topic
+WHOLE = {  # every feature that uses a topic
     "kafka": {"group_id": "seend", "instance_id": "seend-1"},
     "input": {"topic": "exposures", "dead_letter_topic": "exposures-dead-letters", "keyed_by_user": False},
     "filters": [{"name": "default", "snapshot": {"topic": "seen-filters", "debounce_ms": 100}, "served_ttl_s": 60}],
@@ -175,7 +175,7 @@ WHOLE = {  # everything that has a topic
 
 
 def renamed(config, prefix):
-    """The same with topics and a group of this test's own."""
+    """The same configuration, with `prefix` before the names of topics and groups."""
     text = json.dumps(config)
     for name in ("exposures", "seen-", "items", "item-groups", "seend"):
         text = re.sub(rf'"((?:topic|groups_topic|dead_letter_topic|group_id)": ")({name}[\w-]*")',
@@ -184,7 +184,7 @@ def renamed(config, prefix):
 
 
 class Trial:
-    """A daemon whose ACLs come and go."""
+    """A daemon whose ACLs a test adds and removes."""
 
     def __init__(self, secure, topics, seend, prefix):
         self.secure, self.topics, self.seend, self.prefix = secure, topics, seend, prefix
@@ -195,11 +195,11 @@ class Trial:
             self.secure.acl(what, "seend", operation, resource, name)
 
     def told(self):
-        """What /v1/status says is missing."""
+        """The missing ACLs that /v1/status names."""
         return said_acls(json.dumps(self.seend.status() or {}))
 
     def traffic(self):
-        """Exposures, an event served and never shown, one that is none, and items."""
+        """Sends exposures, an event of an item served and never shown, an invalid event, and items. At most once a second."""
         if time.monotonic() - self.sent_at < 1:
             return
         self.number, self.sent_at, now = self.number + 1, time.monotonic(), now_ms()
@@ -211,7 +211,7 @@ class Trial:
             (f"i{self.number}", json.dumps({"item_id": f"i{self.number}", "created_at": now, "text": "some words here"}))])
 
     def grant_what_is_asked_until(self, done, what, but=(), timeout_s=120):
-        """Adds each ACL that the daemon names, until `done()`."""
+        """Adds each ACL that the daemon names, until `done()` is true."""
         deadline = time.monotonic() + timeout_s
         while not done():
             new = (self.told() | said_acls(self.seend.log())) - self.asked - set(but)
@@ -222,7 +222,7 @@ class Trial:
 
 
 def test_each_acl_that_is_missing_is_named(secure, topics, ways, daemon):
-    """The daemon begins with none, and gets what it names. Then it loses them, and goes on when they are back."""
+    """The daemon begins without ACLs and gets those that it names. Then it loses them, and continues when they are back."""
     only_replicas = {"seend-zone-b", "seen-watermarks-cluster"}
     prefix = "t-"
     page = {(operation, resource, prefix + name) for words in documented("seend", but=only_replicas)
@@ -233,7 +233,7 @@ def test_each_acl_that_is_missing_is_named(secure, topics, ways, daemon):
     seend = daemon(f"{prefix}exposures", config)
     trial = Trial(secure, topics, seend, prefix)
 
-    # Without the state topic it goes on, and is restarted. The other ACLs are waited for.
+    # Without the state topic the daemon runs, and it needs a restart to use it. It waits for the other ACLs.
     state = {acl for acl in page if acl[2] == "t-seen-state"}
     seend.start(ready=False)
     trial.grant_what_is_asked_until(lambda: (a := seend.get("/readyz")) and a.status == 200, "it is ready", but=state)
@@ -250,13 +250,13 @@ def test_each_acl_that_is_missing_is_named(secure, topics, ways, daemon):
     def all_asked():
         trial.traffic()
         return page - trial.asked <= optional
-    # What a daemon asks only of a topic that isn't there, or only where no other ACL lets it see the topic.
+    # A daemon needs these only if a topic doesn't exist, or if no other ACL lets it see the topic.
     optional = {("Write", "topic", "t-exposures")}
     trial.grant_what_is_asked_until(all_asked, "everything is asked for")
     assert trial.asked <= page, "the page has all of them"
     seend.wait_at_rest()
 
-    # Together only where neither keeps the other one's requests from being sent.
+    # Each group holds ACLs that can be lost together: the loss of one doesn't stop requests that need another.
     between = {prefix + name for name in ("exposures-by-user", "items-in-order")}
     for lost in ({acl for acl in page - optional if acl[0] == "Write" and acl[2] not in between},
                  {(operation, "topic", name) for operation in ("Read", "Write") for name in between},
@@ -273,7 +273,7 @@ def test_each_acl_that_is_missing_is_named(secure, topics, ways, daemon):
 
         def forgotten():
             trial.traffic()
-            return not trial.told() & lost  # what is asked at the start alone stays for ten minutes
+            return not trial.told() & lost  # an ACL that only the start needs stays listed for ten minutes
         wait_until(forgotten, f"none of {sorted(lost)} is missing any more", timeout_s=90, every_s=0.3)
         seend.wait_at_rest(timeout_s=120)
         assert all(seend.unseen(f"u{i}", [f"n{n}" for n in range(1, trial.number + 1)]) == [] for i in range(4)), lost
@@ -282,7 +282,7 @@ def test_each_acl_that_is_missing_is_named(secure, topics, ways, daemon):
 
 
 def cpu_share(pid, seconds=2.0):
-    """Of one processor, over some seconds."""
+    """The share of one processor that the process uses, over `seconds`."""
     def ticks():
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             words = stat.read().rpartition(")")[2].split()
@@ -325,7 +325,7 @@ def test_seenctl_names_each_acl_that_is_missing(secure, topics, ways, tmp_path):
             seenctl(*command)
 
 
-WRONG = {  # what is wrong -> what the message names
+WRONG = {  # mistake -> setting that the message names
     "password": "sasl.password", "user": "sasl.username", "token": "sasl.oauthbearer", "ca": "ssl.ca.location",
     "no certificate": "ssl.certificate.location", "expired certificate": "ssl.certificate.location",
     "plain text": "security.protocol"}
@@ -333,7 +333,7 @@ WRONG = {  # what is wrong -> what the message names
 
 @pytest.fixture(scope="module")
 def wrong_ways(secure, ways):
-    """wrong_ways[what] -> (brokers, kafka.client, secrets that stand in it)."""
+    """wrong_ways[mistake] -> (brokers, kafka.client, secrets that no output may contain)"""
     foreign = Authority(secure.directory, "foreign-ca")
     certificate, key = secure.authority.sign("expired", days=-1)
     (brokers, scram), (_, token), (mtls_brokers, mtls) = (ways[way]("seend") for way in ways)
@@ -352,7 +352,7 @@ def wrong_ways(secure, ways):
 
 
 def test_a_connection_that_is_refused_says_what_to_check(wrong_ways, daemon, tmp_path):
-    """All at once: each daemon waits, says why, and doesn't spin. seenctl says the same and ends."""
+    """All daemons run at once. Each waits, says why, and doesn't spin. seenctl says the same and ends."""
     daemons = {}
     for what, (brokers, client, _) in wrong_ways.items():
         config = {**CONFIG, "kafka": {"brokers": brokers, "group_id": "wrong", "client": client}}
@@ -380,7 +380,7 @@ def test_a_connection_that_is_refused_says_what_to_check(wrong_ways, daemon, tmp
 
 
 def test_secrets_appear_nowhere(secure, ways, granted, daemon, tmp_path):
-    """Given in plain, by file and by environment; at every level of the log, also where the process crashes."""
+    """Secrets come in plain text, from a file and from the environment. All levels of the log are on, and the process crashes."""
     scram, (mtls_brokers, mtls) = ways["scram"]("seend"), ways["mtls"]("seend")
     certificate, key = (open(mtls[f"ssl.{one}.location"], encoding="ascii").read() for one in ("certificate", "key"))
     client = {name: value for name, value in scram[1].items() if name != "sasl.password"}

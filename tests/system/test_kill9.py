@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses nothing, doubles nothing and leaves no snapshot behind."""
+"""kill -9 at any moment loses nothing, counts nothing twice and leaves no snapshot unpublished."""
 
 import time
 
@@ -20,14 +20,14 @@ def test_twenty_kills_during_a_million_events_lose_nothing(topics, daemon, topic
     for _ in range(KILLS):
         producing = load.send_aside(topics, topic_name, EVENTS // KILLS, rate=40_000)
         start = time.monotonic()
-        if chance.random() < 0.3:  # while it opens its stores
+        if chance.random() < 0.3:  # kill it while it opens its stores
             seend.start(ready=False)
             time.sleep(chance.random() * 0.6)
         else:
             seend.start(ready=False)
             wait_until(lambda: len(seend.partition_status()) == PARTITIONS, "partitions are assigned")
             starts_s.append(time.monotonic() - start)
-            time.sleep(chance.random() * 2.0)  # between checkpoints, in one, while publishing
+            time.sleep(chance.random() * 2.0)  # between checkpoints, during one, or while it publishes
         seend.kill9()
         producing.join()
     seend.start(timeout_s=60)
@@ -59,9 +59,9 @@ def test_a_snapshot_that_was_not_acknowledged_is_published_after_the_kill(topics
     load = Load(chance, users=300)
     slow = {"filters": [{"name": "default", "snapshot": {"topic": f"{topic_name}-filters", "debounce_ms": 30_000}}]}
     seend = daemon(topic_name, slow).start()
-    load.send(topics, topic_name, 500)   # leading edge: published at once
+    load.send(topics, topic_name, 500)   # leading edge of the debounce: published at once
     seend.wait_at_rest()
-    load.send(topics, topic_name, 3_000)  # trailing edge: half a minute away
+    load.send(topics, topic_name, 3_000)  # trailing edge: published half a minute later
     ends = seend.wait_caught_up()
     wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()),
                "a checkpoint holds all, with marks")

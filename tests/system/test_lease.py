@@ -1,4 +1,4 @@
-"""A daemon that stood still for longer than its session publishes nothing old when it goes on."""
+"""A daemon is paused for longer than its session. When it continues, it publishes nothing old."""
 
 import collections
 import os
@@ -9,8 +9,8 @@ from oracle import Oracle
 from places import now_ms, wait_until
 from snapshot_reader import read_snapshot
 
-SESSION_S = 6  # the least that brokers take
-STOPS = int(os.environ.get("SEEN_STOPS", 1))  # more are for people
+SESSION_S = 6  # the shortest session that brokers accept
+STOPS = int(os.environ.get("SEEN_STOPS", 1))  # a person may ask for more
 CLIENT = {"session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000",
           "topic.metadata.refresh.interval.ms": "2000"}
 USERS = [f"user-{i}" for i in range(400)]
@@ -37,7 +37,7 @@ def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_sess
     rounds = iter(range(1, 100_000))
     for _ in range(STOPS):
         wait_until(lambda: len(owned(first)) == 1 and len(owned(second)) == 1, "each owns a partition", 60)
-        # What came last is due, under way, or in the producer's queue when the first one stops.
+        # When the first daemon is paused, the last snapshots are due, in flight, or in the producer's queue.
         until = time.monotonic() + 3
         while time.monotonic() < until:
             send(next(rounds))
@@ -46,7 +46,7 @@ def test_no_stale_snapshot_follows_a_newer_one_after_a_stop_longer_than_the_sess
             wait_until(lambda: len(owned(second)) == 2, "the second one takes over", SESSION_S + 30)
             send(next(rounds))
             second.wait_at_rest()
-        time.sleep(SESSION_S + 4)  # long enough for whatever the first one would still send
+        time.sleep(SESSION_S + 4)  # long enough for snapshots that the first daemon might still send
 
     items = collections.defaultdict(list)
     for message in topics.read_all(f"{topic_name}-filters"):

@@ -1,4 +1,4 @@
-"""Start, stop, and start again where it stopped."""
+"""A daemon starts, stops, and starts again where it stopped."""
 
 import pathlib
 import signal
@@ -36,7 +36,7 @@ def test_sigterm_does_not_wait_for_the_debounce_and_leaves_marks(topics, daemon,
     load = Load(chance, users=100)
     seend = daemon(topic_name, {"filters": [{"name": "default", "snapshot": {
         "topic": f"{topic_name}-filters", "debounce_ms": 60_000}}]}).start()
-    for _ in range(2):  # the second time it is the trailing edge's turn
+    for _ in range(2):  # the second time, the debounce waits for its trailing edge
         load.send(topics, topic_name, 400)
         seend.wait_caught_up()
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""A topic that is deleted, made again and filled beyond the old end, under a daemon that runs: refused, never read on."""
+"""A topic is deleted, created again and filled beyond the old end while a daemon runs. The daemon must refuse to read on."""
 
 import re
 import signal
@@ -12,15 +12,15 @@ from places import SEEND, wait_until
 
 
 def librdkafka():
-    """(major, minor) of what the daemon runs with."""
+    """(major, minor) of the librdkafka that the daemon runs with."""
     version = subprocess.run([SEEND, "--version"], capture_output=True, text=True, check=True).stdout
     return tuple(map(int, re.search(r"librdkafka (\d+)\.(\d+)", version).groups()))
 
 
 def refused(seend):
-    """The daemon says which topic it doesn't read on, whether it ends or stops the partition alone.
+    """Waits until the daemon says that it refuses the topic. It may end, or stop only the partition.
 
-    librdkafka 2.4 to 2.8 may crash the process instead (its issue 4778): that can't be tested away.
+    librdkafka 2.4 to 2.8 may crash the process instead (its issue 4778). A test can't prevent that.
     """
     may_crash = (2, 4) <= librdkafka() < (2, 10)
 
@@ -59,7 +59,7 @@ def test_while_it_stands_still(topics, reading, topic_name, chance):
 
 
 def test_while_nothing_comes_to_show_it(topics, reading, topic_name, chance):
-    """Another log of the same length: there is nothing to read on, and the record read last is another one."""
+    """The new log has the same length. So no new record shows the change: only the last record read is another one."""
     ends = topics.ends(topic_name)
     with reading.standing_still():
         topics.delete(topic_name)
@@ -80,7 +80,7 @@ def test_a_log_whose_last_record_was_deleted_is_read_on(kafka, topics, reading, 
     checked = reading.metric_sum("seen_log_checks_total")
     wait_until(lambda: reading.metric_sum("seen_log_checks_total") > checked, "the last records are read again", 30)
     kafka.delete_records(topic_name, {p: end for p, (_, end) in topics.ends(topic_name).items()})
-    time.sleep(12)  # a check comes every 10 s, and finds nothing to compare
+    time.sleep(12)  # a check runs every 10 s and finds no record to compare
     more = Load(chance, users=5)
     more.send(topics, topic_name, 100)
     reading.wait_at_rest()

@@ -1,4 +1,4 @@
-"""Exposures in Kafka become filters for recall, whoever produces them."""
+"""Exposures in Kafka become filters for recall, whichever client produces them."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ PAIRS = [(f"user-{i % 40}", f"item-{i}") for i in range(2_000)]
 
 
 def produce_with_kcat(kafka, topic, records):
-    """kcat keys by crc32, librdkafka's default."""
+    """kcat chooses partitions by crc32 of the key, which is librdkafka's default."""
     lines = "".join(f"{user}\t{value}\n" for user, value in records)
     subprocess.run(["kcat", "-b", kafka.bootstrap, "-t", topic, "-P", "-K", "\t"], input=lines, text=True,
                    check=True, timeout=60)
@@ -68,7 +68,7 @@ def test_a_batch_event_and_ids_of_every_kind_are_seen(topics, daemon, topic_name
         oracle.add(user, "n1", now)
         oracle.add(user, "商品/2", now)
         oracle.add(user, "18446744073709551615", now)
-        user_id = user if user == "5" else f'"{user}"'  # an integer is its decimal string
+        user_id = user if user == "5" else f'"{user}"'  # an integer id equals its decimal string
         records.append((user, '{"user_id":%s,"exposed_at":%d,"scene":"s","items":["n1",{"item_id":"商品/2",'
                               '"position":4},18446744073709551615]}' % (user_id, now)))
     topics.produce(topic_name, records)

@@ -1,4 +1,4 @@
-"""Several daemons of one group as one service: any of them answers for any user, and what one loses the others take."""
+"""Several daemons of one group are one service: each answers for any user. If one loses partitions, the others take them."""
 
 import shutil
 import threading
@@ -16,7 +16,7 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 @pytest.fixture
 def member(daemon, topic_name):
-    """member(number) -> Seend of one group, not started; state, routes and forwarding are on."""
+    """member(number) -> Seend, a member of one group, not started. State topic, routes and forwarding are on."""
     def make(number, **cluster):
         return daemon(topic_name, {
             "kafka": {"instance_id": f"member-{number}", "client": SESSION},
@@ -36,8 +36,8 @@ def routes(seend):
 
 
 def wait_routed(members, timeout_s=60):
-    """Each owns some partition, every partition is owned once, every member knows by whom, and none answers any more for
-    what moved away."""
+    """Waits until each member owns some partition, and every partition has one owner that every member knows. No former
+    owner answers any more."""
     def done():
         if any(not owned(m) or set(m.partition_status()) != owned(m) for m in members):
             return False
@@ -88,7 +88,7 @@ def test_a_daemon_passes_on_only_where_it_may(topics, member, topic_name, chance
 
 
 def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topic_name, chance):
-    """Its disk is gone, and the input has nothing any more of what it was made of."""
+    """Its disk is lost, and the input topic no longer has the records of its state."""
     topics.create(topic_name, partitions=PARTITIONS)
     members = [member(number).start(ready=False) for number in range(3)]
     load = Load(chance, users=60)
@@ -113,7 +113,7 @@ def test_what_a_killed_daemon_had_the_others_restore(kafka, topics, member, topi
 
 
 class Asker:
-    """Asks one daemon about every user in turn, for as long as it is told, and notes how long each went unanswered."""
+    """Asks one daemon about every user in turn, inside its `with` block. Records how long each user went unanswered."""
 
     def __init__(self, seend, users):
         self.seend, self.users = seend, users
@@ -150,7 +150,7 @@ class Asker:
 
 
 def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, topic_name, chance):
-    """What moves is answered where it was until the new owner answers."""
+    """The former owner of a partition answers until the new owner does."""
     topics.create(topic_name, partitions=PARTITIONS)
     members = [member(number).start(ready=False) for number in range(2)]
     load = Load(chance, users=60)
@@ -163,7 +163,7 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
         third = member(2).start(ready=False)
         wait_routed([*members, third])
         time.sleep(2)
-    # Not a time limit of the daemon's: any request that found nobody to answer is a failure.
+    # Each request that nobody answered is a failure, no matter how short the gap was.
     assert not asker.failures, asker.failures
     assert any("partition goes on" in m.log() for m in members), "what stayed wasn't opened again"
     for m in (*members, third):
@@ -171,7 +171,7 @@ def test_a_daemon_that_joins_leaves_nobody_without_an_answer(topics, member, top
 
 
 def test_a_daemon_without_a_partition_is_ready_once_others_answer_for_it(topics, member, topic_name, chance):
-    """So a death takes no survivor out of a load balancer, and more daemons than partitions do no harm."""
+    """So a load balancer keeps the survivors when a daemon dies, and more daemons than partitions do no harm."""
     topics.create(topic_name, partitions=1)
     members = [member(number).start(ready=False) for number in range(2)]
     load = Load(chance, users=10)

@@ -1,4 +1,4 @@
-"""Memory stays inside the configured budget plus a base, however many users there are."""
+"""Memory stays within the configured budget plus a base, however many users there are."""
 
 import json
 import subprocess

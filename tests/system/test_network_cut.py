@@ -1,4 +1,4 @@
-"""A daemon whose network is cut: from the brokers but not from clients, and the reverse."""
+"""A daemon loses the network to the brokers but not to clients, or the reverse."""
 
 import time
 
@@ -39,10 +39,10 @@ def test_a_daemon_cut_from_the_brokers_answers_with_its_age_and_publishes_nothin
     cut, other = members
     had = owned(cut)
     cut.network.cut("brokers")
-    load.send(topics, topic_name, 500)  # what it doesn't hear of
+    load.send(topics, topic_name, 500)  # the daemon that is cut off doesn't get these
     wait_until(lambda: len(owned(other)) == PARTITIONS, "the other one has all partitions", 60)
     wait_at_rest([other], topics, topic_name)
-    # Whoever asks the one that is cut off hears how old its answer is, or none.
+    # The daemon that is cut off gives no answer that is too old. The owner may answer for it.
     assert had
     for user in load.oracle.users():
         answer = cut.http.get(user_path(user) + "?max_age_ms=2000")
@@ -56,7 +56,7 @@ def test_a_daemon_cut_from_the_brokers_answers_with_its_age_and_publishes_nothin
     wait_at_rest(members, topics, topic_name)
     for m in members:
         load.oracle.check_http(m, users=load.oracle.users())
-    time.sleep(3)  # the guard looks every other second
+    time.sleep(3)  # the guard checks every two seconds
     wait_at_rest(members, topics, topic_name)
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
 
@@ -73,7 +73,7 @@ def test_a_daemon_cut_from_clients_alone_keeps_its_partitions_and_goes_on(
     load.send(topics, topic_name, 500)
     statuses = {other.http.get(user_path(user)).status for user in load.oracle.users()}
     assert statuses == {200, 503}, "the users of the one that is cut off get a reason"
-    time.sleep(8)  # longer than a session: nothing moves
+    time.sleep(8)  # longer than a session, and no partition moves
     cut.network.mend("others")
     assert wait_routed(members) == owners
     wait_at_rest(members, topics, topic_name)

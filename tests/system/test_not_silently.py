@@ -1,4 +1,4 @@
-"""What must not pass silently: lost ranges, recreated topics, lost disks, second processes, misrouted events."""
+"""Faults that must not pass silently: lost ranges, recreated topics, lost disks, second processes, misrouted events."""
 
 import shutil
 
@@ -13,7 +13,7 @@ from seenctl_tool import run
 
 @pytest.fixture
 def filled(topics, daemon, topic_name, chance):
-    """A daemon at rest that has read 400 records of a topic with two partitions, then stopped."""
+    """A daemon that has read 400 records of a topic with two partitions, and was stopped at rest."""
     topics.create(topic_name)
     load = Load(chance, users=40)
     seend = daemon(topic_name).start()
@@ -25,7 +25,7 @@ def filled(topics, daemon, topic_name, chance):
 
 def test_records_that_retention_deleted_unread_are_counted_shown_and_acknowledged(kafka, topics, filled, topic_name):
     seend, load, ends = filled
-    lost = Load(load.chance, users=40)  # an oracle of its own: these are never read
+    lost = Load(load.chance, users=40)  # a separate oracle: the daemon never reads these
     lost.send(topics, topic_name, 300)
     gone = {p: end for p, (_, end) in topics.ends(topic_name).items()}
     kafka.delete_records(topic_name, gone)
@@ -92,7 +92,7 @@ def test_a_rebuild_after_a_recreated_topic_starts_over(topics, filled, topic_nam
 
 
 def check_added_partitions(seend, load, added):
-    """Users stay where they were; who wrote to an added partition finds that it is refused."""
+    """Checks that users keep their partitions, and that the daemon refuses the added ones and says so."""
     said = seend.wait_refused(added)
     assert "reshard" in said and "added" in said, said
     ready = seend.get("/readyz")
@@ -136,7 +136,7 @@ def test_a_lost_disk_is_read_from_what_the_topic_holds_and_the_rest_is_shown_as_
     for p, status in seend.partition_status().items():
         assert [(r["from_offset"], r["to_offset"]) for r in status["lost_ranges"]] == [(0, ends[p] - 1)]
         assert status["filters"][0]["complete_since"] is not None
-    for user in load.oracle.users():  # by what was published before
+    for user in load.oracle.users():  # from the snapshots that were published before
         assert seend.unseen(user, sorted(load.oracle.items(user))) == []
 
 

@@ -1,4 +1,4 @@
-"""Partitions that a topic gains are consumed, also where the group would give a member its old assignment back."""
+"""The daemon consumes added partitions, even if the group would give a member its old assignment back."""
 
 from hashes import partition_of
 from load import one_by_one
@@ -30,7 +30,7 @@ def test_added_partitions_of_a_source_are_consumed_after_a_restart_within_the_se
 
 
 def test_a_partition_that_is_added_while_a_daemon_opens_its_partitions(topics, daemon, topic_name):
-    """librdkafka then joins the group again and revokes nothing, and the second assignment stands for the first."""
+    """librdkafka then joins the group again and revokes nothing. The second assignment must replace the first."""
     kept = 48  # opening so many takes longer than adding one
     topics.create(topic_name, partitions=kept)
     seend = daemon(topic_name, {"kafka": {"client": {"topic.metadata.refresh.interval.ms": "20"}}}).start(ready=False)

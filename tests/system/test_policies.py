@@ -1,4 +1,4 @@
-"""What counts as seen, as a user of the daemon would try it: events in, answers and snapshots out."""
+"""The rules of what counts as seen, tried as a user would: events go in, answers and snapshots come out."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def event(user, items, at_ms=None, **more):
 
 
 def at(record, timestamp_ms):
-    """The record, with a Kafka timestamp of its own."""
+    """The record with this Kafka timestamp."""
     return (*record, {"timestamp": timestamp_ms})
 
 
@@ -32,7 +32,7 @@ def send(topics, seend, *records):
 
 
 def published(topics, topic):
-    """{user: bytes or None (a tombstone)}: the last record of each."""
+    """{user: value of the last record; None: a tombstone}"""
     last = {}
     for message in topics.read_all(topic):
         last[message.key().decode()] = message.value()
@@ -40,7 +40,7 @@ def published(topics, topic):
 
 
 class Published:
-    """A published snapshot to look into."""
+    """A published snapshot. `item in snapshot` tests it."""
 
     def __init__(self, data):
         self.read = read_snapshot(data)
@@ -66,7 +66,7 @@ def test_served_items_count_at_once_and_come_back(topics, running):
     filters = f"{seend.topic}-filters"
     wait_until(lambda: (v := published(topics, filters).get("u")) and "a" in Published(v) and "b" in Published(v),
                "both are in the snapshot")
-    # The end of its bucket and the TTL: 6 to 7 seconds.
+    # The item ends when its bucket and then the TTL are over: 6 to 7 seconds.
     wait_until(lambda: seend.unseen("u", ["a", "b"]) == ["a"], "the one that wasn't shown comes back", 12)
     wait_until(lambda: "a" not in Published(published(topics, filters)["u"]), "and leaves the snapshot, no event having come", 10)
     assert "b" in Published(published(topics, filters)["u"])
@@ -118,7 +118,7 @@ def test_windows_by_the_items_creation(topics, running):
     assert seend.unseen("u", asked) == ["old", "y"]
     seend.wait_at_rest()
     assert seend.unseen("u", asked) == ["old", "y"]
-    # Taken back and shown again: it counts, though its day of creation is long before the removal's.
+    # An item that is taken back and shown again counts, even when its day of creation is before the removal's day.
     send(topics, seend, event("u", "young", now + 1_000, kind="removed"))
     assert seend.unseen("u", ["young"]) == ["young"]
     send(topics, seend, event("u", "young", now + 2_000, item_created_at=now - 2 * DAY_MS))
@@ -152,8 +152,8 @@ def test_declared_kinds_have_windows_of_their_own(topics, running):
         seend.start()
     reasons = [dict(m.headers())["reason"] for m in topics.read_all(f"{seend.topic}-dead")]
     assert reasons and set(reasons) == {b"unknown_kind"}
-    # Without the kind its items don't count; with it again they do: also after the sweep for the changed
-    # filter, and what was merged since.
+    # Without the kind, its items don't count. When the kind is back, they count again. The sweep for the changed filter
+    # and later merges must keep them.
     seend.stop()
     kinds = seend.config["filters"][0].pop("kinds")
     seend.start()
@@ -179,7 +179,7 @@ def test_unexposed_items_are_told_of(topics, daemon, topic_name):
          at(event("u", [{"item_id": "a", "position": 1}, {"item_id": "b", "position": 2}], start, kind="served",
                   scene="search", request_id="r1"), start),
          at(event("u", "b", start + 5_000, scene="search"), start + 5_000),
-         # The end of the bucket (10 s), the TTL and the grace: at 100 s, not past it.
+         # Bucket (10 s), TTL and grace end at 100 s. Partition time reaches this moment and doesn't pass it.
          at(event("v", "x", start + 100_000), start + 100_000))
     seend.wait_at_rest()
     assert topics.read_all(told_topic) == []

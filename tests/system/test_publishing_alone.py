@@ -1,4 +1,4 @@
-"""What must not write into one set of snapshot topics: two consumer groups, or topics of another partition count."""
+"""seend refuses snapshot topics into which another group publishes, and snapshot topics with another partition count."""
 
 from load import one_by_one
 from oracle import Oracle
@@ -25,7 +25,7 @@ def test_a_second_group_is_refused_while_the_first_one_publishes(topics, daemon,
     first.wait_at_rest()
     assert first.unseen("u1", ["a", "b"]) == ["b"], "the first one goes on"
     first.stop()
-    # A group that has stopped is no obstacle.
+    # After the first group has stopped, the second may publish.
     second.start()
     second.wait_at_rest()
     assert second.unseen("u1", ["a", "b"]) == ["b"]

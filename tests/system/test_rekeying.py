@@ -1,4 +1,4 @@
-"""Input that isn't keyed by user: seend writes each event to a topic that is, and reads that."""
+"""Input that isn't keyed by user: seend writes each event to a topic that is keyed by user, and reads that topic."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ def produce_with_java(kafka, topics, topic, values):
 
 
 def produce_with_python(kafka, topics, topic, values):
-    """Keys that have nothing to do with the user, by another partitioner."""
+    """Uses keys that don't depend on the user, and another partitioner."""
     topics.produce(topic, [(f"session-{i % 97}", v) for i, v in enumerate(values)], partitioner="consistent")
 
 
@@ -67,7 +67,7 @@ def test_events_under_any_key_become_filters(produce, partitioner, kafka, topics
 def test_a_record_is_passed_on_as_it_was(topics, daemon, topic_name):
     then = NOW - 3 * 86_400_000
     topics.create(topic_name, partitions=1)
-    topics.create(f"{topic_name}-mine", partitions=3)  # another count than the source's
+    topics.create(f"{topic_name}-mine", partitions=3)  # not the source's count
     seend = daemon(topic_name, {"input": {"keyed_by_user": False, "keyed_topic": f"{topic_name}-mine",
                                           "fields": {"user_id": "/who/id", "items": "/pages/*/ids"}}}).start()
     value = b'{"who":{"id":7},"pages":[{"ids":["a","b"]}, {"ids":["c"]}],"exposed_at":%d}' % then
@@ -207,7 +207,7 @@ def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_n
         asked_at = time.monotonic()
         rekeying = (seend.status() or {"rekeying": None})["rekeying"]
         caught_up = caught_up or bool(rekeying and rekeying["caught_up"])
-        if not caught_up:  # a slow machine sees the change late: what it saw last before it is early enough
+        if not caught_up:  # a slow machine sees the change late, so use the last time before it
             behind_at = asked_at
         for user in set(users) - answered:
             items = sorted(load.oracle.items(user))
@@ -224,7 +224,7 @@ def test_no_answer_before_all_that_was_there_is_re_keyed(topics, daemon, topic_n
     seconds = time.monotonic() - behind_at
     load.oracle.check_published(topics, f"{topic_name}-filters", 2)
     sent = seend.metric_sum("seen_snapshots_total")
-    # From then on a user is published once a second at most.
+    # After it has caught up, the daemon publishes a user at most once a second.
     assert sent <= (2 + seconds) * len(load.oracle.users()), f"somebody was published before; it took {seconds:.1f} s"
 
 
@@ -256,7 +256,7 @@ def test_daemons_of_one_group_share_the_work(topics, daemon, topic_name):
 
 
 def test_a_source_that_was_cut_is_noticed(topics, daemon, topic_name):
-    """Its end lies below what the group has committed. (Of a topic that is deleted Kafka forgets the offsets.)"""
+    """The source ends before the offset that the group has committed. (When a topic is deleted, Kafka forgets the offsets.)"""
     topics.create(topic_name, partitions=1)
     oracle = Oracle()
     topics.produce(topic_name, keyless(one_by_one(oracle, PAIRS[:100])))

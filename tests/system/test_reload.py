@@ -1,4 +1,4 @@
-"""The configuration, read again while the daemon runs."""
+"""The daemon reads its configuration again while it runs."""
 
 import json
 import signal
@@ -24,7 +24,7 @@ def formats(topics, topic):
     newest = {}
     for message in topics.read_all(topic):
         newest[message.key().decode()] = message.value()
-    return {user: value[5] for user, value in newest.items() if value}  # schemas/snapshot.md: after magic and version
+    return {user: value[5] for user, value in newest.items() if value}  # the byte after magic and version: schemas/snapshot.md
 
 
 def test_a_filters_format_changes_for_all_users(topics, daemon, topic_name, chance):

@@ -1,4 +1,4 @@
-"""seenctl replay: history from files and topics into a real Kafka, read by a real daemon."""
+"""seenctl replay sends history from files and topics into a real Kafka. A real daemon reads it."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ CONVERT = SOURCE / "build" / "convert-tools" / "bin"
 
 
 def replay(*arguments, status=0, stdin=None):
-    """(standard output, standard error)."""
+    """Runs seenctl replay. Returns (standard output, standard error)."""
     done = subprocess.run([str(SEENCTL), "replay", *map(str, arguments)], capture_output=True, input=stdin, timeout=120)
     assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout.decode(), done.stderr.decode()
@@ -34,7 +34,7 @@ def into(kafka, topics, topic_name):
 
 
 def count(topics, topic):
-    """The events in a topic, without the marks where replays begin and end."""
+    """The number of events in a topic, without the marks where replays begin and end."""
     return sum(message.value() is not None for message in topics.read_all(topic))
 
 
@@ -47,14 +47,14 @@ def packed(text, how):
 
 
 class History:
-    """Files of every format, and what is in them."""
+    """Files of every format, and an oracle of their events."""
 
     def __init__(self, folder, chance):
         self.folder, self.chance = folder, chance
         self.oracle, self.lines, self.broken = Oracle(), 0, set()
 
     def write(self, name, rows, broken=0):
-        """`rows` events; the last `broken` lines can't be read."""
+        """Writes `rows` events and, at random places, `broken` lines that can't be read."""
         kind, how = name.suffixes[0][1:], name.suffixes[1][1:] if len(name.suffixes) > 1 else ""
         now, out = now_ms(), []
         if kind != "jsonl":
@@ -112,7 +112,7 @@ def test_a_folder_of_two_hundred_mixed_files(topics, daemon, topic_name, into, t
     assert "finished, but for what is damaged" in table
     assert re.search(r"damaged +\d+ lines .*day-cut.jsonl.gz", table)
 
-    # The file that grew is another file by now; the one that was cut off is mended.
+    # The file that grew counts as another file now. The file that was cut off is whole again.
     whole.write_bytes(bytes_whole)
     refused = replay(*command, status=1)[1]
     remedy = re.search(r"tail -c \+\d+ '[^']*zz-last.jsonl' \| seenctl replay -", refused)[0]
@@ -237,7 +237,7 @@ def test_a_dry_run_reports_and_sends_nothing(topics, topic_name, kafka, into, tm
     source = tmp_path / "history.jsonl"
     source.write_text("\n".join(lines) + "\n")
     report = json.loads(replay(source, *into, "--dry-run", "--json", "--quiet", "--rejects-max", "100%", status=0)[0])
-    # The topic keeps seven days.
+    # The topic's retention is seven days.
     kept = sum(1 for i in range(2_000) if i % 40 < 7)
     assert report["events"] == kept and report["target"]["retention_ms"] == 7 * DAY_MS
     assert report["rejects"]["older_than_retention"]["count"] == 2_000 - kept

@@ -1,4 +1,5 @@
-"""History through the input topic beside live traffic: what the daemon counts, publishes and shows meanwhile."""
+"""A replay sends history through the input topic beside live traffic. The tests check the daemon's counts, snapshots and
+answers during the replay."""
 
 import contextlib
 import json
@@ -30,8 +31,8 @@ def latencies(seend):
 
 @contextlib.contextmanager
 def interrupted(tool, seend):
-    """The replay stands still while its events are known, and it goes on at the end: it is under way, however slow the
-    machine is."""
+    """Pauses the replay after the daemon has read some of its events, and resumes it at the end. So the replay is under way
+    inside the `with` block, however slow the machine is."""
     wait_until(lambda: seend.metric_sum("seen_replayed_events_total") > 2_000, "the replay is under way")
     tool.send_signal(signal.SIGSTOP)
     try:
@@ -42,7 +43,7 @@ def interrupted(tool, seend):
 
 
 def published(topics, topic):
-    """How many snapshots each user got."""
+    """{user: number of published snapshots}"""
     counts = {}
     for message in topics.read_all(topic):
         counts[message.key().decode()] = counts.get(message.key().decode(), 0) + 1

@@ -1,4 +1,4 @@
-"""seenctl replay where something is wrong: it says what, changes nothing, and the same command goes on afterwards."""
+"""seenctl replay when something is wrong: it names the fault and changes nothing. Later the same command continues."""
 
 import json
 import os

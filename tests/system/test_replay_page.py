@@ -1,4 +1,4 @@
-"""docs/REPLAY.md, case by case, with the page's own commands: only paths and addresses are put in."""
+"""docs/REPLAY.md, case by case, with the page's own commands. The tests replace only paths and addresses."""
 
 import json
 import os
@@ -23,8 +23,8 @@ def blocks(heading, language="sh"):
 
 
 class Case:
-    """A daemon's configuration, days of files, and a shell that has the page's names. The daemon's
-    configuration is seend.json, or seend-1.json where it is one of several."""
+    """A daemon's configuration, one file per day of history, and a shell that runs the page's commands. The page calls the
+    configuration seend.json, or seend-1.json if the daemon is one of several."""
 
     def __init__(self, seend, topics, folder, chance):
         self.seend, self.topics, self.folder, self.chance = seend, topics, folder, chance
@@ -47,7 +47,7 @@ class Case:
         return lines
 
     def run(self, command):
-        """The page's words with this machine's paths. `seend` itself is started by the test."""
+        """Runs the page's commands with this machine's paths. It skips `seend` itself, because the test starts the daemon."""
         command = command.replace("seenctl fill", f"seenctl fill --http http://{self.seend.address}")
         for words, own in (("seend.json", self.seend.config_path), ("seend-1.json", self.seend.config_path),
                            ("/data/exposures", self.data),
@@ -166,7 +166,7 @@ def test_a_lost_disk_without_a_backup(case):
 
 
 def with_a_longer_window(case):
-    """A daemon that has read `new.jsonl` and what its topic holds, and keeps 60 days from now on."""
+    """Starts the daemon, lets it read `new.jsonl` and its topic, and then changes its window from 30 to 60 days."""
     filters = [{"name": "default", "window_days": 60, "snapshot": {
         "topic": f"{case.seend.topic}-filters", "debounce_ms": 200}}]
     case.seend.config["filters"] = [{**filters[0], "window_days": 30}]
@@ -180,7 +180,7 @@ def with_a_longer_window(case):
 
 
 def test_a_longer_window_from_the_topic(case):
-    lines = case.day("old.jsonl", 45)  # events that were sent late: the shorter window dropped them
+    lines = case.day("old.jsonl", 45)  # late events, which the shorter window drops
     case.topics.produce(case.seend.topic, [(json.loads(line)["user_id"], line) for line in lines])
     case.day("new.jsonl", 5)
     with_a_longer_window(case)

@@ -1,4 +1,4 @@
-"""A replica: a second group of daemons that keeps the same state and answers, and writes nothing until it is promoted."""
+"""Replicas are a second group of daemons. They keep the same state and answer, and write nothing until they are promoted."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ PARTITIONS = 4
 
 @pytest.fixture
 def make(daemon, topic_name):
-    """make(name, of=None, **more) -> Seend, not started: of the owners' group, or a replica of it."""
+    """make(name, replica=False, **more) -> Seend, not started: a member of the owners' group, or a replica of that group."""
     def one(name, replica=False, **more):
         group = {"group_id": f"{topic_name}-zone-b"} if replica else {}
         role = {"role": "replica", "replica_of": f"{topic_name}-group"} if replica else {}
@@ -32,7 +32,7 @@ def make(daemon, topic_name):
 
 
 def wait_read(topics, topic, *members):
-    """All is read, by some member of each of these groups."""
+    """Waits until these members together have every partition, have read all of it, and answer."""
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
     wait_until(lambda: all(status["next_offset"] >= ends[p] and status["answers"]
                            for m in members for p, status in m.partition_status().items()) and
@@ -71,21 +71,21 @@ def test_a_replica_answers_as_the_owner_does_and_writes_nothing(topics, make, to
     owner.wait_at_rest()
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
     assert owner.metric_sum("seen_snapshots_total") > 0 == replica.metric_sum("seen_snapshots_sent_total")
-    # The owner is gone: whatever is written from here on is the replica's.
+    # The owner is gone. A record that is written from now on comes from the replica.
     owner.stop()
     before = [ends_of(topics, f"{topic_name}-{name}") for name in ("filters", "beats", "dead", "state")]
     load.send(topics, topic_name, 500)
     topics.produce(topic_name, [(b"u1", b"{not json either")])
     wait_read(topics, topic_name, replica)
     load.oracle.check_http(replica, users=load.oracle.users())
-    time.sleep(3)  # checkpoints, runs and beats come every second
+    time.sleep(3)  # an owner writes checkpoints, runs and beats every second
     assert before == [ends_of(topics, f"{topic_name}-{name}") for name in ("filters", "beats", "dead", "state")]
     assert sum(before[2].values()) == 1, "one letter of the owner, none of the replica"
     assert replica.metric_sum("seen_snapshots_total") == 0
 
 
 def test_no_request_waits_for_an_owner_that_is_away(topics, make, topic_name, chance):
-    """Killed, or paused: a replica answers what is passed on."""
+    """The owner is paused or killed. A replica answers the requests that are passed on."""
     topics.create(topic_name, partitions=PARTITIONS)
     owners = [make(f"owner-{number}").start(ready=False) for number in range(2)]
     replica = make("replica", replica=True).start()
@@ -116,7 +116,7 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(topi
     load.send(topics, topic_name, 2_000)
     owner.wait_at_rest()
     wait_read(topics, topic_name, replica)
-    # Nobody publishes this.
+    # The owner is paused, so it doesn't publish these events.
     with owner.standing_still():
         load.send(topics, topic_name, 2_000)
         topics.produce(topic_name, [(b"u1", b"{not json")])
@@ -126,7 +126,7 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(topi
         replica.wait_at_rest()
         load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
         wait_until(lambda: sum(ends_of(topics, f"{topic_name}-dead").values()) == 1, "the letter is sent")
-    # The former owner wakes, and follows.
+    # The former owner continues, as a replica.
     wait_until(lambda: role(owner) == "replica", "the former owner has heard of it")
     wait_read(topics, topic_name, owner)
     load.send(topics, topic_name, 500)
@@ -134,7 +134,7 @@ def test_a_promoted_replica_publishes_what_the_owner_left_and_gives_it_back(topi
     wait_read(topics, topic_name, owner)
     load.oracle.check_published(topics, f"{topic_name}-filters", PARTITIONS)
     load.oracle.check_http(owner, users=load.oracle.users())
-    # It comes back as what it was, with state of the group that was promoted.
+    # After a kill and a lost disk it is a replica again, with state of the promoted group.
     wait_streamed([replica], ends_of(topics, topic_name))
     owner.kill9()
     shutil.rmtree(owner.store)

@@ -1,4 +1,4 @@
-"""docs/RESHARD.md, step by step: a topic with more partitions, and nothing lost in between."""
+"""docs/RESHARD.md, step by step: state moves to a topic with more partitions, and nothing is lost."""
 
 import json
 
@@ -17,7 +17,7 @@ def old(topics, daemon, topic_name, chance):
     """The old daemon at rest, with an item taken back and a user erased."""
     topics.create(topic_name, partitions=OLD_PARTITIONS)
     seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1},
-                                "filters": [{"name": "default", "snapshot": None}]}).start()  # no marks: ids are gone
+                                "filters": [{"name": "default", "snapshot": None}]}).start()  # no snapshots, so no marks keep ids
     load = Load(chance, users=300)
     load.send(topics, topic_name, 3_000)
     user = load.oracle.users()[0]
@@ -25,14 +25,15 @@ def old(topics, daemon, topic_name, chance):
     topics.produce(topic_name, [("gone", event("gone", "a", now_ms())),
                                 (user, event(user, TAKEN_BACK, on_a_day_of_others))])
     assert seend.http.delete("/v1/users/gone").status == 202
-    # Not one of the load's: an earlier exposure that comes after the removal doesn't count, and the oracle has it.
+    # This item isn't one of the load's items. An earlier exposure that arrives after a removal doesn't count, and the
+    # oracle would count it.
     assert seend.http.post(f"/v1/users/{user}/removed", {"items": [TAKEN_BACK]}).status == 202
     seend.wait_at_rest()
     return seend, load
 
 
 def resharded(daemon, topic, state_topic, name):
-    """Configured as step 4 says: all that is the old daemons' own has another name."""
+    """A new daemon, configured as step 4 says. No name of the old daemons' group or topics is used again."""
     return daemon(topic, {"state": {"topic": state_topic, "run_every_s": 1}, "kafka": {"group_id": f"{state_topic}-group"},
                           "filters": [{"name": "default", "snapshot": {"topic": f"{topic}-{name}-filters",
                                                                        "debounce_ms": 200}}]}, name=name)
@@ -71,7 +72,7 @@ def test_a_rehearsal_has_the_old_digests(kafka, topics, old, daemon, topic_name,
     assert after["sum"][0]["users_without_id"] == NEW_PARTITIONS
     assert after["sum"][0]["users"] - NEW_PARTITIONS == before["sum"][0]["users"] - 1
     check(rehearsal, load)
-    # And once more, from what was resharded: sets that are in several partitions come together again.
+    # Reshard the resharded state once more. Sets that are in several partitions must be merged again.
     rehearsal.stop()
     newer_topic = topics.create(f"{topic_name}-newer", partitions=NEW_PARTITIONS)
     run("reshard", "--dir", rehearsal.store, "--brokers", kafka.bootstrap, "--topic", newer_topic, "--partitions",
@@ -90,22 +91,22 @@ def test_a_cut_over_loses_nothing(kafka, topics, old, daemon, topic_name, tmp_pa
     topics.produce(new_topic, written[:1_000])
     if both:
         topics.produce(topic_name, written[:1_000])
-    # 2. All that the old topic holds is in the backup.
+    # 2. The backup has everything that the old topic holds.
     digest(seend)
     back_up(seend, tmp_path / "backups")
-    # 3. Records come meanwhile.
+    # 3. Records arrive while the state is resharded.
     reshard(kafka, tmp_path / "backups", new_topic, state_topic)
     topics.produce(new_topic, written[1_000:])
     if both:
         topics.produce(topic_name, written[1_000:])
-    # 4. The new daemons.
+    # 4. Start the new daemons.
     new = resharded(daemon, new_topic, state_topic, "new").start()
     new.wait_at_rest()
     check(new, load)
-    # 5. Everybody's snapshot is in the new topic.
+    # 5. Publish every user's snapshot to the new topic.
     run("publish", "--all", "--http", f"http://{new.address}")
     load.oracle.check_published(topics, f"{new_topic}-new-filters", NEW_PARTITIONS)
-    # 6. The old ones aren't needed.
+    # 6. Stop the old daemons: nobody needs them.
     seend.stop()
     new.kill9()
     new.start()

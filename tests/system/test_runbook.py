@@ -1,4 +1,4 @@
-"""The runbook answers each alert, and what it and OPERATIONS.md tell people to type exists."""
+"""The runbook has an entry for each alert. The commands in it and in OPERATIONS.md exist."""
 
 import pathlib
 import re
@@ -31,7 +31,7 @@ def entries():
 
 
 def commands(page):
-    """Each line of the blocks of shell, continued lines joined, and what stands in the text as a command of seenctl."""
+    """Each line of the shell blocks, with continued lines joined, and each command of seenctl in the text."""
     text = re.sub(r"\\\n\s*", " ", (DOCS / page).read_text())
     blocks = re.findall(r"(?ms)^ *```(?:sh|console)\n(.*?)^ *```", text) + re.findall(r"(?m)^    (\w.*)$", text)
     lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]

@@ -1,4 +1,4 @@
-"""tests/run.py itself: what hangs is ended and counted, what lacks its build is left out, and nothing waits for ever."""
+"""tests/run.py itself: it ends and counts a task that hangs, skips a task without its build, and never waits for ever."""
 
 import json
 import sys

@@ -24,7 +24,7 @@ def seenctl(*arguments, status=0, stdin=None, timeout_s=120):
 
 @pytest.fixture
 def watched(topics, daemon, topic_name, chance):
-    """A daemon at rest over 3,000 events of 200 users."""
+    """A daemon at rest that has read 3,000 events of 200 users, and their load."""
     topics.create(topic_name)
     load = Load(chance, users=200)
     seend = daemon(topic_name).start()
@@ -49,7 +49,7 @@ def test_verify_passes_a_healthy_daemon_and_measures_its_error_rate(kafka, watch
 
 
 def test_verify_fails_a_daemon_that_forgot(kafka, topics, daemon, topic_name):
-    """Its window is one day, what is verified is a month: all that is older is missing."""
+    """The daemon's window is one day, and verify expects a month: all older items are missing."""
     topics.create(topic_name)
     seend = daemon(topic_name, {"filters": [{"name": "default", "window_days": 1, "snapshot": {
         "topic": f"{topic_name}-filters", "debounce_ms": 200}}]}).start()
@@ -152,7 +152,7 @@ def test_one_user_is_shown_asked_and_described(kafka, watched, tmp_path):
     at = ["--http", f"http://{seend.address}"]
     assert json.loads(seenctl("unseen", *at, user, items[0], "new", "--json"))["unseen"] == ["new"]
     assert seenctl("unseen", *at, user, items[0], "new", "--created-at", "2020-01-01").split() == ["new"]
-    later = ["--created-at", str(now_ms() + 86_400_000)]  # than anything that was shown
+    later = ["--created-at", str(now_ms() + 86_400_000)]  # later than any exposure
     assert seenctl("unseen", *at, user, items[0], "new", *later).split() == [items[0], "new"]
     shown = json.loads(seenctl("show", *at, user, "--json"))
     assert shown["items"] == len(load.oracle.fingerprints(user)) and shown["segments"]

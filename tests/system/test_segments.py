@@ -1,4 +1,4 @@
-"""What `segments` and `seenctl show` say of every kind of segment, by a real daemon."""
+"""`segments` and `seenctl show` describe every kind of segment of a real daemon."""
 
 import json
 

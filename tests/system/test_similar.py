@@ -1,4 +1,5 @@
-"""What is like the seen: groups come with their topic, exposures are joined with them, answers and snapshots tell."""
+"""Items similar to seen ones: the daemon reads groups from their topic and joins exposures with them. Answers and snapshots
+show the result."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ from places import SEENCTL, now_ms, wait_until
 
 
 def record(item, group, near=()):
-    """A record of the topic of groups; `near`: ids."""
+    """A record of the topic of groups. `near`: ids of near items."""
     return (item, json.dumps({
         "item_id": item, "group_id": group, "created_at": now_ms(), "moved_from": None,
         "found_by": "first" if item == group else "both", "similarity": 1 if item == group else 0.9, "distance": 0 if item == group else 2,
@@ -23,7 +24,7 @@ def shown(user, *items, **more):
 
 
 class Groups:
-    """The topic of groups, written as the daemon that owns the index would."""
+    """Writes the topic of groups, as the daemon that owns the index would."""
 
     def __init__(self, topics, seend):
         self.topics, self.seend, self.topic = topics, seend, seend.config["items"]["groups_topic"]
@@ -47,7 +48,7 @@ class User:
         self.seend, self.name, self.filter = seend, name, filter_name
 
     def asks(self, items, **more):
-        """(what is unseen, {item: (like, because)})"""
+        """(unseen items, {similar item: (like, because)})"""
         answer = self.seend.http.post(user_path(self.name, self.filter) + "/unseen", {"items": items, **more})
         assert answer.status == 200, answer.body
         answer = answer.json()
@@ -60,7 +61,7 @@ class User:
 
 
 def told_by(directory, data, *items):
-    """What seenctl says of a snapshot: {item: (may have been seen, may be like one that was)}"""
+    """seenctl's report about a snapshot: {item: (may have been seen, may be similar to a seen item)}"""
     path = directory / "snapshot"
     path.write_bytes(data)
     done = subprocess.run([SEENCTL, "snapshot", path, "--json", "--test", *items], capture_output=True, text=True, timeout=20)
@@ -95,7 +96,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
     candidates = ["c", "y", "a", "new", "b", "z"]
 
     def check():
-        # a is near b; c is of its group; y is near c alone. Nothing is known of "new".
+        # a is near b. c is in b's group. y is near c only. "new" has no group.
         told = {"c": ("b", "group"), "a": ("b", "near")}
         assert dropping.asks(candidates) == (["y", "new"], told)
         assert demoting.asks(candidates) == (["y", "new", "c", "a"], told)
@@ -120,7 +121,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
         wait_until(lambda: seend.get(f"/v1/groups/{item}").status == 200, f"{item} is known again")
     check()
 
-    # One per group: of the page, and together with what was seen.
+    # One item per group: within the page, and also against seen items.
     assert off.asks(["c", "x", "b2", "a", "y"], one_per_group=True) == (
         ["c", "x", "b2"], {"a": ("c", "page"), "y": ("x", "page")})
     assert demoting.asks(["c", "x", "a", "y"], one_per_group=True) == (
@@ -130,7 +131,7 @@ def test_what_is_like_the_seen_is_held_back(topics, running, tmp_path):
                           text=True, timeout=20).stdout
     assert "it is near b (similarity 0.90), which was" in text
 
-    # Taken back: what is like b returns, as nothing else that was seen is like it.
+    # b is taken back. Items similar to b return, because no other seen item is similar to them.
     assert seend.http.post("/v1/users/u/removed", {"items": ["b"]}).status == 202
     seend.wait_caught_up()
     assert dropping.asks(candidates) == (["c", "y", "a", "new", "b"], {})
@@ -145,7 +146,7 @@ def test_a_group_that_becomes_known_after_the_exposure_counts_all_the_same(topic
     assert user.asks(["b", "c"]) == (["b", "c"], {})
     groups.put(record("a", "a", ["b"]), record("b", "a", ["a"]))
     assert user.asks(["b", "c"]) == (["c"], {"b": ("a", "near")})
-    # Near another than its group's first item, which wasn't seen.
+    # n is near b, which wasn't seen. It isn't near a, the seen first item of b's group.
     groups.put(record("m", "m", ["n"]), record("n", "m", ["m", "b"]), record("b", "a", ["a", "n"]))
     assert user.asks(["n", "m"]) == (["n", "m"], {})
     topics.produce(seend.topic, shown("u", "n"))

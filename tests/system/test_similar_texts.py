@@ -1,4 +1,4 @@
-"""Near-duplicates among texts that no one here wrote, against a truth that owes nothing to the code (benchmarks/similar/truth.py)."""
+"""Near-duplicates among texts that other people wrote. benchmarks/similar/truth.py computes the truth without seend's code."""
 
 import concurrent.futures
 import json
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.heavy
 PROGRAM = BUILD / "bench_similar"
 RUN = SOURCE / "benchmarks" / "similar" / "run.py"
 TEXTS_MIN = 20_000
-GROUPED = int(os.environ.get("SEEN_TEXTS_GROUPED", "8000"))  # by the daemon
-# Precision and recall of method: both, verify: sketch.
+GROUPED = int(os.environ.get("SEEN_TEXTS_GROUPED", "8000"))  # number of texts that the daemon groups
+# Least precision and recall, with method: both and verify: sketch.
 BARS = {"long": (0.95, 0.90), "short": (0.90, 0.75)}
 
 
 @pytest.fixture(scope="module")
 def texts():
-    """{"long": path, "short": path, "zh": path}, kept in build/similar for other runs."""
+    """{"long": path, "short": path, "zh": path}. The files stay in build/similar for other runs."""
     try:
         return descriptions.prepared()
     except descriptions.NoTexts as error:
@@ -48,7 +48,7 @@ def known(texts):
 
 @pytest.fixture(scope="module")
 def corpora(known, tmp_path_factory):
-    """{name: what benchmarks/similar/measure.py says of it}; the programs run beside each other."""
+    """{name: figures of benchmarks/similar/measure.py}. The programs run in parallel."""
     folder = tmp_path_factory.mktemp("corpora")
     with concurrent.futures.ThreadPoolExecutor() as pool:
         running = {name: pool.submit(measure.corpus, PROGRAM, of, folder, ("both/sketch/3",), curves=False) for name, of in known.items()}
@@ -94,7 +94,7 @@ def test_lists_of_candidates_lead_to_all_that_comparing_every_pair_finds(run, kn
 
 
 def test_most_near_duplicates_are_beyond_three_bits(known):
-    """Why there are MinHash bands: whoever computes the SimHashes, few pairs are within what its tables find."""
+    """This is why there are MinHash bands. Whatever code computes the SimHashes, their tables can find only few of the pairs."""
     some = random.Random(1).sample(sorted(known["long"].pairs), 2_000)
     for kind, counts in plain_simhash.distances(known["long"].items, some).items():
         assert sum(counts) == len(some)
@@ -103,7 +103,7 @@ def test_most_near_duplicates_are_beyond_three_bits(known):
 
 def test_the_truth_is_what_comparing_every_pair_gives(known):
     items = known["long"].items
-    begin = random.Random(2).randrange(len(items) - 1_000)  # neighbours by name: many are alike
+    begin = random.Random(2).randrange(len(items) - 1_000)  # neighbours by name, because many of them are similar
     sets = truth.shingle_sets(items[begin:begin + 1_000])
     for threshold in (0.5, truth.THRESHOLD):
         pairs = truth.near_pairs(sets, threshold)
@@ -192,8 +192,8 @@ def test_a_program_that_isnt_there_is_named(tmp_path):
 
 
 def test_groups_that_the_daemon_publishes_are_right(known, topics, daemon, topic_name):
-    """Through the real broker: what stands on the topic of groups, against the truth."""
-    items, sets = known["long"].items[-GROUPED:], known["long"].sets[-GROUPED:]  # names from l to z: libraries in all their parts
+    """Compares the topic of groups with the truth. Items and groups go through the real broker."""
+    items, sets = known["long"].items[-GROUPED:], known["long"].sets[-GROUPED:]  # names from l to z: whole libraries
     topics.create(topic_name, partitions=1)
     topics.create(f"{topic_name}-items", partitions=1)
     seend = daemon(topic_name, {"items": {"topic": f"{topic_name}-items", "groups_topic": f"{topic_name}-groups"}}).start()

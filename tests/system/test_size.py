@@ -1,4 +1,4 @@
-"""What `seenctl size` says beside what the store and the topic really take."""
+"""Compares the estimates of `seenctl size` with the real size of the store and the topic."""
 
 import json
 

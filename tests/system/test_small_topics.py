@@ -1,4 +1,4 @@
-"""Snapshot topics with a small max.message.bytes: batches stay below it, and one large snapshot delays nobody."""
+"""Snapshot topics with a small max.message.bytes: batches stay below it, and a large snapshot delays no other user."""
 
 from confluent_kafka.admin import RESOURCE_TOPIC, ConfigResource
 

@@ -1,4 +1,4 @@
-"""State travels by the state topic: a disk that was lost isn't lost state."""
+"""The state topic holds the state, so a lost disk doesn't lose it."""
 
 import shutil
 
@@ -18,7 +18,7 @@ def ends(topics, topic):
 
 @pytest.fixture
 def streaming(topics, daemon, topic_name):
-    """A daemon that has read each user's "old" item, and sent it to the state topic."""
+    """A daemon that has read each user's "old" item and sent its state to the state topic."""
     topics.create(topic_name, partitions=PARTITIONS)
     seend = daemon(topic_name, {"state": {"topic": f"{topic_name}-state", "run_every_s": 1}})
     seend.start()
@@ -50,7 +50,7 @@ def test_state_is_there_again_after_its_disk_and_the_records_it_was_made_of_are_
     for partition in streaming.partition_status().values():
         assert partition["lost_ranges"] == [], "nothing that it read had gone"
         assert partition["filters"][0]["complete_since"] is None, "the filter is whole"
-    # What was restored is streamed on, and restored once more.
+    # After a restore, the daemon streams new changes, and a second restore has all of them.
     topics.produce(topic_name, one_by_one(Oracle(), [(user, f"newer-{user}") for user in USERS]))
     streaming.wait_at_rest()
     streaming.stop()
@@ -125,7 +125,7 @@ def test_what_a_newer_base_replaces_is_deleted_after_a_while(topics, daemon, top
     seend.wait_at_rest()
     seend.stop()
     seend.config["state"]["topic"] = f"{topic_name}-state"
-    seend.start()  # the topic lacks what has come meanwhile: a base follows
+    seend.start()  # the topic lacks the latest changes, so the daemon writes a new base
 
     def trimmed():
         begins = topics.ends(f"{topic_name}-state")

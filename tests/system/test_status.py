@@ -1,4 +1,4 @@
-"""seenctl status and lost: a daemon on one screen."""
+"""seenctl status and lost: they show a daemon on one screen."""
 
 import json
 import re

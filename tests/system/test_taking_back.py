@@ -1,4 +1,4 @@
-"""Items taken back and users erased over HTTP: events like all others, so that every replica and replay agrees."""
+"""HTTP requests take items back and erase users. They become events in the topic, so every replica and replay agrees."""
 
 import concurrent.futures
 import json
@@ -18,7 +18,7 @@ def address(user):
 
 
 def taken(seend, answer):
-    """Waits until the change that was answered is in effect."""
+    """Checks the answer to a change, and waits until the change is in effect."""
     assert answer.status == 202, (answer.status, answer.body)
     place = answer.json()
     assert set(place) == {"partition", "offset"}
@@ -28,12 +28,12 @@ def taken(seend, answer):
 
 
 def last_published(topics, topic, user):
-    """None: a tombstone."""
+    """The value of the user's last record. None: a tombstone."""
     return [message.value() for message in topics.read_all(topic) if message.key() == user.encode()][-1]
 
 
 def second_reading(daemon, topics, first, topic):
-    """Another daemon, with a store and a group of its own, reads the whole topic."""
+    """Another daemon, with its own store and group, that has read the whole topic."""
     second = daemon(topic, {
         "kafka": {"group_id": f"{topic}-again"},
         "input": {"dead_letter_topic": f"{topic}-again-dead"},
@@ -55,7 +55,7 @@ def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
         place = taken(seend, seend.http.post(address(user) + "/removed", {"items": [7, 'i"\\', "never shown"]}))
         message = next(m for m in topics.read_all(topic_name)
                        if (m.partition(), m.offset()) == (place["partition"], place["offset"]))
-        assert message.key().decode() == user  # so it stands where the user's exposures do
+        assert message.key().decode() == user  # so it is in the partition of the user's exposures
         assert seend.unseen(user, items) == ["7", 'i"\\']
     assert seend.unseen("u4", items) == []
     taken(seend, seend.http.delete(address("用户/2")))
@@ -65,7 +65,7 @@ def test_items_taken_back_and_users_erased(topics, daemon, topic_name):
     assert seend.metric_sum("seen_erased_users_total") == 1
     assert seend.metric_sum("seen_events_misrouted_total") == 0
 
-    # What comes after counts again.
+    # Exposures after a removal or an erasure count again.
     topics.produce(topic_name, one_by_one(Oracle(), [("u1", "7"), ("用户/2", "new")]))
     seend.wait_at_rest()
     expected = {"u1": ['i"\\'], "用户/2": items, 'quote"back\\slash': ["7", 'i"\\'], "u4": []}
@@ -121,7 +121,7 @@ def test_an_erasure_reaches_the_topic_of_a_filter_that_is_not_configured_any_mor
             gone = last_published(topics, f"{topic_name}-{name}", user) is None
             assert gone == (user in users[:3]), (user, name)
     assert seend.metrics()['seen_retired_tombstones_total{result="sent"}'] == 3
-    # What the store kept of the retired filter is gone too: it comes back without these users.
+    # The store has also dropped the erased users' state of the retired filter. If the filter comes back, it lacks them.
     seend.stop()
     seend.config["filters"] = two_filters(topic_name)
     seend.start()
@@ -152,7 +152,7 @@ def test_a_retired_topic_that_was_deleted_holds_nothing_up(topics, daemon, topic
 
 
 def test_changes_concern_every_filter_and_pass_every_condition(topics, daemon, topic_name):
-    """The topic's own events look otherwise, are conditional and are covered by scene; HTTP's changes are not."""
+    """The topic's own events have another format, a condition, and filters by scene. Changes over HTTP have none of these."""
     topics.create(topic_name, partitions=2)
     seend = daemon(topic_name, {
         "input": {"fields": {"user_id": "/uid", "exposed_at": {"at": "/ts", "unit": "s"}},
@@ -225,7 +225,7 @@ def test_without_brokers_changes_are_refused_in_time_and_hold_nobody_up(kafka, t
 
         def erase(_):
             return Http(seend.address, timeout_s=20).delete("/v1/users/u1")
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # more than the daemon has threads
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # more requests than the daemon has threads
             waiting = [pool.submit(erase, i) for i in range(8)]
             time.sleep(0.5)
             for _ in range(20):

@@ -1,4 +1,4 @@
-"""What deploy/prometheus asks for is what a daemon has. test_dashboards.py asks a Prometheus that watches loaded ones."""
+"""A daemon has each metric that deploy/prometheus uses. test_dashboards.py queries a Prometheus that scrapes loaded daemons."""
 
 import re
 import subprocess
@@ -9,11 +9,11 @@ from load import Load
 from places import wait_until
 from prometheus_server import DEPLOYED
 
-QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share"}  # shown while something is unread, is restored
+QUIET = {"seen_retention_headroom_seconds", "seen_state_restore_share"}  # shown only while something is unread or is restored
 
 
 def of_a_group(topic):
-    """What a daemon among several has beside the tests' defaults."""
+    """The settings that a daemon among several has in addition to the tests' defaults."""
     return {"state": {"topic": f"{topic}-state", "run_every_s": 1}, "watermarks": {"topic": f"{topic}-beats"},
             "cluster": {"peers": "127.0.0.0/8", "token": "a-token-of-theirs"}}
 
@@ -27,7 +27,7 @@ def test_promtool_accepts_what_is_deployed(check):
 
 def test_the_alerts_fire_when_they_should_and_only_then():
     done = subprocess.run(["promtool", "test", "rules", "alerts_test.yml"], cwd=DEPLOYED, capture_output=True,
-                          text=True, timeout=180)  # hours of rules
+                          text=True, timeout=180)  # the test simulates hours of rules
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -42,6 +42,6 @@ def test_every_metric_that_an_alert_asks_for_is_one_the_daemon_has(topics, daemo
     asked = set(re.findall(r"\bseen_[a-z0-9_]+", (DEPLOYED / "alerts.yml").read_text()))
     asked = {re.sub(r"_(bucket|count)$", "", name) for name in asked}
     unknown = asked - names - QUIET
-    # These appear with what they count.
+    # These metrics appear only when there is something to count.
     assert unknown <= {"seen_rekeying_lost_messages_total", "seen_item_groups_foreign_total",
                        "seen_items_leases_lapsed_total", "seen_certificate_not_after_seconds"}, unknown

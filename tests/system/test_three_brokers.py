@@ -1,5 +1,5 @@
-"""Three brokers, and three replicas of each topic: one broker after the other is killed, and a leader is elected that lacks
-what the last one had."""
+"""Three brokers with replicated topics. A test kills one broker after the other. Other tests elect a leader that lacks
+records of the last one."""
 
 import time
 
@@ -60,7 +60,7 @@ def wait_at_rest(members, topics, topic):
 
 
 def elect_unclean(node, topic):
-    """Makes `node`, which lacks what the leader had, lead partition 0."""
+    """Makes `node`, which lacks records of the last leader, the leader of partition 0."""
     def elected():
         said = node.tool("org.apache.kafka.tools.LeaderElectionCommand", "--bootstrap-server", node.bootstrap,
                          "--election-type", "unclean", "--topic", topic, "--partition", "0", check=False)
@@ -92,7 +92,7 @@ def test_a_broker_after_the_other_is_killed_and_nothing_is_lost(brokers, three, 
 
 @pytest.mark.heavy
 def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brokers, three, daemon, topic_name, chance):
-    """The leader of the snapshot topic has records that the other replica never got, and its disk isn't there any more."""
+    """The leader of the snapshot topic has records that the other replica never got. It dies, and the other replica leads."""
     three.create(topic_name, partitions=1, replicas=3)
     three.create(f"{topic_name}-filters", assignment=[[1, 2]], **{"cleanup.policy": "compact", "min.insync.replicas": "1"})
     members = members_of(daemon, three, topic_name, 1)
@@ -117,7 +117,7 @@ def test_what_an_unclean_election_cuts_off_the_snapshots_is_published_again(brok
     wait_until(lambda: members[0].metric_sum("seen_snapshot_partitions_cut_total") > 0, "the daemon has seen the cut", 60)
     load_for(1)
     wait_at_rest(members, three, topic_name)
-    time.sleep(5)  # all are published again
+    time.sleep(5)  # the daemon publishes all snapshots again
     wait_at_rest(members, three, topic_name)
     oracle.check_published(three, f"{topic_name}-filters", 1)
     oracle.check_http(members[0], users=oracle.users(), strangers=3)
@@ -150,7 +150,7 @@ def test_what_an_unclean_election_cuts_off_the_input_is_shown_and_harms_its_part
     wait_until(lambda: member.status()["partitions_refused"], "the daemon has seen the cut", 60)
     refused = member.status()["partitions_refused"]
     assert [r["partition"] for r in refused] == [0]
-    assert f"was read up to offset {read}, but it ends at {kept}" in refused[0]["reason"]  # so many were lost
+    assert f"was read up to offset {read}, but it ends at {kept}" in refused[0]["reason"]  # it shows how many were lost
     assert "--rebuild" in refused[0]["reason"]
     assert member.metric_sum("seen_partitions_refused") == 1
     assert ready([member]) == [1]

@@ -1,4 +1,4 @@
-"""A state directory that an earlier version wrote: opened in place, read on, and streamed to the state topic."""
+"""A state directory of an earlier version: the daemon opens it in place, reads on, and streams it to the state topic."""
 
 import shutil
 
@@ -10,7 +10,7 @@ from snapshot_reader import read_snapshot
 
 @pytest.fixture
 def topic(topics):
-    """The topic that the state was made of, record by record."""
+    """The topic from which the state was made, with the same records."""
     topics.create(stored_state.TOPIC, stored_state.PARTITIONS, retention_ms=-1)
     records, _, _ = stored_state.records()
     topics.produce(stored_state.TOPIC, records)
@@ -44,7 +44,7 @@ def test_state_of_an_earlier_version_is_opened_in_place_and_streamed(kafka, topi
 
 
 def check_marked(topics, topic, expected):
-    """The earlier version left these users' snapshots to whoever opens the state."""
+    """Checks that this version has published the snapshots that the earlier version had marked and not published."""
     published = {m.key().decode(): read_snapshot(m.value()) for m in topics.read_all(f"{topic}-filters")}
     assert set(stored_state.MARKED) <= set(published)
     for user in stored_state.MARKED:
@@ -52,7 +52,7 @@ def check_marked(topics, topic, expected):
 
 
 def test_a_directory_of_an_earlier_version_whose_topic_was_recreated_is_refused(topics, topic, topic_name, daemon):
-    """What makes the state known to be this topic's is read from the earlier version's files, too."""
+    """The state identifies the topic that it was made from. The daemon reads this from the earlier version's files, too."""
     topics.delete(topic)
     topics.create(topic, stored_state.PARTITIONS, retention_ms=-1)
     records, _, _ = stored_state.records()

@@ -1,4 +1,4 @@
-"""seenctl verify --config: the daemon against an oracle that knows its configuration, and faults that it must find."""
+"""seenctl verify --config compares the daemon with an oracle that knows its configuration. It must find planted faults."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def filters_of(topic):
 
 
 def mixed_events(seed, count=EVENTS):
-    """Records (key, value, {"timestamp"}) of all kinds, over DAYS days up to now; some come late by days."""
+    """Records (key, value, {"timestamp"}) of all kinds, over DAYS days up to now. Some events arrive days late."""
     chance, now, records = random.Random(seed), now_ms(), []
     for i in range(count):
         timestamp = now - int(DAYS * DAY_MS * (1 - (i + 1) / count))
@@ -96,7 +96,7 @@ def test_it_knows_fields_kinds_repeats_served_removals_and_erasures(topics, mixe
         assert (one["dropped"]["too_few_exposures"] > 100) == (name == "phone")
     assert result["too_old"] < filters["shop"]["dropped"]["too_old"]
 
-    # By one filter, from files, and of some users.
+    # Verify one filter, then with files for scratch, then a sample of users.
     shop = verify(seend, "--filter", "shop")
     assert [f["filter"] for f in shop["filters"]] == ["shop"] and shop["items"] == filters["shop"]["items"]
     scratch = tmp_path / "scratch"
@@ -124,7 +124,7 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(top
     topics.produce(topic_name, [*records, ("u7", with_item("lost"), {"timestamp": now_ms()})])
 
     def state_of(name, *more):
-        """A daemon that goes on from a state that was built of other events than the topic's."""
+        """A daemon with a state that was built from other events than those of the topic."""
         history = tmp_path / f"{name}.jsonl"
         history.write_text("\n".join([*both, *more]) + "\n")
         seend = daemon(topic_name, {"input": INPUT, "filters": filters_of(topic_name), "kafka": {
@@ -141,7 +141,7 @@ def test_it_finds_an_event_that_the_state_lacks_and_one_that_it_has_too_many(top
     assert verify(whole)["ok"]
     lacking = verify(state_of("lacking"), status=1)
     assert not lacking["ok"] and lacking["extra_items_unexplained"] == 0
-    # In the snapshot and in the answer. "phone" doesn't count it, and "young" may cut it.
+    # The item is missing in the snapshot and in the answer. "phone" doesn't count the item, and "young" may cut it.
     wrong = {f["filter"]: f["false_negatives"] for f in lacking["filters"]}
     assert wrong["phone"] == 0 and wrong["home"] >= 1 and wrong["shop"] >= 1, wrong
     assert all("lost" in line or "counts" in line for line in lacking["failures"]), lacking["failures"]

@@ -1,4 +1,4 @@
-"""Topics through librdkafka's Python client: create, fill, read whole, ask for offsets."""
+"""Topics through librdkafka's Python client: create, fill, read completely, query offsets."""
 
 import time
 
@@ -17,12 +17,12 @@ class Topics:
         self._admin = None
 
     def admin(self):
-        if self._admin is None:  # kept: its futures end with it
+        if self._admin is None:  # kept alive: its futures end with it
             self._admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         return self._admin
 
     def create(self, topic, partitions=2, replicas=1, assignment=None, **config):
-        """`assignment`: the brokers of each partition, in place of the two numbers."""
+        """`assignment`: the brokers of each partition. It replaces `partitions` and `replicas`."""
         config = {k.replace("_", "."): str(v) for k, v in config.items()}
         new = (NewTopic(topic, len(assignment), replica_assignment=assignment, config=config) if assignment else
                NewTopic(topic, partitions, replicas, config=config))
@@ -35,7 +35,7 @@ class Topics:
         wait_until(lambda: self.partitions(topic) == 0, f"{topic} is gone")
 
     def alter(self, topic, config):
-        """Sets these properties and keeps the topic's others: AlterConfigs by itself resets what it isn't given."""
+        """Sets these properties and keeps the topic's others. AlterConfigs alone resets each property that it doesn't get."""
         kept = {name: entry.value for name, entry in self._config(topic).items()
                 if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value}
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config=kept | config)
@@ -62,7 +62,7 @@ class Topics:
 
     def produce(self, topic, records, partitioner="murmur2_random"):
         """`records`: (key, value) or (key, value, {"partition": .., "timestamp": ..}). Waits for delivery.
-        Returns (partition, offset) of each, in order."""
+        Returns [(partition, offset)], in the order of the records."""
         producer, places, failed = self.producer(partitioner), [], []
 
         def make_report(index):
@@ -91,7 +91,7 @@ class Topics:
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-ends"})
 
         def of(partition):
-            # A topic that was made a moment ago may have no leader yet.
+            # A new topic may have no leader yet.
             for wait_s in (0.2, 0.5, 1, 2):
                 try:
                     return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
@@ -106,7 +106,7 @@ class Topics:
             consumer.close()
 
     def read_all(self, topic, timeout_s=60):
-        """Every record there is now, as confluent_kafka.Message, in partition order of arrival."""
+        """Every record that the topic has now, as confluent_kafka.Message. Within a partition they are in offset order."""
         ends = {p: end for p, (low, end) in self.ends(topic).items() if end > low}
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "system-tests-read",
                              "enable.auto.commit": False, "enable.partition.eof": True,
@@ -131,7 +131,7 @@ class Topics:
             consumer.close()
 
     def commit(self, group, topic, offsets):
-        """`offsets`: {partition: next offset}; for a group without members."""
+        """Commits `offsets`, {partition: next offset}, for a group that has no members."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         try:
             consumer.commit(offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()],
@@ -140,7 +140,7 @@ class Topics:
             consumer.close()
 
     def committed(self, group, topic):
-        """{partition: committed offset}; partitions without one are left out."""
+        """{partition: committed offset}, without the partitions that have none."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         try:
             places = consumer.committed([TopicPartition(topic, p) for p in range(self.partitions(topic))], timeout=10)

@@ -1,5 +1,5 @@
-"""A daemon that a Prometheus judges by the alerts of deploy/, in a world 60 times as fast: minutes are seconds, hours are
-minutes."""
+"""A daemon, and a Prometheus that evaluates the alerts of deploy/ for it. The alerts run 60 times as fast: minutes become
+seconds, hours become minutes."""
 
 import contextlib
 import re
@@ -10,12 +10,12 @@ from prometheus_server import DEPLOYED, Prometheus
 from seend import Seend
 
 FASTER = {"m": "s", "h": "m"}
-# What the expressions state in seconds.
+# Figures that the expressions state in seconds.
 SECONDS = {"seen_partition_age_seconds > 60": "seen_partition_age_seconds > 1",
            "seen_held_since_seconds > 60": "seen_held_since_seconds > 1",
            "[10s])) > 120": "[10s])) > 2", "4 * 3600": "4 * 60",
            "seen_checkpoint_last_time_seconds > 300": "seen_checkpoint_last_time_seconds > 5"}
-# These faults can't follow each other as fast: a lease ends no sooner than brokers let a session end.
+# These faults can't follow each other that fast: a lease ends no sooner than the shortest session that brokers allow.
 SLOWER = {"leases_lapsed_total[5m]": "leases_lapsed_total[20m]",
           "visible_to_published_seconds_bucket[5m]": "visible_to_published_seconds_bucket[20m]"}
 USERS = [f"user-{number}" for number in range(100)]
@@ -34,7 +34,7 @@ def hastened(rules):
 
 
 class Watched:
-    """A daemon, and a Prometheus that judges it by the hastened rules."""
+    """A daemon, and a Prometheus that evaluates the hastened rules for it."""
 
     def __init__(self, directory, kafka, topics, topic, config=None, **topic_config):
         self.directory, self.kafka, self.topics, self.topic = directory, kafka, topics, topic
@@ -61,7 +61,7 @@ class Watched:
                 if alert["state"] == "firing" and severity in (None, alert["labels"]["severity"])}
 
     def send(self, values=(), count=100, late_ms=0, users=USERS, **more):
-        """So many good events, which stood in their producer's queue for so long, and these."""
+        """Sends `count` good events and the `values`. The good events are `late_ms` old, as if a producer had held them back."""
         at = now_ms() - late_ms
         good = ((users[i % len(users)], f"i{at}-{i // len(users)}") for i in range(count))
         self.topics.produce(self.topic, [*((user, event(user, item, at), {"timestamp": at}) for user, item in good),
@@ -69,7 +69,7 @@ class Watched:
 
     @contextlib.contextmanager
     def fault(self, *names, meanwhile=lambda: None, timeout_s=60, severity=None):
-        """The alerts are quiet before, fire during the block's fault, and are over after the block."""
+        """Checks that the alerts are quiet before the block, fire during its fault, and end after it."""
         wait_until(lambda: not self.firing(severity) & set(names), f"{names} are quiet before")
 
         def loaded(condition):

@@ -1,5 +1,5 @@
 #pragma once
-// A cuckoo table that takes slots one by one: what is in moves to make room.
+// A cuckoo table that takes slots one by one. Its slots move to make room.
 
 #include <array>
 #include <cmath>
@@ -11,13 +11,13 @@
 
 namespace seen {
 
-/// How many buckets take `count` items one by one, and go on taking while others leave, but for fewer than
-/// one of a hundred million times.
+/// How many buckets are needed to insert `count` items one by one, and to go on while other items leave.
+/// Fewer than one insertion of a hundred million fails.
 inline uint32_t RoomyCuckooBuckets(size_t count) {
   return static_cast<uint32_t>(std::ceil(static_cast<double>(count) / (kCuckooBucketPlaces * 0.92))) + 8;
 }
 
-/// `Slot` as of CuckooTable. Whether a place is free is asked of `IsFree`, bool(Slot). One thread.
+/// `Slot`: as for CuckooTable. `IsFree`, bool(Slot), says whether a place is free. One thread.
 template <typename Slot>
 class CuckooMoves {
  public:
@@ -28,7 +28,7 @@ class CuckooMoves {
   Slot& operator[](uint64_t place) { return table_[place]; }
   Slot operator[](uint64_t place) const { return table_[place]; }
 
-  /// The first of the eight places of (entry, bucket) that `matches`, bool(Slot); none: nullopt.
+  /// The first of the eight places of (entry, bucket) that `matches`, bool(Slot), accepts. nullopt: none.
   template <typename Matches>
   std::optional<uint64_t> Find(uint32_t bucket, uint32_t entry, Matches matches) const {
     for (const uint32_t b : {bucket, table_.shape().Other(bucket, entry)}) {
@@ -37,9 +37,10 @@ class CuckooMoves {
     return std::nullopt;
   }
 
-  /// Puts `slot` into `bucket` or its other one. Others make room by going to their other bucket, on the
-  /// shortest way to a free place, which is searched breadth first before anything is moved. False: there is
-  /// none among the first kSearched buckets (all of them, if there are fewer); nothing has changed.
+  /// Puts `slot` into `bucket` or its other bucket. Other slots make room: they move to their other buckets,
+  /// along the shortest way to a free place. A breadth-first search finds this way before any slot moves.
+  /// False: the first kSearched buckets have no free place (all buckets, if there are fewer); nothing has
+  /// changed.
   template <typename IsFree>
   bool Insert(uint32_t bucket, Slot slot, IsFree is_free) {
     const uint32_t other = table_.shape().Other(bucket, CuckooTable<Slot>::EntryOf(slot));
@@ -54,16 +55,16 @@ class CuckooMoves {
 
  private:
   static constexpr uint32_t kSearched = 1000;
-  // A bucket that the search has come to: the item at `place` of its parent's bucket could go there.
+  // A bucket that the search has reached. The item at `place` of the parent's bucket could move here.
   struct Step {
     uint32_t bucket;
-    uint16_t parent;  // itself: one to begin with
+    uint16_t parent;  // itself: a start of the search
     uint16_t place;
   };
-  // Buckets that the search has come to.
+  // The buckets that the search has reached.
   class Visited {
    public:
-    // False: it was there.
+    // False: the bucket was already there.
     bool Add(uint32_t bucket) {
       size_t at = (bucket * 0x9e3779b1u) >> 21;
       for (; cells_[at] != 0; at = (at + 1) % cells_.size()) {
@@ -111,7 +112,7 @@ class CuckooMoves {
     return false;
   }
 
-  // Moves the items of the way to `free`, the last one first. Returns the place that is free then.
+  // Moves the items on the way to `free`, the last item first. Returns the place that is then free.
   uint64_t Move(const std::array<Step, kSearched>& steps, uint32_t at, uint16_t place, uint64_t free) {
     for (;;) {
       const uint64_t from = uint64_t{steps[at].bucket} * kCuckooBucketPlaces + place;

@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// Nothing can be removed. More items than it is sized for raise its rate. One thread.
+/// Items can't be removed. More items than `count` raise the rate. One thread.
 class MutableBloom {
  public:
   /// Empty, sized for `count` items (up to 97 million) at `rate` in (0, kRateMax].
@@ -19,7 +19,7 @@ class MutableBloom {
   bool MightContain(Fingerprint fingerprint) const {
     return BloomView::Parse(payload_)->MightContain(fingerprint);
   }
-  /// Holds what either held. kInvalidArgument: `other` has another number of bits or probes; nothing has
+  /// Adds the items of `other`. kInvalidArgument: `other` has another number of bits or probes; nothing has
   /// changed.
   Status Merge(const MutableBloom& other);
   /// Appends the payload.

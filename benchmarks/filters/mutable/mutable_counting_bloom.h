@@ -1,13 +1,14 @@
 #pragma once
-// A counting Bloom filter that takes and gives back items: kind 3 of schemas/snapshot.md.
+// A counting Bloom filter that inserts and removes items: kind 3 of schemas/snapshot.md.
 //
-// Removing what was never inserted is refused where one of its counters is 0: always but at the
-// false-positive rate. Where all are above 0 it can't be told from an item that is in, and takes the counts
-// of others: they may then be missed. An item inserted n times must be removed n times.
+// Remove refuses an item that was never inserted if one of the item's counters is 0. The refusal fails only
+// at the false-positive rate: if all counters are above 0, the item looks like an inserted item. Then Remove
+// takes the counts of other items, and the filter may miss these items. An item inserted n times must be
+// removed n times.
 //
-// A counter stops at 15 and stays there, as what it lost count of can't be known: removals then leave it
-// above 0, a few more false positives and never a false negative. Within the size asked for fewer than one
-// counter of 10^14 gets there.
+// A counter stops at 15 and stays there, because the filter no longer knows the true count.
+// Removals leave such a counter above 0. So there are a few more false positives, and never a false negative.
+// Up to the asked number of items, fewer than one counter of 10^14 reaches 15.
 
 #include <cstddef>
 #include <string>
@@ -17,7 +18,7 @@
 
 namespace seen {
 
-/// More items than it is sized for raise its rate. One thread.
+/// More items than `count` raise the rate. One thread.
 class MutableCountingBloom {
  public:
   /// Empty, sized for `count` items (up to 24 million) at `rate` in (0, kRateMax].
@@ -28,11 +29,11 @@ class MutableCountingBloom {
   bool MightContain(Fingerprint fingerprint) const {
     return CountingBloomView::Parse(payload_)->MightContain(fingerprint);
   }
-  /// False: certainly never inserted, or removed since; nothing has changed. What it can't tell is said
-  /// above.
+  /// False: certainly never inserted, or removed since; nothing has changed. The comment at the top says
+  /// which items Remove can't tell apart.
   [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held, counts added up. kInvalidArgument: `other` has another number of counters or
-  /// probes; nothing has changed.
+  /// Adds the counts of `other`. kInvalidArgument: `other` has another number of counters or probes; nothing
+  /// has changed.
   Status Merge(const MutableCountingBloom& other);
   /// Appends the payload.
   void Serialise(std::string& out) const { out += payload_; }

@@ -27,7 +27,7 @@ Cell GetCell(const Geometry& geometry, std::span<const char> cells, uint64_t at)
   return {GetBits(bytes, at, 2), GetBits(bytes, at + 2, geometry.remainder_bits)};
 }
 
-/// The one cell that has the value, if any: no other item's value leads to the same cell.
+/// The one cell that has the value, if any. The value of another item never leads to the same cell.
 std::optional<Place> Find(const Geometry& geometry, std::span<const char> cells, const Value& value) {
   for (uint32_t table = 0; table < kTables; ++table) {
     const uint64_t bucket = geometry.BucketOf(value, table);

@@ -1,13 +1,14 @@
 #pragma once
-// A d-left counting Bloom filter that takes and gives back items: kind 4 of schemas/snapshot.md.
+// A d-left counting Bloom filter that inserts and removes items: kind 4 of schemas/snapshot.md.
 //
-// Removing what was never inserted is refused where no cell of the four buckets has its remainder: always but
-// at the false-positive rate. Where one has, it can't be told from an item that is in, and takes that one's
-// count: that one is then missed. An item inserted n times must be removed n times.
+// Remove refuses an item that was never inserted if no cell of the item's four buckets has its remainder. The
+// refusal fails only at the false-positive rate: if a cell has the remainder, the item looks like an inserted
+// item. Then Remove takes the count of the inserted item, and the filter misses that item. An item inserted n
+// times must be removed n times.
 //
-// A count stops at 3 and stays there, as what it lost count of can't be known: such an item is never removed,
-// and never missed. Three items of n share a cell with a chance of about rate^2 / 6 each, or one is inserted
-// thrice.
+// A count stops at 3 and stays there, because the filter no longer knows the true count. Such an item is
+// never removed, and never missed. A count reaches 3 if one item is inserted three times, or if three items
+// share a cell. The chance of the latter is about rate^2 / 6 for each item.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,22 +20,22 @@
 
 namespace seen {
 
-/// More items than it is sized for raise its rate, and may not fit. One thread.
+/// More items than `count` raise the rate, and may not fit. One thread.
 class MutableDLeft {
  public:
-  /// Empty, sized for `count` items (up to 64 million) at `rate` in (0, kRateMax], so that one filter in a
-  /// million or fewer is full before.
+  /// Empty, sized for `count` items (up to 64 million) at `rate` in (0, kRateMax]. At most one filter of a
+  /// million is full earlier.
   MutableDLeft(size_t count, double rate);
-  /// False: its four buckets are full; nothing has changed.
+  /// False: the item's four buckets are full; nothing has changed.
   [[nodiscard]] bool Insert(Fingerprint fingerprint);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const {
     return DLeftView::Parse(payload_)->MightContain(fingerprint);
   }
-  /// False: certainly never inserted, or removed since; nothing has changed. What it can't tell is said
-  /// above.
+  /// False: certainly never inserted, or removed since; nothing has changed. The comment at the top says
+  /// which items Remove can't tell apart.
   [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held, counts added up. kInvalidArgument: `other` has another geometry, or they don't
+  /// Adds the counts of `other`. kInvalidArgument: `other` has another geometry, or the items of both don't
   /// fit; nothing has changed. O(cells).
   Status Merge(const MutableDLeft& other);
   /// Appends the payload.

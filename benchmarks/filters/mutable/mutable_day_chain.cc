@@ -63,7 +63,7 @@ void MutableDayChain::Join(const DayOfChain& day) {
 }
 
 Status MutableDayChain::Merge(const MutableDayChain& other) {
-  const std::vector<Entry> entries = other.entries_;  // it may be this one
+  const std::vector<Entry> entries = other.entries_;  // a copy, because `other` may be this filter
   for (const Entry& entry : entries) Join(entry.View());
   return {};
 }

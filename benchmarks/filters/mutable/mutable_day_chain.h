@@ -11,19 +11,19 @@
 
 namespace seen {
 
-/// An item of several days is in each of them; that only costs some rate. One thread.
+/// An item of several days is in each of these days, which only raises the rate a little. One thread.
 class MutableDayChain {
  public:
-  /// Empty, sized for `days` (> 0) days of `count_a_day` items each at `rate` in (0, kRateMax] (Check) for
-  /// all of them together. More of either raise the rate.
+  /// Empty, sized for `days` (> 0) days of `count_a_day` items each. `rate` in (0, kRateMax] (Check) is for
+  /// all days together. More days or more items raise the rate.
   MutableDayChain(size_t count_a_day, size_t days, double rate);
-  /// Something seen on `day`, at `second` since 1970.
+  /// Inserts an item seen on `day`, at `second` since 1970.
   void Insert(Fingerprint fingerprint, Day day, uint32_t second);
   bool MightContain(Fingerprint fingerprint, uint32_t created_second = 0, Day from = kFirstOfDays) const;
   /// Drops the days before `from`.
   void DropBefore(Day from);
-  /// Joins the chains: of days in both the blocks are joined where they are equally many, else both stay, one
-  /// behind the other. Holds what either held; the rates add up. Never fails.
+  /// Adds the items of `other`. For a day in both chains, the blocks are joined if both have the same number
+  /// of blocks. Otherwise both stay, one behind the other. The rates add up. Never fails.
   Status Merge(const MutableDayChain& other);
   Status Merge(const DayChainView& other);
   /// Appends the payload.

@@ -1,5 +1,5 @@
 #pragma once
-// The set itself, which takes and gives back items: kind 11 of schemas/snapshot.md.
+// The exact set, which inserts and removes items: kind 11 of schemas/snapshot.md.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace seen {
 
-/// Keeps its items sorted. A set: inserting twice is inserting once. One thread.
+/// Keeps its items sorted. It is a set: a second insertion of an item changes nothing. One thread.
 class MutableFingerprints {
  public:
-  /// Empty; `count` and `rate` are only checked, as there is nothing to size.
+  /// Empty. `count` and `rate` are only checked, because there is nothing to size.
   MutableFingerprints(size_t count, double rate) { (void)ExactFingerprintsFilter::PayloadBytes(count, rate); }
-  /// O(n): a place is made for it.
+  /// O(n), because later items move to make room.
   void Insert(Fingerprint fingerprint) {
     const auto at = std::lower_bound(items_.begin(), items_.end(), fingerprint);
     if (at == items_.end() || *at != fingerprint) items_.insert(at, fingerprint);
@@ -26,14 +26,14 @@ class MutableFingerprints {
   bool MightContain(Fingerprint fingerprint) const {
     return std::binary_search(items_.begin(), items_.end(), fingerprint);
   }
-  /// False: it isn't in, which is always known here; nothing has changed.
+  /// False: the item is not in the set; nothing has changed. The exact set always knows this.
   [[nodiscard]] bool Remove(Fingerprint fingerprint) {
     const auto at = std::lower_bound(items_.begin(), items_.end(), fingerprint);
     if (at == items_.end() || *at != fingerprint) return false;
     items_.erase(at);
     return true;
   }
-  /// Holds what either held. Never fails.
+  /// Adds the items of `other`. Never fails.
   Status Merge(const MutableFingerprints& other) {
     std::vector<Fingerprint> both;
     std::set_union(items_.begin(), items_.end(), other.items_.begin(), other.items_.end(),

@@ -12,8 +12,9 @@ CuckooShape RoomyShape(size_t capacity, uint32_t number_bits, double rate) {
   return CuckooShapeFor(capacity, rate, RoomyCuckooBuckets(capacity), number_bits);
 }
 
-// While 2^number_bits inserts pass, the newest `capacity` numbers and those long gone never look alike for as
-// long as a place is swept in between: twice as many numbers as items leave `capacity` insertions for it.
+// Numbers repeat after 2^number_bits insertions. So a place must be swept before its old number looks like
+// one of the newest `capacity` numbers. There are twice as many numbers as items, which leaves `capacity`
+// insertions for the sweep.
 IndexedWindow WindowFor(size_t capacity) {
   Check(capacity <= kCuckooCountMax, "too many items for one filter");
   capacity = std::max<size_t>(1, capacity);
@@ -35,7 +36,7 @@ bool MutableIndexedCuckoo::IsLive(Slot slot) const {
 bool MutableIndexedCuckoo::Insert(Fingerprint fingerprint, Day day) {
   const uint64_t hash = HashOf(fingerprint);
   const CuckooShape shape = table_.shape();
-  const uint32_t number = window_.next++;  // so that the place of the one evicted is free already
+  const uint32_t number = window_.next++;  // taken first, so that the place of the evicted item is free
   const Slot slot = uint64_t{number} << 32 | shape.EntryOf(hash);
   if (!table_.Insert(shape.FirstOf(hash), slot, [&](Slot other) { return !IsLive(other); })) {
     --window_.next;
@@ -43,7 +44,7 @@ bool MutableIndexedCuckoo::Insert(Fingerprint fingerprint, Day day) {
   }
   Sweep();
   if (days_.empty() || day > days_.back().day) days_.push_back({day, number});
-  // A day is over when the first of the next one is as old as can be.
+  // A day is over when the first item of the next day is the oldest item in the window.
   while (days_.size() > IndexedCuckooFilter::kDaysMax ||
          (days_.size() > 1 && window_.next - days_[1].first_number >= window_.capacity)) {
     days_.erase(days_.begin());

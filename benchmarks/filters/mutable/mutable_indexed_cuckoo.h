@@ -16,12 +16,13 @@ class MutableIndexedCuckoo {
  public:
   /// Empty, for the newest `capacity` items (at least 1 is taken) at `rate` in (0, kRateMax] (Check).
   MutableIndexedCuckoo(size_t capacity, double rate);
-  /// Takes an item of `day`, and evicts the oldest exactly if `capacity` were in. A `day` before the newest
-  /// one so far counts as that. An item that is inserted again is in twice, with two numbers. False: no place
-  /// was found, as happens to hardly one of a million, or to the ninth of a kind; nothing has changed.
+  /// Inserts an item of `day`. Evicts the oldest item exactly if `capacity` items were in. A `day` before the
+  /// newest day so far counts as the newest day. An item that is inserted again is in twice, with two
+  /// numbers. False: there is no place; nothing has changed. This happens to hardly one insertion of a
+  /// million, or to the ninth insertion of the same item.
   [[nodiscard]] bool Insert(Fingerprint fingerprint, Day day);
   bool MightContain(Fingerprint fingerprint) const { return Find(fingerprint).size() > 0; }
-  /// As IndexedCuckooView::Find.
+  /// Same as IndexedCuckooView::Find.
   IndexedItems Find(Fingerprint fingerprint) const;
   /// Appends the payload.
   void Serialise(std::string& out) const { IndexedCuckooFilter::Append(table_.table(), window_, days_, out); }
@@ -36,7 +37,7 @@ class MutableIndexedCuckoo {
   CuckooMoves<Slot> table_;
   uint64_t swept_ = 0;                             // the next place to sweep
   uint64_t sweep_each_ = 0;                        // places swept with each insertion
-  std::vector<IndexedCuckooFilter::DayRow> days_;  // ascending; the first has the oldest item, or more
+  std::vector<IndexedCuckooFilter::DayRow> days_;  // ascending; the first begins at or before the oldest item
 };
 
 }  // namespace seen

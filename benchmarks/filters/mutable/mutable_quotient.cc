@@ -16,7 +16,7 @@ using quotient::LowBits64;
 
 std::string_view Chars(std::span<char> bytes) { return {bytes.data(), bytes.size()}; }
 
-/// `count` bits at `at` to `at + by`, from the last on.
+/// Moves `count` bits from `at` to `at + by`, the last bits first.
 void MoveBitsUp(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t by) {
   while (count > 0) {
     const auto width = static_cast<uint32_t>(std::min<uint64_t>(count, 32));
@@ -25,7 +25,7 @@ void MoveBitsUp(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t by)
   }
 }
 
-/// `count` bits at `at + by` to `at`, from the first on.
+/// Moves `count` bits from `at + by` to `at`, the first bits first.
 void MoveBitsDown(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t by) {
   for (uint64_t done = 0; done < count;) {
     const auto width = static_cast<uint32_t>(std::min<uint64_t>(count - done, 32));
@@ -34,7 +34,7 @@ void MoveBitsDown(std::span<char> bytes, uint64_t at, uint64_t count, uint32_t b
   }
 }
 
-/// All that are in, ascending.
+/// All keys in the filter, ascending.
 std::vector<uint64_t> KeysOf(const Geometry& geometry, const quotient::Reader& reader) {
   std::vector<uint64_t> keys;
   uint64_t slot = 0;
@@ -50,15 +50,16 @@ std::vector<uint64_t> KeysOf(const Geometry& geometry, const quotient::Reader& r
   return keys;
 }
 
-/// Slots for the runs that reach beyond the last quotient's, too: at 95% a run reaches k slots beyond the end
-/// with a probability of about exp(-0.1 k).
+/// The slots, with room for runs that reach beyond the slot of the last quotient. At 95%, a run reaches k
+/// slots beyond the end with a probability of about exp(-0.1 k).
 uint32_t SlotsWithOverflow(uint64_t quotients) {
   constexpr double kOverflowSlotsMax = 192;
   const double overflow = std::min(static_cast<double>(quotients), kOverflowSlotsMax);
   return static_cast<uint32_t>(static_cast<double>(quotients) + overflow);
 }
 
-/// The filter that takes `count` items as they come: 95% full then, with slots for the runs at its end.
+/// The geometry for `count` items, inserted one by one. The filter is then 95% full, with slots for the last
+/// runs.
 Geometry RoomyFor(size_t count, double rate) {
   Check(rate > 0 && rate <= kRateMax, "a false-positive rate lies in (0, 0.5]");
   Check(count <= quotient::kCountMax, "too many items for one filter");
@@ -78,7 +79,8 @@ bool MutableQuotient::MightContain(Fingerprint fingerprint) const {
   return Reader().Holds(geometry_.KeyOf(HashOf(fingerprint)));
 }
 
-/// Slots `from` to `to` - 1 to the next one each, or back from there; the one left behind is as it was.
+/// Moves slots `from` to `to` - 1 up by one slot, or back down. The slot that is left behind keeps its
+/// content.
 void MutableQuotient::Shift(uint64_t from, uint64_t to, bool up) {
   const uint32_t r = geometry_.remainder_bits;
   const quotient::Reader reader = Reader();
@@ -95,7 +97,7 @@ void MutableQuotient::Shift(uint64_t from, uint64_t to, bool up) {
     const uint64_t moved = up ? (word & ~upper) | (word & lower) << 1 : (word & ~lower) | (word & upper) >> 1;
     PutInteger(Bytes(), block * geometry_.BlockBytes() + 10, moved);
     (up ? MoveBitsUp : MoveBitsDown)(Bytes(), reader.RemainderAt(low), (high - low) * r, r);
-    // And between this block and the next one that is moved.
+    // Also move the slot at the border between this block and the next moved block.
     const uint64_t next = up ? 64 * block : 64 * block + 64;
     if (up ? block == first_block : block == last_block) continue;
     const uint64_t source = up ? next - 1 : next;
@@ -114,7 +116,7 @@ void MutableQuotient::FlipOccupied(uint64_t quotient) {
   PutBits(Bytes(), at, 1, GetBits(blocks_, at, 1) ^ 1);
 }
 
-/// Of the blocks behind `quotient`'s up to `slot`'s.
+/// Changes the offsets of the blocks after `quotient`'s block, up to `slot`'s block.
 void MutableQuotient::AddToOffsets(uint64_t quotient, uint64_t slot, int step) {
   for (uint64_t block = quotient / 64 + 1; block <= slot / 64; ++block) {
     const auto offset = static_cast<uint16_t>(static_cast<int>(Reader().Offset(block)) + step);
@@ -174,7 +176,7 @@ bool MutableQuotient::Remove(Fingerprint fingerprint) {
   }
   const bool was_last = slot == last;
   const bool was_only = was_last && is_first(slot);
-  // All that stands behind moves up, to the first run that is where it belongs.
+  // All slots behind it move down, up to the first run that is already in its place.
   uint64_t end = last;
   for (uint64_t after = reader.BehindRuns(end); after > end + 1; after = reader.BehindRuns(end))
     end = after - 1;
@@ -219,7 +221,7 @@ bool MutableQuotient::Grow() {
   Geometry grown = geometry_;
   --grown.remainder_bits;
   grown.quotients *= 2;
-  // Items of one quotient stay close together: what reached beyond the end may do so again.
+  // Items of one quotient stay close together, so runs that reached beyond the end may do so again.
   grown.slots =
       std::max(SlotsWithOverflow(grown.quotients), grown.quotients + (geometry_.slots - geometry_.quotients));
   std::string blocks(grown.Bytes(), '\0');

@@ -1,9 +1,10 @@
 #pragma once
-// A quotient filter that takes and gives back items, and grows: kind 5 of schemas/snapshot.md.
+// A quotient filter that inserts and removes items, and grows: kind 5 of schemas/snapshot.md.
 //
-// Removing what was never inserted is refused where no slot has its quotient and remainder: always but at the
-// false-positive rate. Where one has, it can't be told from an item that is in, and takes that one's slot:
-// that one is then missed. An item inserted n times takes n slots and must be removed n times.
+// Remove refuses an item that was never inserted if no slot has the item's quotient and remainder. The
+// refusal fails only at the false-positive rate: if a slot has both, the item looks like an inserted item.
+// Then Remove takes the slot of the inserted item, and the filter misses that item. An item inserted n times
+// takes n slots and must be removed n times.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,25 +19,25 @@ namespace seen {
 /// One thread.
 class MutableQuotient {
  public:
-  /// Empty, sized for `count` items (up to 64 million) at `rate` in (0, kRateMax]: 95% full when they are in.
-  /// It takes some more, more slowly, at a higher rate.
+  /// Empty, sized for `count` items (up to 64 million) at `rate` in (0, kRateMax]. With `count` items it is
+  /// 95% full. It takes some more items, more slowly, at a higher rate.
   MutableQuotient(size_t count, double rate);
-  /// False: full, nothing has changed; Grow() makes room. Cost: a cluster of slots is shifted, some hundred
-  /// when nearly full.
+  /// False: the filter is full, and nothing has changed; Grow() makes room. Cost: shifts a cluster of slots,
+  /// some hundred slots if the filter is nearly full.
   [[nodiscard]] bool Insert(Fingerprint fingerprint);
   /// False: certainly not inserted.
   bool MightContain(Fingerprint fingerprint) const;
-  /// False: certainly never inserted, or removed since; nothing has changed. What it can't tell is said
-  /// above.
+  /// False: certainly never inserted, or removed since; nothing has changed. The comment at the top says
+  /// which items Remove can't tell apart.
   [[nodiscard]] bool Remove(Fingerprint fingerprint);
-  /// Holds what both held. kInvalidArgument: `other` has another geometry, or they don't fit: Grow() both.
-  /// Nothing has changed then. O(slots).
+  /// Adds the items of `other`. kInvalidArgument: `other` has another geometry, or the items of both don't
+  /// fit; nothing has changed. Remedy: Grow() both. O(slots).
   Status Merge(const MutableQuotient& other);
-  /// Makes room for twice the items with a bit of each remainder: an item's chance of a false positive stays
-  /// as it is, so the rate doubles when twice as many are in. False: remainders have one bit, or it would
-  /// have 2^31 quotients; nothing has changed. O(slots).
+  /// Makes room for twice the items. For this, each remainder gives up a bit. A single item causes as many
+  /// false positives as before, so the rate doubles when twice as many items are in. False: remainders have
+  /// one bit, or there would be 2^31 quotients; nothing has changed. O(slots).
   [[nodiscard]] bool Grow();
-  /// How many are in, each time it was inserted.
+  /// The number of items. An item counts as often as it was inserted.
   size_t size() const { return size_; }
   /// Appends the payload.
   void Serialise(std::string& out) const;

@@ -9,7 +9,7 @@
 
 namespace seen {
 
-/// Nothing can be removed. More items than it is sized for raise its rate. One thread.
+/// Items can't be removed. More items than `count` raise the rate. One thread.
 class MutableSplitBlockBloom {
  public:
   /// Empty, sized for `count` items at `rate` in (0, kRateMax].
@@ -20,7 +20,7 @@ class MutableSplitBlockBloom {
   bool MightContain(Fingerprint fingerprint) const {
     return split_block_bloom::MightContain(payload_, fingerprint);
   }
-  /// Holds what either held. kInvalidArgument: `other` has another number of blocks; nothing has changed.
+  /// Adds the items of `other`. kInvalidArgument: `other` has another number of blocks; nothing has changed.
   Status Merge(const MutableSplitBlockBloom& other);
   /// Appends the payload.
   void Serialise(std::string& out) const { out += payload_; }

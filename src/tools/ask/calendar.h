@@ -14,8 +14,8 @@ std::string DayText(Day day);
 /// "2026-11-21T10:04:00.123Z"
 std::string TimeText(TimeMs time);
 
-/// A point in time for a command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or an age
-/// like "90s", "15m", "2h", "7d" before `now`. kInvalidArgument names `option` and what it may be.
+/// Parses a point in time of the command line: ms since the epoch, "2026-11-21", "2026-11-21T10:04:00Z", or
+/// an age before `now` like "90s", "15m", "2h", "7d". kInvalidArgument names `option` and the allowed forms.
 Result<TimeMs> ParseTime(std::string_view option, std::string_view text, TimeMs now);
 
 }  // namespace seen

@@ -1,4 +1,4 @@
-// remove, erase: what HTTP takes back.
+// remove, erase: take items back from a user, or erase a user, over HTTP.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ struct ChangeOptions {
   bool yes = false;
 };
 
-/// Asks the person at the terminal; a script has nobody to ask.
+/// Asks the person at the terminal. Without a terminal, as in a script, the answer is yes.
 bool Confirmed(const std::string& user) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return true;
   fmt::print(stderr, "erase all that is kept of user {}, in every filter? It can't be taken back. [y/N] ",

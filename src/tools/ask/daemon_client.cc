@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// RFC 9457: what went wrong is in "detail" or "title".
+// RFC 9457: "detail" or "title" describes the error.
 Error ProblemOf(std::string_view target, const HttpAnswer& answer) {
   std::string words;
   const Json problem = Json::parse(answer.body, nullptr, false);

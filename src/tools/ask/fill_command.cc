@@ -1,4 +1,4 @@
-// seenctl fill: has the daemons read their partitions again for one filter, and watches it.
+// seenctl fill: the daemons read their partitions again for one filter. The command watches the fill.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kLooksEvery{500};
-constexpr seconds kAsksEvery{5};  // whether there are other daemons, or partitions moved
+constexpr seconds kAsksEvery{5};  // also finds new daemons and partitions that moved
 
 struct FillOptions {
   AskOptions daemon;
@@ -38,13 +38,13 @@ struct FillOptions {
   bool quiet = false;
 };
 
-/// All daemons that keep state: the one that was named, and those that its routes name.
+/// All daemons that keep state: the named one, and those in its routes.
 class FillDaemons {
  public:
   explicit FillDaemons(const FillOptions& options) : options_(options) {}
 
-  /// kUnavailable: the daemon that was named doesn't answer, or another one has no address. Then those that
-  /// were found before stay.
+  /// kUnavailable: the named daemon doesn't answer, or another one has no address. Then the daemons that were
+  /// found before stay.
   Status Find() {
     auto named = DaemonClient::Make(options_.daemon.http);
     if (!named) return Fail(named.error());
@@ -77,8 +77,8 @@ class FillDaemons {
   std::map<std::string, DaemonClient>& all() { return daemons_; }
 
  private:
-  /// Where another daemon is asked. Routes name http.listen: where the named daemon was asked by another
-  /// port, that of admin.listen, the others are asked by that port, too.
+  /// The base address of another daemon. Routes name http.listen. If the named daemon's address has another
+  /// port, that of admin.listen, the other daemons are asked at that port, too.
   std::string OtherBase(const std::string& address, const Json& routes) const {
     const std::string& named = options_.daemon.http.base;
     const size_t place = named.find("://") + 3;
@@ -99,11 +99,11 @@ class FillDaemons {
   std::map<std::string, DaemonClient> daemons_;  // by address
 };
 
-/// What all daemons say of the fill.
+/// The reports of all daemons about the fill.
 struct FillView {
   std::set<int32_t> done, known;
   uint64_t records = 0, records_total = 0, users = 0;
-  bool all_done = true;  // of each daemon, what it knows of
+  bool all_done = true;  // of the partitions that the daemons name
   std::string problem;
   Json daemons = Json::array();
 
@@ -137,7 +137,7 @@ Json FillOf(const Json& fills, const std::string& filter) {
   return nullptr;
 }
 
-/// A daemon that doesn't answer is a problem of the view.
+/// A daemon that doesn't answer appears as the view's problem.
 FillView Look(const FillOptions& options, FillDaemons& daemons) {
   FillView view;
   for (auto& [address, daemon] : daemons.all()) {
@@ -147,7 +147,7 @@ FillView Look(const FillOptions& options, FillDaemons& daemons) {
       view.problem = fills.error().message;
       continue;
     }
-    // One without partitions has no fill, and isn't waited for.
+    // A daemon without partitions has no fill. The command doesn't wait for it.
     const Json fill = FillOf(*fills, options.daemon.filter);
     if (fill.is_null() || (!options.id.empty() && fill.value("id", "") != options.id)) continue;
     view.Add(address, fill);
@@ -208,8 +208,8 @@ int RunStatus(const FillOptions& options, FillDaemons& daemons) {
   return view.IsDone(daemons.partitions()) ? kExitOk : kExitFailed;
 }
 
-// Every daemon is asked again and again with one id: partitions that moved meanwhile come in addition. One
-// that has none, or has just died, doesn't keep the others from it.
+// Asks every daemon, each time with the same id: partitions that moved join the fill. An unavailable daemon
+// (no partitions, or just dead) doesn't keep the others from the fill.
 Status AskAll(const FillOptions& options, FillDaemons& daemons) {
   if (Status found = daemons.Find(); !found) return found;
   Status trouble;

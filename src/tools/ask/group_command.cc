@@ -1,4 +1,4 @@
-// group: which items are copies or near-copies of one.
+// group: the items that are copies or near-copies of an item.
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "0.93, 2 bits apart (both)": how near, and how it was found.
+// "similarity 0.93, 2 bits apart, found by both": how similar two items are, and how this was found.
 std::string Nearness(const Json& near) {
   const auto found = near.at("found_by").get<std::string>();
   if (found == "copy") return "a copy: the same text";

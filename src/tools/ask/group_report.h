@@ -6,11 +6,11 @@
 
 namespace seen {
 
-/// `answer`: GET /v1/groups/{item} as it is (docs/HTTP.md). Throws nlohmann::json::exception where it isn't
-/// like that.
+/// `answer`: the unchanged JSON of GET /v1/groups/{item} (docs/HTTP.md). Throws nlohmann::json::exception if
+/// it has another form.
 std::string GroupText(const nlohmann::json& answer);
 
-/// Of POST /v1/similar.
+/// The same for POST /v1/similar.
 std::string SimilarItemsText(const nlohmann::json& answer);
 
 }  // namespace seen

@@ -29,7 +29,7 @@ constexpr uint64_t kBodyBytesMax = uint64_t{256} << 20;
 
 }  // namespace
 
-// Beast's time limits hold for asynchronous operations only, so each step is started and then run to its end.
+// Beast's time limits apply only to asynchronous operations. So each step is started, then run to its end.
 struct HttpClient::Connection {
   std::string host;
   std::string port;
@@ -39,7 +39,7 @@ struct HttpClient::Connection {
   std::vector<std::pair<std::string, std::string>> headers;
   asio::io_context io{1};
   beast::tcp_stream stream{io};
-  std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;  // of the connection that is open
+  std::optional<asio::ssl::stream<beast::tcp_stream&>> tls;  // of the open connection
   beast::flat_buffer buffer;
   bool open = false;
 
@@ -138,8 +138,8 @@ struct HttpClient::Connection {
       if (!outcome) outcome = Exchange(request, response, anything_read);
       if (!outcome) break;
       Close();
-      // The daemon closes idle connections: that shows only when the next request goes out, and nothing came
-      // back.
+      // The daemon closes idle connections. The client notices this only at the next request, when no answer
+      // comes. Then the client tries once more on a new connection.
       if (fresh || anything_read) break;
     }
     if (outcome) {
@@ -169,7 +169,7 @@ std::string PercentEncode(std::string_view text) {
       encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
-  // A segment of dots only would be taken for "here" or "one up".
+  // A server reads the segment "." as this folder, and ".." as its parent.
   if (encoded == ".") return "%2E";
   if (encoded == "..") return "%2E%2E";
   return encoded;

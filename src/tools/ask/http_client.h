@@ -1,5 +1,5 @@
 #pragma once
-// A small keep-alive HTTP/1.1 client for the daemon's pages, with TLS or without.
+// A small keep-alive HTTP/1.1 client for the daemon's routes, with TLS or without.
 
 #include <chrono>
 #include <cstdint>
@@ -19,23 +19,23 @@ struct HttpAnswer {
   std::string as_of;  // the Seen-As-Of header
 };
 
-/// Percent-encodes what may not stand in a path segment (RFC 3986, unreserved characters stay).
+/// Percent-encodes all bytes for a path segment, except the unreserved characters of RFC 3986.
 std::string PercentEncode(std::string_view text);
 
-/// A daemon, and what it asks of those that ask it.
+/// A daemon's address, with a client's token and CAs for it.
 struct DaemonAddress {
   std::string base = "http://127.0.0.1:8080";
-  std::string token_file;  // holds a token; empty: none is sent
-  std::string ca;          // PEM file of CAs that its certificate must be signed by; empty: the machine's
+  std::string token_file;  // holds a token; empty: no token is sent
+  std::string ca;          // PEM file of CAs, of which one signed its certificate; empty: the machine's CAs
 };
 
-/// Waits for its answers. One thread; make one per thread. The connection is opened at the first request and
-/// again where the daemon has closed it.
+/// A blocking client. One thread: make one client per thread. Opens the connection at the first request, and
+/// again if the daemon has closed it.
 class HttpClient {
  public:
-  /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], nothing behind it but one '/'.
-  /// kInvalidArgument otherwise, and where a file can't be read. `option`: where the address was given, for
-  /// error messages.
+  /// `address.base`: http://HOST[:PORT] or https://HOST[:PORT], followed by at most one '/'.
+  /// kInvalidArgument: another form, or a file that can't be read. `option`: the option that gave the
+  /// address, for error messages.
   static Result<HttpClient> Make(const DaemonAddress& address,
                                  std::chrono::milliseconds timeout = std::chrono::milliseconds(10'000),
                                  std::string_view option = "--http");
@@ -52,7 +52,8 @@ class HttpClient {
   /// Sends this header with each request from now on.
   void AddHeader(std::string name, std::string value);
 
-  /// `target`: path with query. Any status is an answer; kUnavailable: there was none (names the address).
+  /// `target`: path with query. An answer with any status is a success. kUnavailable: no answer; the message
+  /// names the address.
   Result<HttpAnswer> Get(std::string_view target);
   Result<HttpAnswer> PostJson(std::string_view target, std::string body);
   Result<HttpAnswer> Delete(std::string_view target);

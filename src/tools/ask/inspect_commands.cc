@@ -45,7 +45,7 @@ int RunUnseen(const UnseenOptions& options) {
   if (!answer) return ExitWith(answer.error());
   try {
     fmt::print("{}", options.json ? answer->dump() + "\n" : UnseenText(*answer));
-    if (!options.json) fmt::print(stderr, "{}", SimilarText(*answer));  // beside the list, which others read
+    if (!options.json) fmt::print(stderr, "{}", SimilarText(*answer));  // scripts read only standard output
   } catch (const nlohmann::json::exception& error) {
     return ExitWith({Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what())});
   }
@@ -58,7 +58,7 @@ struct ShowOptions {
   bool json = false;
 };
 
-// A day, or the second it begins in.
+// The day if `ms` is the beginning of a day, otherwise the second.
 std::string TimeWords(int64_t ms) {
   return ms % kMsPerDay == 0 ? DayText(DayOf({ms})) : TimeText({ms}).substr(0, 19) + "Z";
 }

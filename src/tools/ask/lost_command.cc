@@ -1,4 +1,4 @@
-// seenctl lost: what retention took before it was read.
+// seenctl lost: messages that retention deleted before the daemon read them.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// seenctl promote: makes a group of daemons the one that owns the outputs.
+// seenctl promote: makes a group of daemons the owner of the outputs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// similar: why two items are alike or aren't; or what a running daemon has that is like a text.
+// similar: why two items are similar or not, or which items of a running daemon are similar to a text.
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ class LastRecords {
     const auto wanted = last_.find(event.item_id);
     if (wanted == last_.end()) return;
     auto& last = wanted->second;
-    // In several partitions: by time.
+    // Records of one id may be in several partitions: the latest timestamp decides.
     if (last && record_timestamp < last->at) return;
     last = {record_timestamp, event.deleted, ItemOf(event, record_timestamp)};
   }

@@ -24,7 +24,7 @@ struct StatusOptions {
   bool json = false;
 };
 
-/// Redraws in place at a terminal; else one screen after another.
+/// Redraws in place at a terminal. Otherwise prints one screen after another.
 void Show(const StatusScreen& screen, const std::string& http, bool in_place) {
   const Paint paint = screen.is_well ? Paint::kGood : Paint::kBad;
   fmt::print("{}{}  {}\n{}", in_place ? "\x1b[H\x1b[2J" : "", Painted(paint, screen.verdict, stdout), http,
@@ -40,7 +40,7 @@ int RunStatus(const StatusOptions& options) {
   if (watches) CatchInterrupts();
   for (;;) {
     const auto status = daemon->WholeStatus();
-    // Whoever watches a restart wants to see it come back.
+    // An operator who watches a restart must see the daemon come back.
     if (!status && !watches) return ExitWith(status.error());
     const StatusScreen screen =
         status

@@ -74,7 +74,7 @@ Cells CellsOf(const Json& partition, TimeMs now) {
           FiltersText(partition)};
 }
 
-/// Columns as wide as their widest; numbers to the right.
+/// Each column is as wide as its widest cell. Numbers are right-aligned.
 std::string TableOf(const std::vector<Cells>& rows) {
   std::vector<size_t> widths(rows.front().size(), 0);
   for (const Cells& row : rows) {

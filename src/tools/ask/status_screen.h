@@ -8,15 +8,15 @@
 
 namespace seen {
 
-/// What a person at 3 am must know first stands first. Only those columns of partitions are shown that say
-/// something.
+/// The most urgent lines come first, for an operator at 3 am. The table of partitions has the column of lost
+/// messages only if some are lost.
 struct StatusScreen {
   bool is_well = false;  // ready, and nothing in `troubles`
   std::string verdict;   // "READY", "READY, with troubles", "NOT READY"
   std::string text;      // lines, each with its end; without the verdict
 };
 
-/// `status`: the JSON of GET /v1/status. What it lacks, as of another version, is left out.
+/// `status`: the JSON of GET /v1/status. Members that it lacks, as in another version, are left out.
 StatusScreen MakeStatusScreen(const nlohmann::json& status, TimeMs now);
 
 /// "0.3 s", "12 s", "4 min", "3 h", "9 d"

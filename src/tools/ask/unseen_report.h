@@ -1,18 +1,17 @@
 #pragma once
-// The daemon's answer to "which of these are unseen?", for a person.
+// The daemon's answer to "which of these items are unseen?", as text for a person.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace seen {
 
-// `answer`: POST .../unseen as it is (docs/HTTP.md). Both throw nlohmann::json::exception where it isn't like
-// that.
+// `answer`: the unchanged JSON of POST .../unseen (docs/HTTP.md). Both functions throw
+// nlohmann::json::exception if it has another form.
 
-/// A line an item.
+/// One line per item.
 std::string UnseenText(const nlohmann::json& answer);
-/// A line an item that is like what was seen, or like another of the answer; empty where the daemon reports
-/// none.
+/// One line per item that is similar to a seen item, or to another of the answer. Empty if there are none.
 std::string SimilarText(const nlohmann::json& answer);
 
 }  // namespace seen

@@ -12,7 +12,7 @@
 namespace seen {
 namespace {
 
-/// Empty: nothing is left to wait for.
+/// What the daemon still lacks. Empty: nothing.
 std::string WhatIsMissing(const DaemonSummary& status, const std::map<int32_t, int64_t>& ends,
                           bool published) {
   if (!status.ready) return fmt::format("the daemon is not ready: {}", status.not_ready_reason);
@@ -21,7 +21,8 @@ std::string WhatIsMissing(const DaemonSummary& status, const std::map<int32_t, i
     return fmt::format("its lag is {} messages", WithThousands(status.lag_messages));
   for (const auto& [partition, end] : ends) {
     const auto number = static_cast<size_t>(partition);
-    // A lag of 0 over an older end than ours. Behind a transaction's end marker there is no record to read.
+    // A lag of 0 may refer to an older end than `ends`. The last offset may be a transaction's end marker,
+    // which is no record to read: so one offset may be missing.
     if (number < status.next_offsets.size() && status.next_offsets[number] + 1 < end)
       return fmt::format("partition {} is at offset {} of {}", partition, status.next_offsets[number], end);
   }
@@ -40,7 +41,7 @@ std::string WhatIsToBeRekeyed(const DaemonSummary& status, const std::map<int32_
   return {};
 }
 
-/// `missing`: of the daemon's status, what there is to wait for; empty: nothing.
+/// `missing_of`: returns what the daemon still lacks, from its status. Empty: nothing.
 template <typename Missing>
 Status WaitFor(DaemonClient& daemon, Missing missing_of, std::chrono::duration<double> timeout, bool quiet) {
   Progress progress("wait", 0, "looks", quiet ? Progress::Mode::kQuiet : Progress::Mode::kAuto);

@@ -1,4 +1,4 @@
-// why: would this item be dropped for this user, and because of what?
+// why: whether an item would be dropped for a user, and the reason.
 
 #include <fmt/format.h>
 

@@ -73,7 +73,7 @@ std::string ExposureLine(const Json& exposure) {
 std::string WhyText(const Json& answer) {
   std::string text = Headline(answer) + "\n";
   if (!answer.at("segments").empty()) {
-    // First and last second are the segment's, not the item's.
+    // The first and last second belong to the segment, not to the item.
     text += "in the user's segments\n";
     for (const Json& segment : answer.at("segments")) text += SegmentLine(segment);
   }

@@ -6,7 +6,7 @@
 
 namespace seen {
 
-/// `answer`: GET .../why as it is (docs/HTTP.md). Throws nlohmann::json::exception where it isn't like that.
+/// `answer`: the unchanged JSON of GET .../why (docs/HTTP.md). Otherwise throws nlohmann::json::exception.
 std::string WhyText(const nlohmann::json& answer);
 
 }  // namespace seen

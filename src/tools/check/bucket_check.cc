@@ -25,7 +25,7 @@ Result<std::unique_ptr<BucketChecker>> BucketChecker::Make(const BucketCheckOpti
   return std::unique_ptr<BucketChecker>(new BucketChecker(options, std::move(daemons)));
 }
 
-// A user may have come into the sample, and out of it again.
+// Asks the sample again: a user may have been in it when the event was read, and dropped out later.
 Status BucketChecker::Load(std::string_view records, Oracle& oracle, Published& published) const {
   return ReadBucketRecords(
       records,

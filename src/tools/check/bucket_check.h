@@ -1,5 +1,5 @@
 #pragma once
-// Checks the users of one bucket after the other, each by all filters, over several connections at once.
+// Checks the users of one bucket after the other, by all filters, over several connections at once.
 
 #include <memory>
 #include <string>
@@ -29,26 +29,26 @@ struct BucketCheckOptions {
   Progress::Mode progress = Progress::Mode::kAuto;
 };
 
-/// One thread; it has others of its own.
+/// One thread. Starts threads of its own.
 class BucketChecker {
  public:
   /// kInvalidArgument: the daemon's address.
   static Result<std::unique_ptr<BucketChecker>> Make(const BucketCheckOptions& options);
 
-  /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or it was interrupted.
+  /// Adds to outcomes(). kUnavailable: the daemon gives no answer, or the run was interrupted.
   Status Check(std::string_view records);
   /// In the order of the plan's filters.
   const std::vector<CheckOutcome>& outcomes() const { return outcomes_; }
   uint64_t users() const { return users_; }
 
  private:
-  using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by place of the filter
+  using Published = std::vector<std::unordered_map<std::string, std::string>>;  // by the filter's place
   BucketChecker(const BucketCheckOptions& options, std::vector<DaemonClient> daemons);
   Status Load(std::string_view records, Oracle& oracle, Published& published) const;
   Status CheckUsers(const Oracle& oracle, const Published& published);
 
   const BucketCheckOptions options_;
-  std::vector<DaemonClient> daemons_;  // one a thread
+  std::vector<DaemonClient> daemons_;  // one per thread
   std::vector<CheckOutcome> outcomes_;
   uint64_t users_ = 0;
   Progress progress_;

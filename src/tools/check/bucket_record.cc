@@ -23,7 +23,7 @@ void PutText(std::string_view text, std::string& out) {
   out.append(text);
 }
 
-/// Takes values from the front; after too few bytes everything is empty, and `failed`.
+/// Takes values from the front. If too few bytes are left, the value is empty and failed() becomes true.
 class ValueTaker {
  public:
   explicit ValueTaker(std::string_view bytes) : bytes_(bytes) {}
@@ -56,7 +56,7 @@ class ValueTaker {
   bool failed_ = false;
 };
 
-// Begins a record; what it returns is given to EndRecord.
+// Begins a record. The result must go to EndRecord.
 size_t BeginRecord(RecordType type, std::string_view user_id, std::string& out) {
   const size_t at = out.size();
   PutValue(uint32_t{0}, out);

@@ -1,6 +1,6 @@
 #pragma once
-// What verify keeps of its topics between reading them and checking users: records of its own, in memory or
-// in scratch files of one run. They are no format: another version needn't read them.
+// The records in which verify keeps its topics after reading them, until it checks the users. These records
+// are in memory, or in scratch files of one run. No other version needs to read such records.
 
 #include <cstdint>
 #include <functional>
@@ -16,17 +16,17 @@ namespace seen {
 /// A user's last record of a snapshot topic, or a tombstone.
 struct ToldSnapshot {
   std::string_view user_id;
-  uint8_t filter = 0;                     // in the rules
+  uint8_t filter = 0;                     // its place in the rules
   std::optional<std::string_view> bytes;  // nullopt: a tombstone
 };
 
 void AppendBucketRecord(const ToldEvent& event, std::string& out);
 void AppendBucketRecord(const ToldSnapshot& snapshot, std::string& out);
 
-/// The first record of `bytes`: where it ends, and which bucket it goes to. nullopt: it isn't whole.
+/// The head of the first record in `bytes`: its length, and what chooses its bucket. nullopt: it isn't whole.
 struct BucketRecordHead {
   size_t bytes = 0;
-  uint64_t route = 0;  // of its user
+  uint64_t route = 0;  // a hash of its user
 };
 std::optional<BucketRecordHead> ReadBucketRecordHead(std::string_view bytes);
 

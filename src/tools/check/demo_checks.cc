@@ -13,7 +13,7 @@
 namespace seen {
 namespace {
 
-// Of 10 unseen candidates at 1%: this many or fewer false positives but for 2 runs in a million.
+// With 10 unseen candidates at 1%, only 2 runs in a million have more false positives than this.
 constexpr size_t kFalsePositivesMax = 3;
 
 std::string Joined(const std::vector<std::string>& items) {
@@ -95,7 +95,7 @@ Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const s
   std::vector<bool> passes;
   passes.reserve(candidates.items.size());
   for (const std::string& item : candidates.items) passes.push_back(offered.contains(item));
-  // Exact, but for an item whose 32-bit fingerprint is another's.
+  // Exact, except for an item that shares its 32-bit fingerprint with another one.
   bool well = PrintVerdict("through HTTP, POST .../unseen (exact)", Judge(candidates, passes), 1);
   if (*answer != Judge(candidates, passes).offered) {
     fmt::print("    WRONG: the answer isn't in the order asked: {}\n", Joined(*answer));

@@ -1,5 +1,5 @@
 #pragma once
-// What the demo shows and checks at its end.
+// The output and the checks at the end of the demo.
 
 #include <string>
 #include <string_view>
@@ -14,26 +14,27 @@ namespace seen {
 
 /// Candidates for one user: items that were sent and items that weren't, mixed.
 struct DemoCandidates {
-  std::vector<std::string> items;  // in the order of preference a ranker would give
-  std::vector<bool> sent;          // beside `items`
+  std::vector<std::string> items;  // as a ranker would order them
+  std::vector<bool> sent;          // by place in `items`
   std::vector<std::string> Unsent() const;
 };
 
-/// `count` of them, half sent (fewer where the user has seen fewer), the same each time for the same oracle.
+/// `count` candidates, half of them sent (fewer if the user has seen fewer); the same for the same oracle.
 DemoCandidates ChooseCandidates(const Oracle& oracle, std::string_view user_id, size_t count, TimeMs now);
 
 struct CandidateVerdict {
-  std::vector<std::string> offered;          // what passes, in order
+  std::vector<std::string> offered;          // candidates that pass, in order
   std::vector<std::string> false_negatives;  // offered although sent
   std::vector<std::string> false_positives;  // held back although not sent
 };
 CandidateVerdict Judge(const DemoCandidates& candidates, const std::vector<bool>& passes);
 
-/// Prints both ways for the busiest user and what they prove; false: a check failed. Errors: no answer.
+/// Asks about the busiest user over HTTP and by snapshot, and prints both results. False: a check failed.
+/// Errors: no answer.
 Result<bool> ShowBusiestUser(const Oracle& oracle, DaemonClient& daemon, const std::string& filter,
                              const SnapshotTopic& published);
 
-/// The same user checks as verify's, over `count` other users; prints one line. False: a check failed.
+/// Checks `count` other users as verify does, and prints one line. False: a check failed.
 Result<bool> CheckOtherUsers(const Oracle& oracle, DaemonClient daemon, const std::string& filter,
                              const SnapshotTopic& published, size_t count);
 

@@ -1,4 +1,4 @@
-// demo: real exposures and a live stream through a running daemon, watched, then checked.
+// demo: sends real exposures and a live stream to a running daemon, shows figures, then checks answers.
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ class SnapshotFollower {
   explicit SnapshotFollower(SnapshotTopic::Options options)
       : topic_(std::move(options)), thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
-  /// Ends following; then everything published until now is in the result.
+  /// Stops following. The result has everything that was published until now.
   Result<const SnapshotTopic*> Finish() {
     thread_.request_stop();
     thread_.join();
@@ -57,12 +57,12 @@ class SnapshotFollower {
  private:
   void Run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      // The topic may not exist yet; Finish reports what lasts.
+      // The topic may not exist yet. Finish reports an error that persists.
       static_cast<void>(topic_.CatchUp());
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   }
-  SnapshotTopic topic_;  // thread_'s until it is joined
+  SnapshotTopic topic_;  // only thread_ uses it until it is joined
   std::jthread thread_;
 };
 
@@ -90,8 +90,7 @@ class Demo {
     if (auto sent = SendLive(); !sent) return Fail(sent.error());
     if (auto flushed = FlushAll(*producer_); !flushed) return Fail(flushed.error());
     if (Interrupted()) return Fail(Code::kUnavailable, "interrupted");
-    // The daemon may not have heard of the last records yet: their offsets, not its lag, say when it has
-    // them.
+    // The daemon may not know of the last records yet: their offsets, not its lag, show when it has them.
     const auto ends = EndsOf(options_.kafka.brokers, settings, options_.kafka.topic);
     if (!ends) return Fail(ends.error());
     if (auto caught_up = WaitUntilCaughtUp(daemon_, *ends, /*published=*/true, kCatchUpMax, /*quiet=*/true);

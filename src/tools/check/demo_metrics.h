@@ -1,5 +1,5 @@
 #pragma once
-// The demo's progress line: what the daemon's /metrics page says about the last second.
+// The demo's progress line: the last second in figures of the daemon's /metrics page.
 
 #include <string>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace seen {
 
-/// "1.2 ms", "1.05 s"; "-" where nothing was counted.
+/// "1.2 ms", "1.05 s"; "-" if nothing was counted.
 std::string LatencyText(const std::vector<HistogramBucket>& buckets, double quantile);
 
-/// Figures of one scrape.
+/// The figures of one scrape.
 struct DemoScrape {
   double events = 0;
   double lag = 0;
@@ -25,7 +25,7 @@ struct DemoScrape {
 DemoScrape ParseDemoScrape(std::string_view metrics_page);
 
 std::string DemoHeading();
-/// `before` and `after` lie `seconds` apart; `at_s` is the time shown.
+/// `before` and `after` are `seconds` apart. `at_s`: the time to show.
 std::string DemoLine(const DemoScrape& before, const DemoScrape& after, double seconds, double at_s);
 
 }  // namespace seen

@@ -27,7 +27,7 @@ constexpr uint64_t kItems = 300;
 constexpr auto kPatience = std::chrono::seconds(20);
 constexpr size_t kTokensShown = 2;
 
-/// Asks again and again until `is_there` says so.
+/// Calls `is_there` again and again until it returns true. kUnavailable after kPatience.
 template <typename IsThere>
 Status WaitFor(std::string_view what, IsThere is_there) {
   const Instant end = SystemClock().Now() + kPatience;
@@ -40,10 +40,10 @@ Status WaitFor(std::string_view what, IsThere is_there) {
   return Fail(Code::kUnavailable, fmt::format("{}: not within {} s", what, kPatience.count()));
 }
 
-/// An original with two copies of it, one edited and one verbatim; items of no group; by number.
+/// An original with two copies, one edited and one verbatim, and items of no group. All by number.
 struct Story {
   uint64_t original = 0, edited = 0, verbatim = 0;
-  std::vector<uint64_t> others;  // neither seen nor copies of anything that is
+  std::vector<uint64_t> others;  // neither seen nor copies of a seen item
 };
 
 std::optional<Story> ChooseStory(const ItemGenerator& items, TimeMs now) {
@@ -110,7 +110,7 @@ class SimilarDemo {
   }
 
   Status WaitUntilGrouped(const Story& story) {
-    // The last item's is no proof for all where the topic has several partitions.
+    // If the topic has several partitions, the last item's group doesn't prove that all items are grouped.
     for (const uint64_t number : {story.original, story.edited, story.verbatim, kItems - 1}) {
       auto known = WaitFor("the group of " + Id(number), [&]() -> Result<bool> {
         const auto group = daemon_.Group(Id(number));

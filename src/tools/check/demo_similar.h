@@ -1,6 +1,6 @@
 #pragma once
-// The demo's part about near-duplicates: items with copies, a reader who saw the originals, and what becomes
-// of the copies.
+// The demo's part about near-duplicates: items with copies, a reader who saw one original, and the answers
+// about its copies.
 
 #include <string>
 
@@ -17,8 +17,8 @@ struct DemoSimilarOptions {
   std::string filter = "default";  // with similar: drop
 };
 
-/// Sends some hundred items and exposures of some (by `exposures`), waits for both, prints one answer and
-/// why, and checks it. False: a check failed. kUnavailable: no answer, or not in time.
+/// Sends some hundred items, and the exposure of one (by `exposures`). Waits for both, prints one answer with
+/// its explanation, and checks it. False: a check failed. kUnavailable: no answer, or not in time.
 Result<bool> ShowSimilar(const DemoSimilarOptions& options, DaemonClient& daemon, BulkProducer& exposures);
 
 }  // namespace seen

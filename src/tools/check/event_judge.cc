@@ -5,7 +5,7 @@
 namespace seen {
 namespace {
 
-// As the daemon does by default, kinds and all.
+// The daemon's default format, with event kinds.
 std::shared_ptr<const EventPlan> PlanOf(const OracleRules& rules) {
   if (rules.plan) return rules.plan;
   EventFormat format;
@@ -24,7 +24,7 @@ const KindRule* RuleOf(const FilterRules& filter, EventKind kind) {
 EventJudge::EventJudge(const OracleRules& rules)
     : rules_(rules), decoder_(rules.event_bytes_max, PlanOf(rules)), too_old_(rules.filters.size()) {}
 
-// Age is judged by the record's own timestamp: a replay decides the same.
+// Judges the age by the record's own timestamp, so that a replay decides the same.
 bool EventJudge::IsLate(const FilterRules& filter, const Event& event, Day created, TimeMs timestamp) const {
   const Day day = DayOf(event.exposed_at);
   const Day today = DayOf(timestamp);
@@ -61,7 +61,7 @@ RuleBits EventJudge::Concerned(const Event& event, Day created, TimeMs timestamp
 }
 
 std::optional<ToldEvent> EventJudge::Read(const Record& record, int16_t source) {
-  // A replay's own records, which say that it begins or ends.
+  // Marks of a replay's beginning and end are no events.
   if (record.replay != nullptr && record.replay->kind != ReplayNote::Kind::kRecord) return std::nullopt;
   ++counts_.records;
   if (record.value_is_null || record.value.size() > rules_.event_bytes_max) {
@@ -85,7 +85,7 @@ std::optional<ToldEvent> EventJudge::Read(const Record& record, int16_t source) 
   items_.clear();
   for (size_t i = 0; i < event->items.size(); ++i) {
     Day created = day;
-    // An item that was created after its exposure goes by its exposure.
+    // If the item was created after its exposure, the day of the exposure counts.
     if (i < event->details.size() && event->details[i].created_at)
       created = std::min(day, DayOf(*event->details[i].created_at));
     RuleBits late = 0;

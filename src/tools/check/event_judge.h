@@ -1,5 +1,5 @@
 #pragma once
-// Records -> events that an oracle takes: what the daemon would dead-letter, skip or drop is counted.
+// Turns records into events for an oracle. Counts what the daemon would dead-letter, skip or drop.
 
 #include <cstdint>
 #include <optional>
@@ -14,16 +14,16 @@
 
 namespace seen {
 
-/// One bit a filter, by its place in the rules; at most 16 filters.
+/// One bit per filter, by its place in the rules; at most 16 filters.
 using RuleBits = uint16_t;
 
 struct ToldItem {
   std::string_view id;
-  Day created;           // where the event says nothing else, the day it happened
+  Day created;           // the day of the event if the event says nothing else
   RuleBits filters = 0;  // that it concerns: they cover the event, and it isn't too old for them
 };
 
-/// Something that happened to a user. Views are valid as those of its record.
+/// Something that happened to a user. Views are valid as long as those of its record.
 struct ToldEvent {
   std::string_view user_id;
   EventKind kind = EventKind::kExposed;
@@ -36,22 +36,23 @@ struct OracleCounts {
   uint64_t records = 0;
   uint64_t exposures = 0;  // (user, item) pairs that count in some filter, repeats included
   uint64_t too_old = 0;    // (user, item) pairs that were too old on arrival, for all filters they concern
-  uint64_t malformed = 0;  // records the daemon dead-letters
-  uint64_t skipped = 0;    // by conditions and kinds
+  uint64_t malformed = 0;  // records that the daemon dead-letters
+  uint64_t skipped = 0;    // skipped by conditions and kinds
   friend bool operator==(const OracleCounts&, const OracleCounts&) = default;
 };
 
 /// One thread.
 class EventJudge {
  public:
-  /// `rules` outlives this.
+  /// `rules` must outlive this object.
   explicit EventJudge(const OracleRules& rules);
 
-  /// nullopt: nothing that happened to a user; counted. Valid until the next call.
+  /// nullopt: the record is no event of a user. Counts such a record, unless it marks a replay's beginning or
+  /// end. The result is valid until the next call.
   std::optional<ToldEvent> Read(const Record& record, int16_t source = 0);
 
   const OracleCounts& counts() const { return counts_; }
-  /// By filter: (user, item) pairs that it covers and that were too old for it on arrival.
+  /// By filter: (user, item) pairs that the filter covers, but that were too old for it on arrival.
   const std::vector<uint64_t>& too_old() const { return too_old_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What users have really seen, kept exactly and as simply as possible: the daemon is checked against it.
+// What users have really seen, kept exactly and as simply as possible. The daemon is checked against it.
 
 #include <cstdint>
 #include <string>
@@ -16,32 +16,32 @@
 
 namespace seen {
 
-/// Add: one thread. Const functions: any thread while nobody adds. Memory: 16 bytes an item of an event, and
-/// the ids.
+/// Add: one thread. Const functions: any thread, while no thread adds. Memory: 16 bytes for each item of an
+/// event, and the ids.
 class Oracle {
  public:
-  /// `rules` outlives this.
+  /// `rules` must outlive this object.
   explicit Oracle(const OracleRules& rules) : rules_(rules) {}
 
-  /// In the log's order, as far as one user is concerned.
+  /// The events of each user must come in the log's order.
   void Add(const ToldEvent& event);
 
-  /// By one filter of the rules.
+  /// What the user has seen by one filter of the rules.
   SeenItems Seen(std::string_view user_id, const Moment& moment, size_t filter = 0) const;
-  /// First UTC day that has to count at `now`: the last window_days * 24 hours are always inside.
+  /// The first UTC day that must count at `now`: the last window_days * 24 hours are always inside.
   Day Horizon(TimeMs now, size_t filter = 0) const { return DayOf(now) - rules_.filters[filter].window_days; }
 
   const OracleRules& rules() const { return rules_; }
-  /// Of all events, those that concern no filter too.
+  /// Counts the items of all events, also of events that concern no filter.
   size_t item_count() const { return ids_.size(); }
   std::string_view Item(uint32_t item) const { return *ids_[item]; }
   Fingerprint ItemFingerprint(uint32_t item) const { return fingerprints_[item]; }
-  /// All items that were told of the user, whatever happened to them; sorted, unique.
+  /// All items in events of the user, whatever happened to them; sorted, unique.
   std::vector<uint32_t> ItemsOf(std::string_view user_id) const;
   /// All users, in byte order of their ids.
   std::vector<std::string_view> Users() const;
   uint64_t ExposuresOf(std::string_view user_id) const;
-  /// The user with most exposures; among equals the first in byte order. Empty: there is none.
+  /// The user with the most exposures; among equals, the first in byte order. Empty: there is none.
   std::string_view BusiestUser() const;
 
  private:

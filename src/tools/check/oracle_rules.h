@@ -1,5 +1,5 @@
 #pragma once
-// What decides which events count as seen, as docs/SEEN.md and docs/EVENTS.md state it.
+// The rules that decide which events count as seen, as in docs/SEEN.md and docs/EVENTS.md.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ struct KindRule {
   int32_t window_days = 30;
 };
 
-/// Of one filter; the names are the configuration's.
+/// The rules of one filter. The names are the configuration's.
 struct FilterRules {
   std::string name = "default";
   int32_t window_days = 30;
@@ -28,7 +28,7 @@ struct FilterRules {
   uint32_t items_per_day_max = 50'000;
   uint32_t exposures_min = 1;
   std::optional<int32_t> cooldown_days = std::nullopt;
-  std::optional<uint32_t> served_ttl_s = std::nullopt;  // nullopt: nobody said; what was served may count
+  std::optional<uint32_t> served_ttl_s = std::nullopt;  // nullopt: not given; then served items may count
   std::vector<KindRule> kinds = {};
   std::string snapshot_topic = {};  // empty: the filter publishes nothing
 };
@@ -36,11 +36,11 @@ struct FilterRules {
 struct OracleRules {
   int32_t future_skew_s_max = 300;
   uint64_t event_bytes_max = 1'048'576;
-  std::shared_ptr<const EventPlan> plan;  // nullptr: the default format, kinds and all
+  std::shared_ptr<const EventPlan> plan;  // nullptr: the default format, with event kinds
   std::vector<FilterRules> filters = {FilterRules{}};
 };
 
-/// kInvalidArgument: the configuration's event format.
+/// kInvalidArgument: the configuration's event format is invalid.
 Result<OracleRules> RulesOf(const Config& config);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// What seenctl reads off the daemon's /metrics page.
+// Reads figures from the daemon's /metrics page.
 
 #include <cstdint>
 #include <map>
@@ -16,21 +16,21 @@ struct HistogramBucket {
   double cumulative = 0;
 };
 
-/// Buckets of histogram `name` among all series whose labels include every one of `labels` (label -> value),
-/// summed, ascending. Empty: there is no such series.
+/// The buckets of histogram `name`, ascending, summed over all series that have every one of `labels` (label
+/// -> value). Empty: there is no such series.
 std::vector<HistogramBucket> ParseHistogram(std::string_view page, std::string_view name,
                                             const std::map<std::string, std::string>& labels = {});
 
-/// Sum over all series of a counter or gauge that match; nullopt: there is none.
+/// The sum over all matching series of a counter or gauge; nullopt: no series matches.
 std::optional<double> ParseSum(std::string_view page, std::string_view name,
                                const std::map<std::string, std::string>& labels = {});
 
-/// What happened between two scrapes of the same histogram; `before` may be empty.
+/// The counts between two scrapes of the same histogram. `before` may be empty.
 std::vector<HistogramBucket> Since(const std::vector<HistogramBucket>& before,
                                    const std::vector<HistogramBucket>& after);
 
-/// The `quantile` (0 to 1) in the bounds' unit, linear within a bucket as PromQL's histogram_quantile does;
-/// the highest finite bound where it lies beyond it. nullopt: nothing was counted.
+/// The `quantile` (0 to 1) in the unit of the bounds, linear within a bucket like PromQL's
+/// histogram_quantile. The highest finite bound if the quantile lies beyond it. nullopt: nothing was counted.
 std::optional<double> Quantile(const std::vector<HistogramBucket>& buckets, double quantile);
 
 }  // namespace seen

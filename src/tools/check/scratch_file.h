@@ -1,5 +1,5 @@
 #pragma once
-// A file without a name: it is gone when the process is, however that ends.
+// A file without a name, which vanishes when the process ends, in whatever way.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace seen {
 /// One thread.
 class ScratchFile {
  public:
-  /// `folder` empty: where the system has such files (TMPDIR).
+  /// An empty `folder` means the system's folder for temporary files (TMPDIR).
   explicit ScratchFile(std::string folder) : folder_(std::move(folder)) {}
   ScratchFile(ScratchFile&& other) noexcept
       : folder_(std::move(other.folder_)),
@@ -22,9 +22,9 @@ class ScratchFile {
   ScratchFile& operator=(ScratchFile&&) = delete;
   ~ScratchFile();
 
-  /// At its end; the first one makes the file. kNoSpace, kUnavailable: with --scratch and the remedy.
+  /// Appends. The first call creates the file. kNoSpace (with the remedy) and kUnavailable name --scratch.
   Status Append(std::string_view bytes);
-  /// Appends the bytes [from, from + count) to `out`; there are so many.
+  /// Appends the bytes [from, from + count) to `out`. The file must have them.
   Status Read(uint64_t from, uint64_t count, std::string& out) const;
   uint64_t bytes() const { return bytes_; }
 

@@ -55,7 +55,7 @@ Json About(const Read& read) {
 }
 
 struct Measured {
-  std::optional<Likeness> likeness;  // as the daemon has it, the window aside
+  std::optional<Likeness> likeness;  // the daemon's decision, without the window
   bool copy = false;
   int distance = 0;
   int distance_max = 0;
@@ -72,7 +72,7 @@ Measured Measure(const Read& a, const Read& b, const GroupRules& rules) {
   const ItemFeatures& right = b.features;
   measured.copy = left.content_hash == right.content_hash;
   measured.distance = std::popcount(left.simhash ^ right.simhash);
-  // Lists of SimHashes are apart for each class.
+  // Each class has its own lists of SimHashes.
   const bool same_class = left.length == right.length && left.script == right.script;
   measured.distance_max = same_class ? rules.DistanceMax(left) : -1;
   measured.likeness = rules.Compare(left, right);
@@ -177,7 +177,7 @@ Json Tokens(const Read& a, const Read& b) {
   return tokens;
 }
 
-// A token or title on one line of a terminal.
+// Makes a token or title fit on one line of a terminal.
 std::string Shown(const std::string& text, size_t bytes_max) {
   std::string shown;
   for (const char c : text) shown += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;

@@ -1,5 +1,5 @@
 #pragma once
-// Why two items are alike, or aren't: everything that the daemon would look at, and what it would decide.
+// Why two items are similar or not: everything that the daemon would look at, and its decision.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,9 +16,9 @@ struct PairItem {
   TimeMs created_at;
 };
 
-/// Members: "a", "b" (what each is), "alike", "because" (how it was found, or why not: a word), "why" (a
-/// sentence), "copy", "simhash", "bands", "sketch", "jaccard" and "tokens": docs/SEENCTL.md. Which is
-/// the older doesn't matter.
+/// Members: "a", "b" (the two items), "alike", "because" (a word: how one was found, or why not), "why" (a
+/// sentence), "copy", "simhash", "bands", "sketch", "jaccard" and "tokens": docs/SEENCTL.md. The order of the
+/// two items doesn't matter for the decision.
 nlohmann::ordered_json ComparePair(const PairItem& a, const PairItem& b, const GroupOptions& rules,
                                    FeatureReader& reader);
 

@@ -11,9 +11,9 @@
 namespace seen {
 
 /// The envelope's fields and sizes, and for each of `test_ids` whether the filter might contain it ("tests").
-/// Where it says what is similar, that filter too ("similar"), and whether each may be like one that was seen
-/// ("near_tests").
-/// kMalformed as SnapshotView::Parse says.
+/// If the snapshot has a filter of similar items: that filter, too ("similar"), and for each id whether it
+/// may be similar to a seen item ("near_tests").
+/// kMalformed: as SnapshotView::Parse.
 Result<nlohmann::ordered_json> DescribeSnapshot(std::string_view bytes,
                                                 std::span<const std::string> test_ids);
 

@@ -9,7 +9,7 @@ namespace seen {
 
 Status SnapshotTopic::CatchUp(std::string_view only_user, Progress* progress) {
   constexpr int kAttempts =
-      5;  // a topic that keeps little may lose its start again and again while it is read
+      5;  // with short retention, a topic may lose its start several times while it is read
   Status read;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     read = ReadToEnd(only_user, progress);

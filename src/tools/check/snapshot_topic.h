@@ -1,5 +1,5 @@
 #pragma once
-// The snapshot topic as a reader of it sees it: each user's last record.
+// The snapshot topic in a reader's view: each user's last record.
 
 #include <cstdint>
 #include <map>
@@ -23,12 +23,12 @@ class SnapshotTopic {
   };
   explicit SnapshotTopic(Options options) : options_(std::move(options)) {}
 
-  /// Reads what has been published since the last call up to the topic's present end. `only_user`: others are
-  /// skipped; empty: all are kept.
-  /// Where retention has taken the place it stopped at, it goes on from the earliest record left.
+  /// Reads what was published since the last call, up to the topic's present end. `only_user`: keeps the
+  /// records of this user only; empty: keeps all. If retention has deleted the next record to read, goes on
+  /// from the earliest record left.
   Status CatchUp(std::string_view only_user = {}, Progress* progress = nullptr);
 
-  /// nullptr: none, or a tombstone.
+  /// nullptr: no record, or a tombstone.
   const std::string* Find(const std::string& user_id) const;
   size_t size() const { return snapshots_.size(); }
   uint64_t records_read() const { return records_read_; }

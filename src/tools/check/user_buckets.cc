@@ -29,7 +29,7 @@ Status UserBuckets::Keep(Buckets& buckets, int level, std::string_view record) {
   const uint64_t number = head->route >> (64 - kBits * (level + 1)) & (kBuckets - 1);
   buckets[number].buffer.append(record);
   buffered_bytes_ += record.size();
-  // A growing string may hold twice its size, and for a moment three times.
+  // A growing string may hold twice its size, and for a moment three times its size.
   return buffered_bytes_ > options_.memory_bytes / 8 ? Flush(buckets) : Status();
 }
 
@@ -45,7 +45,7 @@ Status UserBuckets::Flush(Buckets& buckets) {
 }
 
 Status UserBuckets::ForEach(const Visit& visit) {
-  // What is still in memory would be there beside what is made of a bucket.
+  // Flushes first: otherwise the buffers would stay in memory beside what `visit` makes of a bucket.
   if (spilled_bytes_ > 0) {
     if (Status flushed = Flush(buckets_); !flushed) return flushed;
   }
@@ -80,7 +80,7 @@ Status UserBuckets::VisitAll(Buckets& buckets, int level, const Visit& visit) {
   return {};
 }
 
-// By more bits of the hash.
+// Splits a bucket by more bits of the hash.
 Status UserBuckets::Part(Bucket& bucket, int level, Buckets& parts) {
   std::string ahead;
   const auto hand_on = [&]() -> Status {

@@ -1,6 +1,6 @@
 #pragma once
-// What verify read, by user: an external hash partition. All of a user's records are in one bucket, in the
-// order they came in. Buckets grow in memory, and go to scratch files where memory ends. Source:
+// The records that verify read, by user: an external hash partition. All records of a user are in one bucket,
+// in the order of arrival. Buckets grow in memory, and go to scratch files when memory is full. Source:
 // Garcia-Molina, Ullman and Widom, Database Systems, "Two-pass algorithms based on hashing".
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace seen {
 class UserBuckets {
  public:
   struct Options {
-    std::string scratch;  // as ScratchFile takes it
+    std::string scratch;  // as for ScratchFile
     uint64_t memory_bytes = uint64_t{1} << 30;
   };
   explicit UserBuckets(const Options& options);
@@ -31,25 +31,25 @@ class UserBuckets {
     return Keep(buckets_, 0, record_);
   }
 
-  /// Every bucket's records, one bucket after the other; they are gone then. A bucket is at most a sixteenth
-  /// of memory, for what is made of it takes several times as much; one that is larger is parted once more.
-  /// kRefused: one user has more than a fourth of it.
+  /// Visits the records of every bucket, one bucket after the other, and drops them. A bucket is at most a
+  /// sixteenth of memory, because its visitor needs several times as much. A larger bucket is split once
+  /// more. kRefused: one user has more than a fourth of memory.
   using Visit = std::function<Status(std::string_view records)>;
   Status ForEach(const Visit& visit);
 
-  /// Written to files, all in all.
+  /// Bytes written to files, in total.
   uint64_t spilled_bytes() const { return spilled_bytes_; }
-  /// Visited.
+  /// The number of buckets visited.
   uint64_t buckets() const { return visited_; }
 
  private:
-  static constexpr int kBits = 8;  // of the hash, at each level
+  static constexpr int kBits = 8;  // bits of the hash at each level
   static constexpr size_t kBuckets = size_t{1} << kBits;
   static constexpr int kLevelsMax = 6;
   struct Bucket {
     explicit Bucket(const std::string& folder) : file(folder) {}
     uint64_t bytes() const { return file.bytes() + buffer.size(); }
-    ScratchFile file;  // its first part
+    ScratchFile file;  // the first part of the bucket
     std::string buffer;
   };
   using Buckets = std::vector<Bucket>;

@@ -16,9 +16,9 @@ namespace seen {
 namespace {
 
 constexpr int64_t kRepublishedWithinMs = 10'000;
-constexpr size_t kItemsAtOnce = 10'000;  // the daemon takes at most 20,000 a question
+constexpr size_t kItemsAtOnce = 10'000;  // the daemon takes at most 20,000 per request
 
-// What is only like the seen hasn't been seen.
+// An item that is only similar to a seen one hasn't been seen.
 Status TakeUnseen(const nlohmann::json& answer, std::unordered_set<std::string>& unseen) {
   try {
     for (const auto& item : answer.at("unseen")) unseen.insert(item.get<std::string>());
@@ -37,17 +37,17 @@ std::optional<std::string_view> SimilarOf(const SnapshotView& view) {
 
 }  // namespace
 
-/// What the daemon answered, and what it should have.
+/// The daemon's answers, and what they should have been.
 struct UserChecker::Question {
   std::string snapshot;
-  std::string exact;          // the same filter as its fingerprints
-  std::vector<uint32_t> own;  // items that were told of the user
+  std::string exact;          // the same filter as a list of its fingerprints
+  std::vector<uint32_t> own;  // items in events of the user
   std::vector<std::string> negatives;
-  std::unordered_set<std::string> unseen;  // of both
+  std::unordered_set<std::string> unseen;  // of `own` and `negatives`
   Moment moment;
   SeenItems seen;
 
-  /// The filter rightly holds it.
+  /// Whether the filter may rightly hold the fingerprint.
   bool Holds(Fingerprint fingerprint) const {
     return std::binary_search(seen.fingerprints_must.begin(), seen.fingerprints_must.end(), fingerprint) ||
            std::binary_search(seen.fingerprints_may.begin(), seen.fingerprints_may.end(), fingerprint);
@@ -95,7 +95,7 @@ Status UserChecker::Check(std::string_view user_id, const std::string* published
   return CheckToday(user_id, published);
 }
 
-// All questions come first: what the oracle expects depends on when they were answered.
+// Asks all questions first: the oracle's expectation depends on the time of the answers.
 Result<UserChecker::Question> UserChecker::Ask(std::string_view user_id) {
   Question question;
   question.moment.from = SystemClock().WallNow();
@@ -194,7 +194,7 @@ void UserChecker::CheckPublished(const Question& question, std::string_view user
     ++outcome_.counts.published_false_negatives;
     Failed(user_id, fmt::format("item {} was sent and is not in the published snapshot", oracle_.Item(item)));
   }
-  // One published before the day changed, or before something that was served ended, may rightly hold more.
+  // A snapshot from before the day changed, or from before a served item ended, may rightly hold more.
   const bool ended =
       std::any_of(question.seen.served_ends.begin(), question.seen.served_ends.end(), [&](uint32_t second) {
         return second * int64_t{1000} + kRepublishedWithinMs >= options_.published_at.value &&
@@ -221,7 +221,7 @@ void UserChecker::CheckUnseen(const Question& question, std::string_view user_id
   const auto check_extra = [&](std::string_view item, std::string_view what) {
     if (question.unseen.contains(std::string(item))) return;
     ++outcome_.counts.unseen_false_positives;
-    // A shared fingerprint explains it. Where the topic's start is gone, the item may have been sent before.
+    // A shared fingerprint explains it. If the topic's start is gone, the item may have been sent before.
     if (!options_.history_complete || question.Holds(FingerprintOf(item))) return;
     ++outcome_.counts.unexplained;
     Failed(user_id, fmt::format("item {} {} and is said to be seen", item, what));
@@ -230,7 +230,7 @@ void UserChecker::CheckUnseen(const Question& question, std::string_view user_id
   for (const std::string& item : question.negatives) check_extra(item, "was never sent");
 }
 
-// The set itself, whatever items were asked for.
+// Checks the whole set, not only the items that were asked for.
 void UserChecker::CheckStrangers(const Question& question, std::string_view user_id) {
   const auto view = SnapshotView::Parse(question.exact);
   const auto* set = view ? std::get_if<ExactFingerprintsView>(&view->view()) : nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// One user's filter, as served and as published, against what was really sent.
+// Compares one user's filter, as served and as published, with what was really sent.
 
 #include <cstdint>
 #include <string>
@@ -14,24 +14,24 @@ namespace seen {
 
 struct CheckCounts {
   uint64_t users = 0;
-  uint64_t items = 0;      // must be seen: looked up in every way below
-  uint64_t negatives = 0;  // must not be seen: likewise
+  uint64_t items = 0;      // must be seen; looked up in every way below
+  uint64_t negatives = 0;  // must not be seen; looked up in the same ways
 
   uint64_t snapshot_false_negatives = 0;
-  uint64_t unseen_false_negatives = 0;     // POST .../unseen offered a seen item
+  uint64_t unseen_false_negatives = 0;     // POST .../unseen returned a seen item
   uint64_t published_false_negatives = 0;  // in the user's last record of the snapshot topic
   uint64_t published_missing = 0;          // users without such a record
   uint64_t published_differing = 0;        // filter bytes other than those served
-  uint64_t count_mismatches = 0;           // item_count isn't the number of fingerprints that must be in
+  uint64_t count_mismatches = 0;           // item_count is less than must be in, or more than may be in
   uint64_t horizon_mismatches = 0;         // the filter forgets too early or too late
-  uint64_t unexplained = 0;  // said to be seen by POST .../unseen without a fingerprint's collision
-  uint64_t strangers = 0;    // fingerprints that the filter holds and nothing of the user's has
+  uint64_t unexplained = 0;  // items that POST .../unseen drops without a collision of fingerprints
+  uint64_t strangers = 0;    // fingerprints in the filter that no counting item of the user has
 
   uint64_t snapshot_false_positives = 0;  // allowed at the configured rate
-  uint64_t unseen_false_positives = 0;    // a 32-bit collision each, if it isn't unexplained
-  double rate_asked_sum = 0;              // over users, of the snapshots' false_positive_rate
+  uint64_t unseen_false_positives = 0;    // each is a 32-bit collision, unless it is unexplained
+  double rate_asked_sum = 0;              // sum of the snapshots' false_positive_rate over users
 
-  // Why items that were told of users aren't seen; as SeenItems.
+  // Why items in events of users aren't seen, as in SeenItems.
   uint64_t left_window = 0;
   uint64_t taken_back = 0;
   uint64_t too_few_exposures = 0;
@@ -52,7 +52,7 @@ struct CheckCounts {
 
 struct CheckOutcome {
   CheckCounts counts;
-  std::vector<std::string> failures;  // for people, the first kFailuresMax
+  std::vector<std::string> failures;  // for people; the first kFailuresMax
   static constexpr size_t kFailuresMax = 20;
   void Add(const CheckOutcome& other);
 };
@@ -60,21 +60,21 @@ struct CheckOutcome {
 struct CheckOptions {
   std::string filter = "default";
   size_t filter_number = 0;   // in the oracle's rules
-  bool names_filter = false;  // in failures
+  bool names_filter = false;  // failures name the filter
   uint32_t negatives_per_user = 64;
-  bool published = false;    // look at the published snapshot too
+  bool published = false;    // check the published snapshot, too
   TimeMs published_at = {};  // when it was read
   bool history_complete =
       true;  // false: the topic's start is gone, so a filter may hold more than the oracle knows
 };
 
-/// One thread; several may share an oracle nobody adds to.
+/// One thread. Several checkers may share an oracle while no thread adds to it.
 class UserChecker {
  public:
   UserChecker(const Oracle& oracle, DaemonClient& daemon, const CheckOptions& options)
       : oracle_(oracle), daemon_(daemon), options_(options) {}
 
-  /// Adds to Outcome(). `published`: the user's last published snapshot, nullptr: there is none. Errors: the
+  /// Adds to outcome(). `published`: the user's last published snapshot; nullptr: there is none. Errors: the
   /// daemon gave no answer.
   Status Check(std::string_view user_id, const std::string* published);
   const CheckOutcome& outcome() const { return outcome_; }
@@ -96,8 +96,8 @@ class UserChecker {
   CheckOutcome outcome_;
 };
 
-/// `count` item ids that nobody told of the user: up to half of them other users' items, the rest never sent
-/// to anybody. `own`: the user's, sorted. The same user gets the same ones.
+/// `count` item ids that are in no event of the user: up to half of them are other users' items, the rest
+/// were never sent to anybody. `own`: the user's items, sorted. The same user gets the same ids.
 std::vector<std::string> NegativesFor(const Oracle& oracle, std::string_view user_id,
                                       const std::vector<uint32_t>& own, uint32_t count);
 

@@ -15,13 +15,13 @@ namespace {
 constexpr int64_t kClockSlackS = 2;
 constexpr size_t kRepeatsOfADayMax = 64;
 
-/// How an entry stands after all that was taken back.
+/// The state of an entry after all removals and erasures.
 enum class Standing : uint8_t { kLive, kDoubtful, kGone };
 
 Day DayOfSecond(uint32_t second) { return DayOf(TimeMs{int64_t{second} * 1000}); }
 
-/// Until when something was taken back: earlier days are, later ones aren't, and within the day the log's
-/// order decides, where there is one.
+/// The day up to which something was taken back. Entries of earlier days are gone, those of later days
+/// aren't. Within the day the log's order decides, if both events are of one source.
 class TakenBackUntil {
  public:
   void Add(Day day, uint32_t order, int16_t source) {
@@ -44,7 +44,7 @@ class TakenBackUntil {
 
  private:
   std::optional<Day> until_;
-  std::map<int16_t, uint32_t> last_;  // on that day, by source
+  std::map<int16_t, uint32_t> last_;  // the last order on that day, by source
 };
 
 /// An entry that concerns the filter.
@@ -56,7 +56,7 @@ struct ToldPiece {
   Day day() const { return DayOfSecond(told.second); }
 };
 
-/// A place in a row of buckets that items_max cuts, newest first.
+/// A place in a row of buckets. items_max cuts the row, and keeps the newest buckets.
 struct HeldPlace {
   int64_t bucket = 0;
   size_t group = 0;
@@ -64,13 +64,13 @@ struct HeldPlace {
 };
 using BucketRow = std::vector<HeldPlace>;
 
-/// What the entries of an item, or of a fingerprint, amount to.
+/// The result of the entries of an item, or of a fingerprint.
 struct HistoryVerdict {
   bool certain = false;
   bool possible = false;
-  bool any_left = false;   // something wasn't taken back
-  bool any_shown = false;  // something was told but removals
-  bool too_few = false;    // exposures in the window, but less than exposures_min
+  bool any_left = false;   // some entry wasn't taken back
+  bool any_shown = false;  // some entry isn't a removal
+  bool too_few = false;    // exposures in the window, but fewer than exposures_min
 };
 
 class HistoryOfFilter {
@@ -103,7 +103,7 @@ class HistoryOfFilter {
     return std::span(pieces_).subspan(groups_[group], groups_[group + 1] - groups_[group]);
   }
 
-  // By fingerprint, each in the log's order.
+  // Sorts the entries by fingerprint, and those of one fingerprint in the log's order.
   void Collect(std::span<const ToldEntry> entries, std::span<const Fingerprint> fingerprints, size_t filter) {
     for (uint32_t order = 0; order < entries.size(); ++order) {
       const ToldEntry& told = entries[order];
@@ -122,7 +122,7 @@ class HistoryOfFilter {
     groups_.push_back(pieces_.size());
   }
 
-  /// Of one fingerprint, or of one item alone. `removed`: collects until when it was removed.
+  /// `pieces`: of one fingerprint, or of one item alone. `removed`: gets the day up to which it was removed.
   void SetStandings(std::span<ToldPiece> pieces, std::vector<std::pair<Fingerprint, Day>>* removed) const {
     TakenBackUntil removal;
     for (const ToldPiece& piece : pieces) {
@@ -132,7 +132,7 @@ class HistoryOfFilter {
       if (piece.told.kind == EventKind::kRemoved) continue;
       piece.standing = StandingOn(piece.day(), piece, removal);
       if (piece.told.kind != EventKind::kServed) continue;
-      // Kept by buckets, one of which may lie on two days.
+      // Served items are kept by buckets, and a bucket may lie on two days.
       const Standing of_bucket = StandingOn(DayOfSecond(piece.told.second / width_ * width_), piece, removal);
       if (of_bucket != piece.standing) piece.standing = Standing::kDoubtful;
     }
@@ -144,8 +144,7 @@ class HistoryOfFilter {
                     erased_.Of(day, piece.order, piece.told.source));
   }
 
-  // What is kept of an item together: a day of exposures, of creations, or of a kind; a bucket of served
-  // ones.
+  // The unit that keeps an entry: a day of exposures, of creations or of a kind, or a served items' bucket.
   std::pair<uint8_t, int64_t> BucketOf(const ToldPiece& piece) const {
     const auto kind = static_cast<uint8_t>(piece.told.kind);
     if (piece.told.kind == EventKind::kServed) return {kind, piece.told.second / width_};
@@ -153,8 +152,8 @@ class HistoryOfFilter {
     return {kind, piece.day().since_epoch};
   }
 
-  // items_per_day_max keeps a bucket's smallest fingerprints. What was removed from a day, or on a later one,
-  // goes on counting against it. Beyond the limit either answer is right.
+  // items_per_day_max keeps a bucket's smallest fingerprints. A fingerprint that was removed on the bucket's
+  // day or later still counts against the limit. Beyond the limit either answer is right.
   void CutDays() {
     if (pieces_.size() + removed_.size() <= rules_.items_per_day_max) return;
     std::map<std::pair<uint8_t, int64_t>, std::vector<ToldPiece*>> buckets;
@@ -165,7 +164,7 @@ class HistoryOfFilter {
     for (auto& [bucket, pieces] : buckets) CutBucket(pieces);
   }
   void CutBucket(const std::vector<ToldPiece*>& pieces) const {
-    std::map<Day, size_t> smaller;  // how many smaller ones, by their newest day here
+    std::map<Day, size_t> smaller;  // number of smaller fingerprints, by their newest day here
     const auto count_from = [&](Day day) {
       size_t count = 0;
       for (auto at = smaller.lower_bound(day); at != smaller.end(); ++at) count += at->second;
@@ -238,7 +237,7 @@ class HistoryOfFilter {
 
   int64_t ServedEnd(uint32_t second) const { return (int64_t{second} / width_ + 1 + 6) * width_; }
 
-  /// Certainly, possibly.
+  /// Whether the piece counts certainly, and whether it counts possibly.
   std::pair<bool, bool> ServedCounts(const ToldPiece& piece) const {
     if (!rules_.served_ttl_s) return {false, piece.day() >= horizon_};
     const int64_t end = ServedEnd(piece.told.second);
@@ -249,7 +248,7 @@ class HistoryOfFilter {
     size_t times = 0;
     Day newest{INT32_MIN};
   };
-  // Exposures within one second are one, and of a day the newest 64 count.
+  // Exposures within one second are one exposure. Of a day, the newest 64 count.
   static Repeats RepeatsOf(const std::vector<const ToldPiece*>& exposures, bool with_doubtful) {
     std::map<Day, std::set<uint32_t>> days;
     for (const ToldPiece* piece : exposures) {
@@ -266,8 +265,8 @@ class HistoryOfFilter {
     return repeats.times >= rules_.exposures_min && repeats.newest >= cooldown_;
   }
 
-  // Newest buckets first, until they hold items_max; of the bucket that crosses, and of those behind it,
-  // either answer is right.
+  // Takes the newest buckets first, until they hold items_max. For the bucket that crosses the limit, and for
+  // older ones, either answer is right.
   void CutRow(BucketRow& row) {
     std::sort(row.begin(), row.end(),
               [](const HeldPlace& a, const HeldPlace& b) { return a.bucket > b.bucket; });
@@ -297,7 +296,7 @@ class HistoryOfFilter {
       HistoryVerdict verdict;
       const bool alone = items.size() == 1;
       if (!alone)
-        SetStandings(of_item, nullptr);  // what was done to items of the same fingerprint is not its own
+        SetStandings(of_item, nullptr);  // events of other items with the same fingerprint don't apply
       verdict = Count(of_item, group, nullptr);
       const bool must = must_[group] && (alone || verdict.certain);
       if (must) {
@@ -313,7 +312,7 @@ class HistoryOfFilter {
     }
   }
 
-  // Everything else that the user was ever told of.
+  // All other items in events of the user.
   static void SetOthers(std::span<const ToldEntry> entries, SeenItems& seen) {
     std::sort(seen.must.begin(), seen.must.end());
     std::sort(seen.may.begin(), seen.may.end());
@@ -339,7 +338,7 @@ class HistoryOfFilter {
 
   TakenBackUntil erased_;
   std::vector<ToldPiece> pieces_;
-  std::vector<size_t> groups_;  // where each fingerprint's pieces begin; then the end
+  std::vector<size_t> groups_;  // where each fingerprint's pieces begin, then the end
   std::vector<std::pair<Fingerprint, Day>> removed_;
   std::map<uint8_t, BucketRow> rows_;  // by kind
   std::vector<bool> must_, may_;       // by group

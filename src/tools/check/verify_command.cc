@@ -1,4 +1,4 @@
-// verify: the input topic as an oracle, the daemon's answers against it.
+// verify: compares the daemon's answers with its input topic, which serves as an oracle.
 
 #include <fmt/format.h>
 

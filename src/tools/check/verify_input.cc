@@ -14,11 +14,11 @@
 namespace seen {
 namespace {
 
-constexpr int16_t kOwnSource = -1;  // of the daemon's own events, where others come from another topic
+constexpr int16_t kOwnSource = -1;  // the daemon's own events, if other events come from another topic
 
 using OnRecord = std::function<Status(int32_t partition, const Record& record)>;
 
-/// Its records up to its present end.
+/// Reads a topic's records up to its present end.
 Result<std::vector<TopicReader::Range>> ReadTopic(const VerifyPlan& plan, const std::string& topic,
                                                   Progress::Mode mode, const OnRecord& on_record) {
   const auto reader = OpenWholeTopic(plan.brokers, plan.client, topic);
@@ -47,8 +47,8 @@ Status TakeEvent(VerifyInput& input, const Record& record, int16_t source) {
   return input.buckets.Add(*told);
 }
 
-/// Waits for what was read. The daemon may read another topic, that this one is re-keyed into: its name, or
-/// none.
+/// Waits until the daemon has what was read. The daemon may read another topic, into which it re-keys this
+/// one. Returns the name of that topic, or an empty name.
 Result<std::string> WaitForDaemon(const VerifyOptions& options, const VerifyPlan& plan, DaemonClient& daemon,
                                   const std::map<int32_t, int64_t>& read_ends) {
   const std::chrono::duration<double> timeout(options.timeout_s);
@@ -75,7 +75,7 @@ Result<std::string> WaitForDaemon(const VerifyOptions& options, const VerifyPlan
 
 Status ReadSnapshots(const VerifyPlan& plan, size_t filter, VerifyInput& input) {
   const std::string& topic = plan.rules.filters[filter].snapshot_topic;
-  constexpr int kAttempts = 5;  // a topic that keeps little may lose its start while it is read
+  constexpr int kAttempts = 5;  // with short retention, a topic may lose its start while it is read
   for (int attempt = 1;; ++attempt) {
     const auto read = ReadTopic(plan, topic, input.progress, [&](int32_t, const Record& record) -> Status {
       if (!input.sample.Holds(record.key)) return {};
@@ -108,7 +108,7 @@ Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const Verify
   const auto keyed_topic = WaitForDaemon(options, plan, daemon, ends);
   if (!keyed_topic) return Fail(keyed_topic.error());
   if (!keyed_topic->empty()) {
-    // What HTTP requests change is written there, and nowhere else.
+    // The daemon writes changes over HTTP only into the keyed topic.
     const auto own =
         ReadTopic(plan, *keyed_topic, input.progress, [&](int32_t, const Record& record) -> Status {
           return IsOwnEvent(record.value) ? TakeEvent(input, record, kOwnSource) : Status();

@@ -1,5 +1,5 @@
 #pragma once
-// The topics that verify reads, into buckets.
+// Reads verify's topics into buckets.
 
 #include <cstdint>
 
@@ -21,12 +21,13 @@ struct VerifyInput {
 };
 
 struct VerifiedTopic {
-  bool from_the_start = true;  // false: retention has taken some of it
+  bool from_the_start = true;  // false: retention has deleted its beginning
   TimeMs snapshots_at;         // when the snapshot topics were read
 };
 
-/// Reads the input, waits until the daemon has it, and reads what was published. kUnavailable: interrupted,
-/// too. kInvalidArgument: the daemon reads another topic. kNoSpace.
+/// Reads the input, waits until the daemon has it, and reads the published snapshots. kUnavailable: the
+/// brokers or the daemon give no answer, or the run was interrupted. kInvalidArgument: the daemon reads
+/// another topic. kNoSpace.
 Result<VerifiedTopic> ReadVerifyInput(const VerifyOptions& options, const VerifyPlan& plan,
                                       DaemonClient& daemon, VerifyInput& input);
 

@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-/// What the configuration says where there is one.
+/// Options whose values come from the configuration if there is one.
 constexpr const char* kRuleOptions[] = {"--window-days",       "--items-max",       "--items-per-day-max",
                                         "--future-skew-s-max", "--event-bytes-max", "--snapshot-topic"};
 
@@ -24,7 +24,7 @@ Result<VerifyPlan> PlanByConfig(const VerifyOptions& options, const CLI::App& ap
   if (own_brokers) overrides.push_back("kafka.brokers=" + options.kafka.brokers);
   auto config = ReadConfig(options.config, overrides);
   if (!config) return Fail(config.error());
-  // Other brokers have other credentials.
+  // Other brokers have their own credentials.
   auto client = ReadClientSettings("--client", options.kafka.client,
                                    own_brokers ? ClientSettings() : config->kafka.client);
   if (!client) return Fail(client.error());

@@ -1,5 +1,5 @@
 #pragma once
-// What verify is asked to check: by the daemon's configuration, or by rules on the command line.
+// What verify checks: from the daemon's configuration, or from rules on the command line.
 
 #include <cstdint>
 #include <optional>
@@ -42,13 +42,13 @@ void AddVerifyOptions(CLI::App& app, VerifyOptions& options);
 struct VerifyPlan {
   std::string brokers;
   ClientSettings client;
-  std::string topic;            // that is the oracle: the daemon's input, or its source
-  OracleRules rules;            // of all filters: which of them an event concerns goes by their places
-  std::vector<size_t> filters;  // that are checked
+  std::string topic;            // the oracle's topic: the daemon's input, or its source
+  OracleRules rules;            // of all filters; an event names its filters by their places here
+  std::vector<size_t> filters;  // filters to check, by their places in the rules
 };
 
-/// kInvalidArgument: options that don't go together; a filter that the configuration doesn't have; all
-/// mistakes of the configuration. kNotFound.
+/// kInvalidArgument: options that can't be combined, a filter that the configuration doesn't have, or all
+/// mistakes of the configuration.
 Result<VerifyPlan> PlanOf(const VerifyOptions& options, const CLI::App& app);
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// What verify found, for people and for programs.
+// The result of verify, for people and for programs.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace seen {
 
 struct VerifiedFilter {
   std::string name;
-  uint64_t too_old = 0;  // (user, item) pairs of the whole topic, on arrival
+  uint64_t too_old = 0;  // (user, item) pairs of the whole topic that were too old on arrival
   CheckOutcome outcome;
 };
 
@@ -25,7 +25,7 @@ struct VerifyReport {
   uint64_t spilled_bytes = 0;
   std::vector<VerifiedFilter> filters;
 
-  /// Of all filters.
+  /// The sum over all filters.
   CheckOutcome Sum() const;
 };
 

@@ -1,4 +1,4 @@
-// compare: the old filter against this one, on real requests, before anybody cuts over.
+// compare: the old filter against this one on real requests, before the cut-over.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ Examples:
 Exit status: 0 every request was compared, whatever the filters say; 1 not all was compared, or something
 was out of reach; 2 wrong arguments.)";
 
-// The page comes last: a wrong name shows before the work.
+// The page is written last. A wrong name must fail before the work.
 Status CheckPage(const std::string& page) {
   if (page.empty()) return {};
   const std::filesystem::path parent = std::filesystem::path(page).parent_path();
@@ -72,7 +72,7 @@ Status CheckPage(const std::string& page) {
   return {};
 }
 
-// Fills what makes the old filter; returns its name for a person.
+// Sets the plan's fields for the old filter. Returns the old filter's name for a person.
 Result<std::string> ChooseOldFilter(CompareOptions& options) {
   const int given = (options.redis.address.empty() ? 0 : 1) + (options.answers.empty() ? 0 : 1) +
                     (options.route.url.empty() ? 0 : 1);
@@ -114,7 +114,7 @@ Result<std::string> ChooseOldFilter(CompareOptions& options) {
   return options.route.url;
 }
 
-// Answers without requests mean that the files don't belong together.
+// If the file has more answers than requests, the files don't belong together.
 void CheckLeftOver(CompareRun& run, uint64_t lines, CompareReport& report) {
   auto* answers = dynamic_cast<AnswersFile*>(run.old_filter_in_order());
   if (answers == nullptr || !report.stopped.empty()) return;

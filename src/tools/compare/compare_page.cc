@@ -106,7 +106,7 @@ std::string AgreementChart(const AgreementCounts& total) {
 ChartGroup ReasonGroup(std::string_view who, const SideReport& side, const char* color) {
   ChartGroup group{fmt::format("Only {} drops: {}", who, WithThousands(side.items)), {}};
   for (const ReasonCount& count : side.reasons) {
-    // Reasons of a sample stand for all: the bars of both sides then have one scale.
+    // Scales the sample's reasons to all differences. So the bars of both sides have the same scale.
     const double share = static_cast<double>(count.items) / static_cast<double>(side.asked);
     const auto estimate = static_cast<uint64_t>(std::llround(share * static_cast<double>(side.items)));
     const std::string_view about = side.asked < side.items ? "about " : "";

@@ -1,5 +1,5 @@
 #pragma once
-// A comparison as a page for whoever decides about the cut-over: three charts and a few sentences.
+// A comparison as a page for the people who decide about the cut-over: three charts and a few sentences.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace seen {
 
-/// A whole HTML document. It loads nothing: no script, no font, no picture from elsewhere.
+/// A whole HTML document, which loads nothing: no script, no font, no picture.
 std::string ComparePage(const CompareReport& report);
 
 }  // namespace seen

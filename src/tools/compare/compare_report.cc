@@ -18,7 +18,7 @@ double ShareOf(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// An id is anybody's text: what a terminal would obey is shown as a mark.
+// An id is text from outside. Control characters, which a terminal would obey, become '?'.
 std::string Printable(std::string_view text) {
   std::string printable(text);
   for (char& c : printable) {

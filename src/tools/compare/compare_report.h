@@ -1,5 +1,5 @@
 #pragma once
-// The result of a comparison: its numbers, and how they are written as text and as JSON.
+// The result of a comparison: its numbers, and its forms as text and as JSON.
 
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@ namespace seen {
 
 struct ReasonCount {
   DifferenceReason reason;
-  uint64_t items = 0;  // of those that were asked
+  uint64_t items = 0;  // among the differences that were asked about
 };
 
 struct DifferenceExample {
@@ -23,20 +23,20 @@ struct DifferenceExample {
   DifferenceReason reason;
 };
 
-/// What only one of the two filters drops.
+/// The candidates that only one of the two filters drops.
 struct SideReport {
   uint64_t items = 0;
-  uint64_t asked = 0;                       // of them, an even sample, for which the daemon was asked why
+  uint64_t asked = 0;                       // size of the even sample that the daemon was asked about
   std::vector<ReasonCount> reasons;         // most items first
-  std::vector<DifferenceExample> examples;  // a few for each reason, in the reasons' order
+  std::vector<DifferenceExample> examples;  // a few for each reason, ordered as `reasons`
 };
 
 /// Requests that could not be compared. They count neither as agreement nor as difference.
 struct NotCompared {
   uint64_t bad_lines = 0;
   uint64_t old_filter = 0;            // the old filter gave no answer
-  uint64_t daemon = 0;                // the daemon gave no answer, or another daemon has the user
-  std::vector<std::string> examples;  // file and line, and what went wrong; kFailureExamplesMax
+  uint64_t daemon = 0;                // the daemon gave no answer, or another daemon owns the user
+  std::vector<std::string> examples;  // file, line and error; at most kFailureExamplesMax
 
   uint64_t requests() const { return bad_lines + old_filter + daemon; }
 };
@@ -48,7 +48,7 @@ struct CompareReport {
   TimeMs at{0};  // when the comparison began
   uint64_t requests = 0;
   uint64_t requests_that_differ = 0;
-  uint64_t users = 0;  // different ones of the requests compared, to about 1% above 100,000
+  uint64_t users = 0;  // distinct users of the compared requests; above 100,000 an estimate within about 1%
   AgreementCounts total;
   std::map<std::string, AgreementCounts> by_filter;
   ShareHistogram old_shares{};  // requests by the share of candidates that the old filter drops
@@ -60,7 +60,7 @@ struct CompareReport {
   uint64_t repeated = 0;
   uint64_t also_seen = 0;
   uint64_t unknown_items = 0;
-  std::string stopped;  // why the run ended before its end; empty: it didn't
+  std::string stopped;  // why the run ended early; empty: it didn't
   std::vector<std::string> warnings;
 
   /// Every request was compared, and every question was answered.
@@ -69,7 +69,7 @@ struct CompareReport {
 
 /// "nothing", "up to 10%", ..., "over 90%"
 std::string ShareBinText(size_t bin);
-/// "98.94%": never "100.00%" where something differs.
+/// "98.94%". Never "100.00%" if something differs.
 std::string PercentText(uint64_t part, uint64_t whole);
 
 std::string CompareText(const CompareReport& report);

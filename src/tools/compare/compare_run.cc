@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kWaveRequests = 32;        // a connection
-constexpr size_t kWaveCandidates = 50'000;  // a connection: bounds memory where requests are large
+constexpr size_t kWaveRequests = 32;        // per connection
+constexpr size_t kWaveCandidates = 50'000;  // per connection: bounds memory if requests are large
 constexpr uint64_t kFailuresInARowMax = 100;
 
-// By place in the request's items: those that POST .../unseen doesn't let through.
+// For each of the request's items: whether POST .../unseen drops it.
 Result<std::vector<bool>> NewDrops(DaemonClient& daemon, const CompareRequest& request) {
   Json question = {{"items", request.items}};
   for (size_t i = 0; i < request.created_ms.size(); ++i) {
@@ -47,7 +47,7 @@ void AddFailure(NotCompared& not_compared, const std::string& place, const std::
     not_compared.examples.push_back(fmt::format("{}: {}", place, words));
 }
 
-// Nothing dropped in a whole file is more often a wrong name than a fact.
+// If a filter drops nothing in a whole file, the cause is more often a wrong name than a fact.
 void AddWarnings(const RequestFile& requests, CompareReport& report) {
   const AgreementCounts& total = report.total;
   if (total.candidates() > 0 && total.both + total.only_old == 0)
@@ -68,7 +68,7 @@ void AddWarnings(const RequestFile& requests, CompareReport& report) {
 
 }  // namespace
 
-/// Of one request: both answers, or why there are none.
+/// One request: both answers, or the reason why one is missing.
 struct CompareRun::Outcome {
   std::optional<OldAnswer> old_answer;
   std::optional<std::vector<bool>> new_drops;
@@ -147,7 +147,7 @@ Status CompareRun::CompareWave(std::vector<CompareRequest>& wave, std::vector<Ou
   outcomes.resize(wave.size());
   Status stopped;
   if (plan_.old_filter_in_order) {
-    // One answer at a time: where the file ends, what came before is still compared.
+    // One answer at a time: if the file ends early, the requests before its end are still compared.
     for (size_t i = 0; i < wave.size(); ++i) {
       auto answers = old_filters_.front()->Ask(std::span(wave).subspan(i, 1));
       if (!answers) {
@@ -209,7 +209,7 @@ CompareReport CompareRun::Run(RequestFile& requests, Progress& progress) {
         failures_in_a_row = 0;
         continue;
       }
-      if (outcome.failure.empty()) continue;  // the run stopped before it
+      if (outcome.failure.empty()) continue;  // the run stopped before this request
       ++(outcome.old_answer ? report.not_compared.daemon : report.not_compared.old_filter);
       AddFailure(report.not_compared, wave[i].place, outcome.failure);
       if (++failures_in_a_row == kFailuresInARowMax && report.stopped.empty())

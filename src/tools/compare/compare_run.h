@@ -1,5 +1,5 @@
 #pragma once
-// Asks both filters about every request, and then why they differ.
+// Asks both filters about every request, then asks the daemon why they differ.
 
 #include <cstdint>
 #include <functional>
@@ -20,29 +20,29 @@ namespace seen {
 
 struct ComparePlan {
   DaemonAddress http;
-  std::string default_filter;  // of requests that name none
+  std::string default_filter;  // for requests that name no filter
   /// Makes one connection to the old filter.
   std::function<Result<std::unique_ptr<OldFilter>>()> make_old_filter;
-  bool old_filter_in_order = false;  // one old filter, asked by one thread in the requests' order
+  bool old_filter_in_order = false;  // only one old filter; one thread asks it in the requests' order
   int connections = 4;               // to each side
-  size_t why_max = 1'000;            // differences of each side for which why is asked
-  size_t examples_max = 5;           // of each reason
-  uint64_t seed = 1;                 // which differences are drawn
+  size_t why_max = 1'000;            // differences of each side to ask about
+  size_t examples_max = 5;           // for each reason
+  uint64_t seed = 1;                 // decides which differences are drawn
 };
 
-/// One thread calls it; it starts `connections` threads of its own. Takes the requests in waves, so that
-/// results don't depend on which thread is quicker; memory holds one wave.
+/// One thread. Starts `connections` threads of its own. Takes the requests in waves, so that the results
+/// don't depend on which thread is faster. Memory holds one wave.
 class CompareRun {
  public:
-  /// Connects to both sides. Errors as DaemonClient::Make and `make_old_filter`; kUnavailable: no daemon
+  /// Connects to both sides. Errors: as DaemonClient::Make and `make_old_filter`. kUnavailable: no daemon
   /// there.
   static Result<CompareRun> Make(ComparePlan plan);
 
-  /// Never fails as a whole: what could not be compared stands in the report, with the reason. An interrupt
-  /// stops it.
+  /// Never fails as a whole. The report has the requests that could not be compared, with the reasons. An
+  /// interrupt stops the run.
   CompareReport Run(RequestFile& requests, Progress& progress);
 
-  /// The old filter where it is asked in order, else nullptr.
+  /// The old filter if it must be asked in order, otherwise nullptr.
   OldFilter* old_filter_in_order() {
     return plan_.old_filter_in_order ? old_filters_.front().get() : nullptr;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What two filters say about the same candidates, counted.
+// Counts how two filters decide on the same candidates.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace seen {
 
-/// Candidates by what the two filters do with them.
+/// Candidates by the decisions of the two filters.
 struct AgreementCounts {
   uint64_t both = 0;      // both drop it
   uint64_t neither = 0;   // both let it through
@@ -22,7 +22,7 @@ struct AgreementCounts {
   uint64_t only_new = 0;  // only this filter drops it
 
   uint64_t candidates() const { return both + neither + only_old + only_new; }
-  /// 0 to 1; 1 where there are no candidates.
+  /// 0 to 1; 1 if there are no candidates.
   double agreement() const;
 };
 
@@ -31,20 +31,20 @@ enum class OnlySide : uint8_t { kOld, kNew };
 /// A candidate that one filter drops and the other one lets through.
 struct FilterDifference {
   OnlySide side = OnlySide::kOld;
-  uint64_t number = 0;  // of the request
-  std::string place;    // of its line
+  uint64_t number = 0;  // the request's
+  std::string place;    // the place of the request's line
   std::string user_id;
   std::string filter;
   std::string item_id;
-  bool has_created_at = false;  // the request says when the item was created
-  TimeMs old_since{0};          // when the old filter was given the item; 0: not known
+  bool has_created_at = false;  // the request gives the item's creation time
+  TimeMs old_since{0};          // when the old filter got the item; 0: not known
 };
 
 /// An even sample of a stream, in bounded memory. Source: Vitter, Algorithm R, 1985. One thread.
 class DifferenceSample {
  public:
   DifferenceSample(size_t size_max, uint64_t seed) : size_max_(size_max), random_(seed) {}
-  /// `make`: makes the next difference of the stream, and is called only if the sample keeps it.
+  /// `make` creates the next difference of the stream. Called only if the sample keeps the difference.
   template <typename Make>
   void Add(const Make& make) {
     const size_t place = NextPlace();
@@ -57,11 +57,11 @@ class DifferenceSample {
   }
 
   uint64_t total() const { return total_; }
-  /// By request, and within it by the candidates' order.
+  /// Ordered by request, then by the order of candidates within the request.
   std::vector<FilterDifference> InOrder() const;
 
  private:
-  // Below `size_max_`: where the next one goes. `size_max_`: nowhere.
+  // The place for the next difference, below `size_max_`. `size_max_`: the sample doesn't keep it.
   size_t NextPlace();
 
   size_t size_max_;
@@ -78,10 +78,10 @@ size_t ShareBin(uint64_t dropped, uint64_t candidates);
 /// One thread.
 class Comparison {
  public:
-  /// `sample_max`: how many differences of each side are kept.
+  /// `sample_max`: how many differences of each side the samples keep.
   Comparison(size_t sample_max, uint64_t seed);
 
-  /// `new_drops`: by place in the request's items, as `old_answer.dropped`.
+  /// `new_drops`: by place in the request's items, like `old_answer.dropped`.
   void Add(const CompareRequest& request, const OldAnswer& old_answer, const std::vector<bool>& new_drops);
 
   AgreementCounts Total() const;

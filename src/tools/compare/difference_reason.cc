@@ -18,7 +18,7 @@ struct AgeClass {
   std::string_view words;
 };
 
-// By whole UTC days, as windows go.
+// Counts whole UTC days, as windows do.
 AgeClass AgeOf(TimeMs time, TimeMs now) {
   const int days = DayOf(now).since_epoch - DayOf(time).since_epoch;
   if (days < 1) return {"today", "today"};
@@ -27,7 +27,7 @@ AgeClass AgeOf(TimeMs time, TimeMs now) {
   return {"30_days_ago_or_more", "30 or more days ago"};
 }
 
-// The segment's last second, which is on the item's day.
+// The latest last second of the segments that count, which lies on the item's day.
 TimeMs LastShown(const Json& why) {
   TimeMs last{0};
   for (const Json& segment : why.at("segments")) {
@@ -60,7 +60,7 @@ DifferenceReason WhyOnlyNew(const Json& why, TimeMs now) {
   return {"changed_meanwhile", "this filter changed between the comparison and the question why"};
 }
 
-// An exposure that is kept may not count because of its age, or because of its number.
+// A kept exposure may not count because of its age, or of a limit of number (exposures_min, items_max).
 bool SegmentIsInWindow(const Json& segments, int64_t at_ms) {
   for (const Json& segment : segments.at("segments")) {
     const bool holds =
@@ -85,8 +85,8 @@ DifferenceReason KeptButNotCounted(const Json& why, const Json& segments) {
   return {"served_ended", "returned by the recommender and never shown: that has ended"};
 }
 
-// Whether an exposure that the old filter remembers would stand in the journal. When that was is known of few
-// old filters; most forget within a month.
+// Whether the journal would have the exposure that the old filter remembers. Few old filters know its time.
+// Otherwise assume the oldest: most old filters forget within a month.
 bool JournalWouldKnow(const FilterDifference& difference, const Json& why, TimeMs now) {
   if (why.at("exposures").is_null() || !why.at("journal").is_object()) return false;
   const Json& whole_from = why.at("journal").at("whole_from");
@@ -94,7 +94,7 @@ bool JournalWouldKnow(const FilterDifference& difference, const Json& why, TimeM
   constexpr int kOldFilterDays = 30;
   const Day shown =
       difference.old_since.value != 0 ? DayOf(difference.old_since) : DayOf(now) - kOldFilterDays;
-  return whole_from.get<std::string>() <= DayText(shown);  // both as 2026-11-21
+  return whole_from.get<std::string>() <= DayText(shown);  // both have the form 2026-11-21
 }
 
 DifferenceReason NotKept(const FilterDifference& difference, const Json& why, TimeMs now) {

@@ -1,5 +1,5 @@
 #pragma once
-// Why only one of two filters drops a candidate, from what the daemon says about it.
+// Finds the reason why only one of two filters drops a candidate, from the daemon's answers.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -10,20 +10,20 @@
 namespace seen {
 
 struct DifferenceReason {
-  std::string key;    // of a bounded set, for scripts: "exposed_today", "not_known"
-  std::string words;  // the same for a person
+  std::string key;    // one of a bounded set, for scripts: "exposed_today", "not_known"
+  std::string words;  // the same in words for a person
 };
 
-/// Whether DifferenceReasonOf needs the user's segments too.
+/// Whether DifferenceReasonOf also needs the user's segments.
 bool NeedsSegments(const FilterDifference& difference, const nlohmann::json& why);
 
-/// `why`: GET .../why as it is. `segments`: GET .../segments, where NeedsSegments asks for it, else null.
-/// `now`: days count back from it, in UTC. Throws nlohmann::json::exception where the answers aren't like
-/// that. Pure.
+/// `why`: the unchanged JSON of GET .../why. `segments`: that of GET .../segments if NeedsSegments is true,
+/// otherwise null. `now`: ages are counted back from it in UTC days. Throws nlohmann::json::exception if the
+/// answers have another form. Pure.
 DifferenceReason DifferenceReasonOf(const FilterDifference& difference, const nlohmann::json& why,
                                     const nlohmann::json& segments, TimeMs now);
 
-/// The reason where the daemon gave no answer to `why`.
+/// The reason if the daemon gave no answer to `why`.
 DifferenceReason NoReason();
 
 }  // namespace seen

@@ -1,5 +1,5 @@
 #pragma once
-// A JSON list of items as services write it.
+// Reads a JSON list of items in the forms that services write.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

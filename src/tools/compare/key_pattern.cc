@@ -9,7 +9,7 @@ namespace seen {
 std::string ExpandPattern(std::string_view pattern, const std::vector<PatternValue>& values) {
   std::string expanded;
   for (size_t at = 0; at < pattern.size();) {
-    // One pass: a user id that looks like a place is never replaced itself.
+    // One pass: a user id that looks like {NAME} is not replaced.
     const auto fits = [&](const PatternValue& value) {
       return pattern.substr(at + 1).starts_with(value.name) &&
              pattern.substr(at + 1 + value.name.size()).starts_with('}');

@@ -1,5 +1,5 @@
 #pragma once
-// Names of keys and pages with places for a user, a filter and a day: "seen:{user}:{day}".
+// Patterns of keys and URLs, with places for a user, a filter and a day: "seen:{user}:{day}".
 
 #include <string>
 #include <string_view>
@@ -9,17 +9,17 @@
 
 namespace seen {
 
-/// Replaces each {NAME} of `pattern` by its value. Other braces stay: Redis uses them for hash tags.
+/// Replaces each {NAME} of `pattern` with its value. Other braces stay: Redis uses them for hash tags.
 struct PatternValue {
   std::string_view name;
   std::string_view value;
 };
 std::string ExpandPattern(std::string_view pattern, const std::vector<PatternValue>& values);
 
-/// Whether the pattern has a key for each day: {day} is 2026-11-21, {yyyymmdd} is 20261121.
+/// Whether the pattern gives a key per day: {day} is 2026-11-21, {yyyymmdd} is 20261121.
 bool HasDay(std::string_view pattern);
 
-/// The keys of a user: one, or one a day for the `days` days up to `today`, newest first.
+/// The keys of a user: one key, or one key per day for the `days` days up to `today`, newest first.
 std::vector<std::string> KeysOf(std::string_view pattern, std::string_view user_id, std::string_view filter,
                                 Day today, int days);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The filter that is in use today, whatever it is: it says which candidates of a request it drops.
+// The filter in use today, of any kind: it says which candidates of a request it drops.
 
 #include <memory>
 #include <span>
@@ -16,21 +16,21 @@ namespace seen {
 
 struct OldAnswer {
   std::vector<bool> dropped;   // by place in the request's items
-  std::vector<TimeMs> since;   // when the old filter was given the item, by place; 0: not known. May be empty
-  uint64_t unknown_items = 0;  // the old filter names them, but they are no candidates of the request
+  std::vector<TimeMs> since;   // when the old filter got the item, by place; 0: not known. May be empty
+  uint64_t unknown_items = 0;  // items that the old filter names, but that are not candidates of the request
 };
 
-/// One thread; make one per thread.
+/// One thread: make one per thread.
 class OldFilter {
  public:
   virtual ~OldFilter() = default;
 
-  /// One answer a request, in order. An inner error: this request can't be compared, others can. An outer
-  /// error: no request can be compared from here on; the message has the remedy.
+  /// One answer per request, in order. An inner error: this request can't be compared, others can. An outer
+  /// error: no further request can be compared; the message has the remedy.
   virtual Result<std::vector<Result<OldAnswer>>> Ask(std::span<const CompareRequest> requests) = 0;
 };
 
-/// The answer of an old filter that lists items: those it drops, or those it keeps.
+/// The answer of an old filter that lists the items that it drops, or the items that it keeps.
 inline OldAnswer AnswerFromList(const CompareRequest& request, const std::vector<std::string>& listed,
                                 bool listed_are_kept) {
   std::unordered_map<std::string_view, size_t> places;

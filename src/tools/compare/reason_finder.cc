@@ -27,7 +27,7 @@ DifferenceReason AskReason(DaemonClient& daemon, const FilterDifference& differe
     }
     return DifferenceReasonOf(difference, *why, segments, now);
   } catch (const Json::exception&) {
-    return NoReason();  // another version's answer
+    return NoReason();  // the answer of another version
   }
 }
 

@@ -10,9 +10,9 @@
 
 namespace seen {
 
-/// Asks why about every difference of the sample, on a thread for each of `daemons`. `examples_max`: of each
-/// reason. Differences without an answer have a reason of their own (NoReason). An interrupt ends the
-/// questions; then `asked` is smaller.
+/// Asks why about every difference of the sample, with one thread for each of `daemons`. `examples_max`: for
+/// each reason. A difference without an answer counts under NoReason. An interrupt ends the questions; then
+/// `asked` is smaller.
 SideReport FindReasons(const DifferenceSample& sample, std::span<DaemonClient> daemons, size_t examples_max);
 
 }  // namespace seen

@@ -32,7 +32,7 @@ timeval TimevalOf(std::chrono::milliseconds time) {
           .tv_usec = std::chrono::duration_cast<std::chrono::microseconds>(time - seconds).count()};
 }
 
-// One element of a reply: whether the old filter drops the item. The error is one of this request.
+// Reads one element of a reply: whether the old filter drops the item. Errors: as RedisProblem.
 Result<bool> ReadElement(const redisReply& element, RedisQuestion question, const RedisOptions& options,
                          TimeMs& since) {
   if (element.type == REDIS_REPLY_ERROR)
@@ -49,7 +49,7 @@ Result<bool> ReadElement(const redisReply& element, RedisQuestion question, cons
   return Fail(Code::kUnavailable, fmt::format("{}: the reply is of an unknown form", options.command));
 }
 
-// Adds what one key says to `answer`.
+// Adds the reply about one key to `answer`.
 Status ReadReply(const redisReply& reply, const std::string& key, RedisQuestion question,
                  const RedisOptions& options, OldAnswer& answer) {
   if (reply.type == REDIS_REPLY_ERROR) return Fail(RedisProblem(TextOf(reply), options.command, key));
@@ -81,7 +81,7 @@ Result<RedisQuestion> ParseRedisQuestion(std::string_view command) {
 }
 
 TimeMs TimeOfScore(double score) {
-  constexpr double kSecondsEnd = 1e11;  // as ms it is March 1973, as s the year 5138
+  constexpr double kSecondsEnd = 1e11;  // as ms March 1973, as s the year 5138
   constexpr double kMsBegin = 1e12;     // September 2001
   constexpr double kMsEnd = 1e15;
   const double ms = score < kSecondsEnd ? score * 1000 : score;
@@ -264,7 +264,7 @@ Result<std::vector<Result<OldAnswer>>> RedisFilter::AskOnce(std::span<const Comp
       if (!reply) return Fail(connection_->Broken(options_));
       const Status one = ReadReply(*reply, key, question_, options_, answer);
       if (!one && one.error().code == Code::kRefused) {
-        connection_.reset();  // replies that nobody reads are still under way
+        connection_.reset();  // unread replies are still under way
         return Fail(one.error());
       }
       if (read && !one) read = one;

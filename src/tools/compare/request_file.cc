@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kCandidatesMax = 20'000;  // as POST .../unseen
+constexpr size_t kCandidatesMax = 20'000;  // the limit of POST .../unseen
 constexpr size_t kUnusedNamesMax = 50;
 
 Error Wrong(std::string_view path, std::string_view words) {
@@ -106,7 +106,7 @@ Status ReadItems(const Json& json, CompareRequest& request) {
     } else {
       ++request.repeated;
     }
-    // Of an item that is named twice the latest time counts, as in POST .../unseen.
+    // If an item is named twice, its latest time counts, as in POST .../unseen.
     int64_t& created_ms = request.created_ms[place->second];
     created_ms = std::max(created_ms, candidate->created_ms);
     any_created |= created_ms != 0;
@@ -145,7 +145,7 @@ Result<CompareRequest> ParseCompareRequest(std::string_view text, UnusedMembers&
 }
 
 Result<RequestFile> RequestFile::Open(std::vector<std::string> paths) {
-  // A name that is wrong shows now, not after hours.
+  // A wrong name must fail now, not after hours.
   for (const std::string& path : paths) {
     if (path == "-") continue;
     if (auto stream = ByteStream::Open(path); !stream) return Fail(stream.error());

@@ -1,5 +1,5 @@
 #pragma once
-// Files of real requests: a JSON object a line, {"user_id":"u1","items":["n1",7],"filter":"default"}.
+// Files of real requests: one JSON object per line, {"user_id":"u1","items":["n1",7],"filter":"default"}.
 
 #include <cstdint>
 #include <map>
@@ -17,39 +17,38 @@ namespace seen {
 struct CompareRequest {
   uint64_t number = 0;  // among all lines that aren't blank, from 1
   std::string place;    // "requests.jsonl:17"
-  std::string line;     // as it stands in the file
+  std::string line;     // unchanged, as in the file
   std::string user_id;
-  std::string filter;               // empty: the line names none
-  std::vector<std::string> items;   // each once, in the order given, without those of "also_seen"
-  std::vector<int64_t> created_ms;  // by place in `items`, ms since the epoch; 0: not known. Empty: of none
+  std::string filter;               // empty: the line names no filter
+  std::vector<std::string> items;   // each once, in the line's order, without those in "also_seen"
+  std::vector<int64_t> created_ms;  // by place in `items`, ms since the epoch; 0: not known. Empty: none
   uint64_t repeated = 0;            // candidates that the line names again
-  uint64_t also_seen = 0;           // candidates that the line itself counts as seen
+  uint64_t also_seen = 0;           // candidates that are in the line's "also_seen"
 };
 
-/// Names of members that `compare` doesn't use, and how many lines have them.
+/// Names of members that `compare` doesn't use, and the number of lines that have them.
 using UnusedMembers = std::map<std::string, uint64_t>;
 
-/// `text`: one line. kInvalidArgument says what is wrong, by its JSON path. Pure.
+/// `text`: one line. kInvalidArgument says what is wrong, with its JSON path. Pure.
 Result<CompareRequest> ParseCompareRequest(std::string_view text, UnusedMembers& unused);
 
-/// A line of the files: a request, or why it is none.
+/// A line of the files: a request, or why it isn't one.
 struct RequestLine {
-  CompareRequest request;  // of a bad line only `number` and `place` are set
+  CompareRequest request;  // for a bad line, only `number` and `place` are set
   std::string problem;     // not empty: a bad line
 };
 
 /// One thread.
 class RequestFile {
  public:
-  /// `paths`: plain, gzip or zstd; "-": standard input. kInvalidArgument: as LineReader::Open, for
-  /// each of them.
+  /// `paths`: plain, gzip or zstd; "-": standard input. kInvalidArgument: as LineReader::Open, for each path.
   static Result<RequestFile> Open(std::vector<std::string> paths);
 
-  /// The next line that isn't blank. False: no more. kMalformed: a file is cut off or broken behind the line
-  /// before; the message names the file.
+  /// The next line that isn't blank. False: no more lines. kMalformed: a file is cut off or broken after the
+  /// last returned line; the message names the file.
   Result<bool> Next(RequestLine& line);
 
-  /// Lines so far that weren't blank, good and bad.
+  /// The number of lines so far that weren't blank, good and bad.
   uint64_t lines() const { return number_; }
   const UnusedMembers& unused_members() const { return unused_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// An old filter behind HTTP: each request is posted, and the answer lists what is kept or dropped.
+// An old filter behind HTTP: each request is posted, and the answer lists the items that are kept or dropped.
 
 #include <chrono>
 #include <memory>
@@ -12,16 +12,16 @@
 namespace seen {
 
 enum class RouteBody : uint8_t {
-  kLine,   // the request's line as it is
-  kItems,  // {"items":[...]}, as POST .../unseen takes it
+  kLine,   // the request's line, unchanged
+  kItems,  // {"items":[...]}, as for POST .../unseen
 };
 
 struct RouteOptions {
   std::string url;      // http://HOST:PORT/PATH; {user} and {filter} in the path are percent-encoded
   std::string kept;     // a JSON pointer to the list of items that the old filter keeps,
-  std::string dropped;  // or to those that it drops; one of them
+  std::string dropped;  // or to the list of items that it drops; only one of them
   RouteBody body = RouteBody::kLine;
-  std::string headers_file;  // a line a header, "Authorization: Bearer ..."
+  std::string headers_file;  // one header per line, "Authorization: Bearer ..."
   std::chrono::milliseconds timeout{10'000};
 };
 

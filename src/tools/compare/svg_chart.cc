@@ -24,7 +24,7 @@ std::string Text(double x, double y, std::string_view text, std::string_view css
                      anchor, css, EscapeMarkup(text));
 }
 
-// `tip`: what a browser shows under the pointer.
+// `tip`: the text that a browser shows under the pointer.
 std::string Bar(double x, double y, double width, double height, std::string_view color,
                 std::string_view tip) {
   return fmt::format(
@@ -33,7 +33,7 @@ std::string Bar(double x, double y, double width, double height, std::string_vie
       x, y, width, height, EscapeMarkup(color), EscapeMarkup(tip));
 }
 
-// However rare it is, what is there is seen.
+// A value above 0 is always visible: it gets at least kLeast.
 double Scaled(uint64_t value, uint64_t whole, double width) {
   if (value == 0 || whole == 0) return 0;
   constexpr double kLeast = 2;
@@ -80,7 +80,7 @@ std::string StackedBar(std::string_view title, const std::vector<ChartPart>& par
   for (const ChartPart& part : parts) whole += part.value;
   for (const ChartPart& part : parts) drawn += Scaled(part.value, whole, kWidth);
   std::string svg = Begin(title, kBarHeight + 16 + kLine * static_cast<double>(parts.size()));
-  // Parts that are widened to be seen narrow the others.
+  // If small parts are widened to be visible, the others become narrower.
   const double shrink = drawn > 0 ? kWidth / drawn : 1;
   double x = 0;
   double y = kBarHeight + 32;

@@ -1,5 +1,5 @@
 #pragma once
-// Charts as SVG elements that stand in a page. Every text is escaped.
+// Charts as SVG elements for a page. Every text is escaped.
 
 #include <cstdint>
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace seen {
 
-/// Text as it may stand in HTML and SVG, also in attributes. Bytes that XML forbids become U+FFFD.
+/// Escapes text for HTML and SVG, including attributes. Bytes that XML forbids become U+FFFD.
 std::string EscapeMarkup(std::string_view text);
 
 struct ChartPart {
   std::string label;
   uint64_t value = 0;
-  std::string text;  // of the value: "12,345 (3.10%)"
+  std::string text;  // the value as text: "12,345 (3.10%)"
   std::string color;
 };
 
-/// One bar of all parts, and a legend with a line for each.
+/// One bar of all parts, and a legend with one line per part.
 std::string StackedBar(std::string_view title, const std::vector<ChartPart>& parts);
 
 struct ChartGroup {
@@ -26,7 +26,7 @@ struct ChartGroup {
   std::vector<ChartPart> bars;
 };
 
-/// A bar for each part, all by one scale. A group without bars has its heading alone.
+/// One bar per part, all on the same scale. A group without bars has only its heading.
 std::string BarList(std::string_view title, const std::vector<ChartGroup>& groups);
 
 struct ChartSeries {
@@ -35,7 +35,7 @@ struct ChartSeries {
   std::vector<uint64_t> values;  // by bin
 };
 
-/// Columns beside each other, a column of each series for each bin.
+/// Columns side by side: for each bin, one column per series.
 std::string Columns(std::string_view title, const std::vector<std::string>& bins,
                     const std::vector<ChartSeries>& series);
 

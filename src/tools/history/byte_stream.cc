@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kChunkBytes = 256 * 1024;
 constexpr int kZlibOrGzip = 32 + MAX_WBITS;
 
-/// The bytes as they are stored.
+/// The stored bytes, not decompressed.
 class StoredBytes {
  public:
   StoredBytes(std::string path, int file, uint64_t left)
@@ -34,7 +34,7 @@ class StoredBytes {
   StoredBytes(const StoredBytes&) = delete;
   StoredBytes& operator=(const StoredBytes&) = delete;
 
-  /// What is buffered. Reads on until there are `bytes` or the file ends.
+  /// Returns what is buffered. Reads on until the buffer has `bytes`, or the file ends.
   Result<std::string_view> Peek(size_t bytes) {
     while (end_ - begin_ < bytes && left_ > 0) {
       if (begin_ == end_) begin_ = end_ = 0;
@@ -64,8 +64,8 @@ class StoredBytes {
  private:
   std::string path_;
   int file_;
-  uint64_t left_;          // that may still be read
-  const bool is_bounded_;  // all of it must be there
+  uint64_t left_;          // bytes that may still be read
+  const bool is_bounded_;  // the file must hold all of them
   std::vector<char> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
@@ -95,7 +95,7 @@ Error CutOff(const StoredBytes& stored, std::string_view format) {
                                         stored.path(), format, stored.taken())};
 }
 
-/// Several members, one behind the other, are one text. Source: RFC 1952, section 2.2.
+/// Several members in a row are one text. Source: RFC 1952, section 2.2.
 class GzipUnpacker final : public Unpacker {
  public:
   GzipUnpacker() { ready_ = inflateInit2(&stream_, kZlibOrGzip) == Z_OK; }
@@ -114,7 +114,7 @@ class GzipUnpacker final : public Unpacker {
         if (within_member_) return Fail(CutOff(stored, "gzip"));
         return 0;
       }
-      if (!within_member_ && bytes->front() == '\0') {  // tapes pad with zeros
+      if (!within_member_ && bytes->front() == '\0') {  // padding: tapes pad with zeros
         stored.Take(1);
         continue;
       }
@@ -180,7 +180,7 @@ class ZstdUnpacker final : public Unpacker {
 ByteStream::Packing PackingOf(std::string_view bytes) {
   if (bytes.starts_with("\x1f\x8b")) return ByteStream::Packing::kGzip;
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return ByteStream::Packing::kZstd;
-  // A skippable frame, with which pzstd begins. Source: RFC 8878, section 3.1.2.
+  // A skippable frame: the first frame of pzstd's output. Source: RFC 8878, section 3.1.2.
   if (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1).starts_with("\x2a\x4d\x18"))
     return ByteStream::Packing::kZstd;
   return ByteStream::Packing::kPlain;
@@ -236,7 +236,7 @@ std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes, const std::
   const struct {
     std::string_view magic;
     std::string_view name;
-    std::string_view command;  // {}: the file's name
+    std::string_view command;  // {}: place of the file name
   } formats[] = {
       {"PAR1", "Parquet",
        "python3 -c \"import duckdb; duckdb.sql('''COPY (FROM '{}') TO '/dev/stdout' (FORMAT json)''')\""},

@@ -1,5 +1,5 @@
 #pragma once
-// A file's bytes, decompressed. The first bytes of the file say how it is packed, not its name.
+// A file's bytes, decompressed. The first bytes of the file give the format, not its name.
 
 #include <cstdint>
 #include <memory>
@@ -17,19 +17,20 @@ class ByteStream {
  public:
   enum class Packing : uint8_t { kPlain, kGzip, kZstd };
 
-  /// `path`: "-" is standard input. `stored_bytes_max`: what stands behind it in the file is not read.
-  /// kInvalidArgument names the file and why it can't be opened; or a format that isn't read
-  /// (Parquet, zip, ...), with the command that converts it.
+  /// `path`: "-" is standard input. `stored_bytes_max`: bytes of the file after this limit are not read.
+  /// kInvalidArgument: the file can't be opened, and the error says why. Or the format isn't read (Parquet,
+  /// zip, ...), and the error has the command that converts the file.
   static Result<ByteStream> Open(const std::string& path, std::optional<uint64_t> stored_bytes_max = {});
   ByteStream(ByteStream&&) noexcept;
   ByteStream& operator=(ByteStream&&) noexcept;
   ~ByteStream();
 
-  /// Fills `into` from its front; 0: the end. kMalformed: broken or cut off; all that came before was given.
+  /// Fills `into` from its front. Returns the number of bytes; 0: the end. kMalformed: broken or cut off. All
+  /// bytes before the defect were returned first.
   Result<size_t> Read(std::span<char> into);
 
   Packing packing() const;
-  /// How far into the file reading has come, and its size at Open, both as stored; size 0: unknown.
+  /// The reading position in the file, and the file's size at Open. Both count stored bytes. Size 0: unknown.
   uint64_t position() const;
   uint64_t size() const;
 
@@ -39,8 +40,8 @@ class ByteStream {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What a file that begins with `bytes` is, if it isn't read: its name and the command that converts it into
-/// lines that `seenctl replay -` takes. nullopt: it may be read.
+/// Recognizes a format that isn't read, by the first `bytes` of the file. Returns the format's name and the
+/// command that converts the file into lines for `seenctl replay -`. nullopt: the file may be readable.
 struct ForeignFormat {
   std::string_view name;
   std::string command;

@@ -52,7 +52,7 @@ class FileFinder {
                 fmt::format("{}: no file is in this folder; names that begin with . or _ are left out",
                             path.string()));
   }
-  /// Links to folders are followed, but for those that lead back to where they stand.
+  /// Follows links to folders, except links to a folder that contains them.
   Status AddFolder(const fs::path& path) {
     std::error_code error;
     const fs::path whole = fs::canonical(path, error);
@@ -89,7 +89,7 @@ class FileFinder {
     ++files_found_;
     return {};
   }
-  size_t files_found_ = 0;  // of the folder that is being added
+  size_t files_found_ = 0;  // in the folder that is being added
   std::set<std::string> names_;
 };
 

@@ -13,11 +13,11 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 struct FirstLines {
-  std::string_view first;  // that isn't blank
+  std::string_view first;  // the first line that isn't blank
   bool some_is_object = false;
 };
 
-/// A broken first line doesn't decide the format of a file of JSON lines.
+/// Looks at several lines: a broken first line must not decide the format of a file of JSON lines.
 FirstLines LookAt(std::string_view text) {
   FirstLines found;
   for (size_t i = 0; i < kLinesLookedAt && !text.empty(); ++i) {
@@ -81,7 +81,7 @@ Result<bool> HistoryReader::Next(HistoryLine& line) {
         more && *more && !lines_.line_ended() && line.text.size() < LineReader::kLineBytesMax;
     const bool ends = !more || !*more || ends_open;
     if (const uint64_t grown = ends ? GrownBy() : 0; grown > 0) {
-      // What is cut off is being written: it is part of what was added.
+      // A last line without its end is still being written, and counts as part of the addition.
       bytes_not_read_ = grown + (ends_open ? line.text.size() : 0);
       return false;
     }

@@ -18,7 +18,7 @@ Result<LineReader> LineReader::Open(const std::string& path) {
 }
 
 std::string_view LineReader::Ahead() {
-  if (at_ == end_) static_cast<void>(Fill());  // Next returns what is wrong
+  if (at_ == end_) static_cast<void>(Fill());  // Next returns the error
   return {buffer_.data() + at_, end_ - at_};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Lines of a file, plain or packed (byte_stream.h), or of standard input ("-").
+// The lines of a file, plain or packed (byte_stream.h), or of standard input ("-").
 
 #include <cstdint>
 #include <optional>
@@ -18,24 +18,24 @@ class LineReader {
   static constexpr size_t kLineBytesMax = 64 * 1024 * 1024;
 
   explicit LineReader(ByteStream stream) : stream_(std::move(stream)) {}
-  /// Errors as ByteStream::Open.
+  /// Errors: as ByteStream::Open.
   static Result<LineReader> Open(const std::string& path);
 
-  /// The next line without its end ("\n" or "\r\n"), valid until the next call; the last needs no end. Of a
-  /// line over kLineBytesMax only its beginning. False: no more. kMalformed: broken or cut off; the error
-  /// names the line before.
+  /// The next line without its end ("\n" or "\r\n"), valid until the next call. The last line needs no end. A
+  /// line over kLineBytesMax is cut to its beginning. False: no more lines. Errors: as ByteStream::Read;
+  /// line_number() is then the line before.
   Result<bool> Next(std::string_view& line);
 
-  /// Text that Next hasn't returned yet, without taking it: at least the first line, where it isn't longer
-  /// than 256 KiB.
+  /// Shows text that Next hasn't returned yet, and doesn't take it. The text has at least the first line if
+  /// that line is at most 256 KiB. A pipe may give less.
   std::string_view Ahead();
-  /// Leaves out the first `bytes` of what Ahead shows.
+  /// Removes the first `bytes` of the text that Ahead shows.
   void Skip(size_t bytes) { at_ += bytes; }
 
-  /// Whether the line last returned had its end. The last one may have none, and one that was cut.
+  /// Whether the last returned line had its end. The file's last line may have none, a cut line has none.
   bool line_ended() const { return line_ended_; }
   uint64_t line_number() const { return line_number_; }  // of the line last returned, from 1
-  /// How far into the file reading has come, and its size, both as stored (packed); size 0: unknown.
+  /// The reading position in the file, and the file's size, both in stored (packed) bytes. Size 0: unknown.
   uint64_t position() const { return stream_.position(); }
   uint64_t size() const { return stream_.size(); }
   ByteStream::Packing packing() const { return stream_.packing(); }
@@ -47,10 +47,10 @@ class LineReader {
   ByteStream stream_;
   uint64_t line_number_ = 0;
   std::vector<char> buffer_;
-  size_t at_ = 0;   // start of what has not been returned
-  size_t end_ = 0;  // of what was read
+  size_t at_ = 0;   // start of the text that has not been returned
+  size_t end_ = 0;  // end of the text that was read
   bool at_end_ = false;
-  std::optional<Error> failure_;  // of the stream: it ends there
+  std::optional<Error> failure_;  // of the stream, which ends there
   bool line_ended_ = true;
 };
 

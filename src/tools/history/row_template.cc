@@ -21,7 +21,7 @@ std::optional<Field> FieldNamed(std::string_view name) {
   return std::nullopt;
 }
 
-/// Puts `value` at the steps; "*" is the first element of an array.
+/// Puts `value` at the path `steps`. "*" is the first element of an array.
 void PutAt(Json& event, const std::vector<std::string>& steps, Json value) {
   Json* at = &event;
   for (const std::string& step : steps) at = step == "*" ? &(*at)[0] : &(*at)[step];
@@ -32,7 +32,7 @@ bool StandsInItems(Field field) {
   return field == Field::kItemId || field == Field::kPosition || field == Field::kItemCreatedAt;
 }
 
-/// Where a column's value stands in the event.
+/// The path of a column's value in the event.
 tl::expected<std::vector<std::string>, std::string> StepsOf(std::string_view column,
                                                             const EventFormat& format) {
   if (column.starts_with('/')) {
@@ -119,7 +119,7 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
       const std::string& name = made.cells_[i];
       const auto steps = StepsOf(name, format);
       if (!steps) return Fail(Code::kInvalidArgument, steps.error());
-      // In JSON's text a control character is written as \u0001, six characters that no column name gives.
+      // JSON writes this control character as \u0001. No column name gives these six characters.
       PutAt(event, *steps, Placeholder(i));
       const auto field = FieldNamed(name);
       Form form = field ? Form::kText : Form::kScalar;
@@ -144,7 +144,7 @@ Result<RowTemplate> RowTemplate::Make(std::string_view header, const EventFormat
   }
   const std::string whole = event.dump();
   size_t at = 0;
-  std::vector<std::pair<size_t, size_t>> places;  // where a column's placeholder begins, and the column
+  std::vector<std::pair<size_t, size_t>> places;  // position of a column's placeholder, and the column
   for (size_t i = 0; i < made.cells_used_; ++i) {
     const size_t found = whole.find(Json(Placeholder(i)).dump());
     if (found == std::string::npos) {

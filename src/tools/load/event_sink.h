@@ -1,5 +1,5 @@
 #pragma once
-// Where generate sends its events: a topic, or standard output as JSON lines.
+// Where generate sends its events: a topic, or JSON lines on standard output.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual Status Send(std::span<const KeyedRecord> events) = 0;
-  /// Ends the stream: all of it has arrived, or an error.
+  /// Ends the stream. On success all events have arrived.
   virtual Status Finish() = 0;
   /// Events that have arrived: acknowledged by the brokers, or written out.
   virtual uint64_t delivered() const = 0;
@@ -25,7 +25,7 @@ class EventSink {
 std::unique_ptr<EventSink> MakeStdoutSink();
 Result<std::unique_ptr<EventSink>> MakeTopicSink(const KafkaOptions& options);
 
-/// Waits until `producer` has delivered everything, for as long as some of it still gets through.
+/// Waits until `producer` has delivered everything. Gives up after 30 s without a delivery.
 Status FlushAll(BulkProducer& producer);
 
 }  // namespace seen

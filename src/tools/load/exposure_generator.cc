@@ -16,8 +16,8 @@ constexpr uint32_t kEventBytesMax = 1 << 20;
 constexpr std::array<std::string_view, 4> kScenes = {"home_feed", "video_tab", "search_more", "related"};
 constexpr uint64_t kRanksMax = uint64_t{1} << 32;
 
-// Ranks become ids by a bijection of 32 bits (an odd multiplier), so that an id doesn't tell how popular it
-// is.
+// A bijection of 32 bits (multiplication by an odd number) turns ranks into ids. So an id doesn't show how
+// popular its item or user is.
 uint32_t Scramble(uint64_t rank, uint32_t odd) { return static_cast<uint32_t>(rank) * odd; }
 
 }  // namespace
@@ -75,22 +75,22 @@ bool ExposureGenerator::IsAhead(const Session& session) const {
   return false;
 }
 
-// Which sessions events are of is decided some events early, so that their cache lines are there when they
-// are written. The order of random numbers doesn't depend on how early.
+// Chooses the next events' sessions early. So the sessions' cache lines are there when the events are
+// written. The order of the random numbers doesn't depend on how early this happens.
 void ExposureGenerator::DecideAhead() {
   const uint64_t before = decided_;
   while (decided_ - written_ < kAheadMax) {
     if (!drawn_) session_ = random_.Below(session_count_);
     Session& session = sessions_[session_];
     drawn_ = IsAhead(session);
-    if (drawn_) break;  // only once its event is written is it known whether it goes on
+    if (drawn_) break;  // only writing its event shows whether this session goes on
     Decided& next = ahead_[decided_++ % kAheadMax];
     next.session = &session;
     next.begins = !under_way_[session_];
     if (next.begins) Begin(next.begun);
     under_way_[session_] = true;
   }
-  // In one go: a processor looks up several pages at the same time, but does little else meanwhile.
+  // All prefetches in one loop: a processor looks up several pages at once, but does little else meanwhile.
   for (uint64_t event = before; event < decided_; ++event) {
     const Session* const session = ahead_[event % kAheadMax].session;
     PrefetchLineToWrite(session);
@@ -122,10 +122,10 @@ ExposureGenerator::Generated ExposureGenerator::Next(TimeMs exposed_at, std::str
   return {.user_id = UserIdOf(payload), .payload = payload, .items = static_cast<uint32_t>(items.size())};
 }
 
-// Random digits, so that compression doesn't take them away again.
+// Random digits: compression must not remove the padding.
 void ExposureGenerator::Pad(std::string& payload) {
   constexpr std::string_view kField = R"(,"context":")";
-  constexpr size_t kAround = kField.size() + 1;  // and the closing quote
+  constexpr size_t kAround = kField.size() + 1;  // with the closing quote
   if (payload.size() + kAround >= options_.event_bytes) return;
   size_t digits = options_.event_bytes - payload.size() - kAround;
   payload.pop_back();

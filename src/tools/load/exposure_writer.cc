@@ -6,7 +6,7 @@
 namespace seen {
 namespace {
 
-constexpr size_t kHeadBytesMax = 192;  // all but the items of a batch
+constexpr size_t kHeadBytesMax = 192;  // an event without the items of a batch
 constexpr size_t kItemBytesMax = 64;
 constexpr std::string_view kUser = R"({"user_id":")";
 constexpr size_t kIdBytes = 9;  // a letter and eight hex digits
@@ -33,7 +33,7 @@ char* PutId(char letter, uint32_t value, char* to) {
   return PutHex<4>(value, to + 1);
 }
 
-// Inline, so that the length of a literal is known where it is copied.
+// Inline: then the compiler knows the length of a literal at the copy.
 [[gnu::always_inline]] inline char* Put(std::string_view text, char* to) {
   std::memcpy(to, text.data(), text.size());
   return to + text.size();

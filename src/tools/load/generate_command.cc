@@ -1,4 +1,4 @@
-// generate: a realistic stream of exposures, or a file of real ones sent as if they were new.
+// generate: a realistic stream of exposures, or a file of real exposures, sent as new.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ struct GenerateOptions {
   CLI::App* app = nullptr;
   std::string of = "exposures";
   std::string from;
-  std::string until;  // --until: the last moment, for bytes that don't depend on when it runs
+  std::string until;  // --until: time of the last event. Then the bytes don't depend on the time of the run
   double rate = 0;
   double seconds = 0;
   double days = 0;
@@ -60,21 +60,21 @@ bool TimeIsUp(const GenerateOptions& options, Instant start) {
          std::chrono::duration<double>(SystemClock().Now() - start).count() >= options.seconds;
 }
 
-/// How many events may go with one look at the clock, which costs as much as an event: a quarter of a
-/// millisecond's, so that each is sent as near its time as a sleep could hold it.
+/// The number of events to send per look at the clock. One look costs as much as one event. The events of a
+/// quarter of a millisecond go together: a sleep could not send each nearer to its time.
 uint64_t EventsAtOnce(double rate) {
   constexpr double kMost = 64;
   return rate > 0 ? static_cast<uint64_t>(std::clamp(rate / 4000, 1.0, kMost)) : static_cast<uint64_t>(kMost);
 }
 
-/// When event number `event` was: now, or spread evenly over the days that end at `until`.
+/// The time of event number `event`: now, or spread evenly over the days that end at `until`.
 TimeMs ExposedAt(const GenerateOptions& options, TimeMs until, uint64_t event, TimeMs now) {
   if (options.days > 0) {
     const double part = static_cast<double>(event + 1) / static_cast<double>(options.events);
     return {until.value - static_cast<int64_t>(options.days * static_cast<double>(kMsPerDay) * (1 - part))};
   }
   if (options.until.empty()) return now;
-  // A fixed end: as if sent at the asked rate (or 1,000 a second) and finished then.
+  // A fixed end: the times are those of a run at the given rate (or 1,000 a second) that ends at `until`.
   const double ms_per_event = 1000 / (options.rate > 0 ? options.rate : 1000);
   return {until.value - static_cast<int64_t>(ms_per_event * static_cast<double>(options.events - event - 1))};
 }
@@ -106,7 +106,7 @@ Result<Sent> SendSynthetic(const GenerateOptions& options, TimeMs until, EventSi
   return sent;
 }
 
-/// The items that a stream of exposures with the same --items shows, each once.
+/// Sends each item once that a stream of exposures with the same --items shows.
 Result<Sent> SendItems(const GenerateOptions& options, TimeMs until, EventSink& sink, Progress& progress) {
   const ItemGenerator generator(options.texts);
   RateLimiter limiter(options.rate);
@@ -169,7 +169,7 @@ Result<Sent> SendFile(const GenerateOptions& options, TimeMs until, EventSink& s
   return sent;
 }
 
-/// `--batch` among items is a mistake, not a wish.
+/// Rejects options that have no effect on the chosen --of, such as `--batch` for items.
 Status CheckAbout(const GenerateOptions& options) {
   static constexpr const char* kOfExposures[] = {"--users", "--user-skew",   "--item-skew",
                                                  "--batch", "--sessions",    "--event-bytes",

@@ -1,4 +1,4 @@
-// idf: a table of how many items each word comes in, for items.idf_file.
+// idf: a table with the number of items that contain each word, for items.idf_file.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@
 namespace seen {
 namespace {
 
-constexpr uint64_t kWordsMaxMax = 5'000'000;  // what a daemon reads
+constexpr uint64_t kWordsMaxMax = 5'000'000;  // the limit of a daemon
 constexpr uint64_t kWordsKeptMin = 1'000'000;
 
 struct IdfOptions {
@@ -35,7 +35,7 @@ struct IdfOptions {
 
 Status Write(const std::string& out, const std::string& text) {
   if (!out.empty() && out != "-") {
-    // Whole or not at all: a daemon may be about to read it.
+    // Whole or not at all: a daemon may read the file at any time.
     const Status written = WriteDurably(out, text);
     return written ? Status()
                    : Fail(written.error().code, fmt::format("--out: {}: {}", out, written.error().message));

@@ -15,9 +15,9 @@ namespace seen {
 namespace {
 
 constexpr double kCopiesShareMax = 0.9;
-constexpr uint64_t kCopiesReachBack = 50;  // a copy is of one of so many items before it
+constexpr uint64_t kCopiesReachBack = 50;  // a copy's source is one of so many items before it
 
-/// Independent of what was made before: the numbers of an item, or of one part of it.
+/// The random numbers of one part of an item, which don't depend on items made before.
 Random RandomOf(uint64_t seed, uint64_t number, uint64_t part) {
   Random mixed(seed);
   Random by_number(mixed.Next() ^ number * 0x9e3779b97f4a7c15u);
@@ -41,7 +41,7 @@ class Text {
     sentences_.push_back(sentence);
   }
 
-  /// Never the first sentence, which the title is made of.
+  /// Never changes the first sentence: the title consists of its phrases.
   void ChangePhrase(Random& random) {
     if (sentences_.size() < 2) return AddSentence();
     Sentence& sentence = sentences_[1 + random.Below(static_cast<uint32_t>(sentences_.size() - 1))];
@@ -113,7 +113,7 @@ std::string ItemGenerator::IdOf(uint64_t number) const {
 }
 
 uint64_t ItemGenerator::OriginalOf(uint64_t number) const {
-  while (number > 0) {  // some steps: at most nine of ten are copies
+  while (number > 0) {  // ends after some steps: at most nine of ten items are copies
     Random random = RandomOf(options_.seed, number, kCopyPart);
     if (random.Unit() >= options_.copies) break;
     number -= 1 + random.Below(static_cast<uint32_t>(std::min(number, kCopiesReachBack)));

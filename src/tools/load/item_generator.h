@@ -1,6 +1,6 @@
 #pragma once
-// Items with plausible texts in English and Chinese, some of them copies of earlier ones with edits that an
-// editor or a reposter makes. The same options give the same items in any order.
+// Items with plausible texts in English and Chinese. Some are copies of earlier items, with the edits of an
+// editor or a reposter. The same options give the same items in any order.
 
 #include <cstdint>
 #include <optional>
@@ -17,14 +17,14 @@ struct ItemGeneratorOptions {
   double copies = 0.2;         // share of items that are copies, 0 to 0.9
   double chinese = 0.25;       // share of texts, 0 to 1
   uint32_t sentences = 12;     // of a text; 1 to 1000
-  std::string id_prefix = "";  // empty: the ids that ExposureGenerator shows
+  std::string id_prefix = "";  // empty: the same ids as ExposureGenerator
 };
 
 /// How a copy was made from its original.
 enum class CopyEdit : uint8_t {
-  kVerbatim,  // other markup, case, spaces and links: the same text after normalisation
-  kWords,     // some words are others
-  kSentence,  // a sentence more
+  kVerbatim,  // other markup, case, spaces and links: the same text after normalization
+  kWords,     // some words replaced
+  kSentence,  // one sentence added
 };
 
 /// Any thread.
@@ -37,13 +37,13 @@ class ItemGenerator {
   struct Item {
     std::string id;
     std::string payload;               // JSON: schemas/item.schema.json
-    std::optional<uint64_t> original;  // number of the item it is a copy of, itself no copy
+    std::optional<uint64_t> original;  // number of the copied item, which is no copy itself
     CopyEdit edit = CopyEdit::kVerbatim;
   };
   /// `number` from 0.
   Item Make(uint64_t number, TimeMs created_at) const;
   std::string IdOf(uint64_t number) const;
-  /// The number itself, but for a copy.
+  /// For a copy, the number of its original; otherwise `number` itself.
   uint64_t OriginalOf(uint64_t number) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What generated items are about.
+// The phrases of generated items.
 
 #include <array>
 #include <span>

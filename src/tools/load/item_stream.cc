@@ -52,7 +52,7 @@ uint64_t SizeOf(const std::vector<std::string>& files) {
 Error WasInterrupted() { return {Code::kUnavailable, "interrupted"}; }
 
 Status ReadFiles(const ItemPlaces& places, Reading& reading, Progress& progress) {
-  for (const std::string& file : places.files) {  // not after an hour of reading the first ones
+  for (const std::string& file : places.files) {  // a missing file must fail now, not after an hour
     if (file == "-") continue;
     if (const auto lines = LineReader::Open(file); !lines) return Fail(lines.error());
   }

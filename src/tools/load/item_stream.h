@@ -1,5 +1,5 @@
 #pragma once
-// Items one behind the other for idf and similar: files of JSON lines, or all of a topic.
+// The items of JSON lines files or of a whole topic, one by one, for idf and similar.
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace seen {
 
 inline constexpr uint64_t kItemBytesMax = uint64_t{64} << 20;
 
-/// Where items are. Files, or a topic where there are none.
+/// Where items are: in files, or in a topic if there are no files.
 struct ItemPlaces {
   std::vector<std::string> files;  // JSON lines, also .gz; "-" is standard input
   std::string brokers;
@@ -24,16 +24,16 @@ struct ItemPlaces {
 };
 
 struct ItemCounts {
-  uint64_t items = 0;         // the deleted too
-  uint64_t skipped = 0;       // tombstones, and records that are no items
-  std::string first_skipped;  // where and why; empty: none
+  uint64_t items = 0;         // includes deleted items
+  uint64_t skipped = 0;       // tombstones, and records that aren't items
+  std::string first_skipped;  // where and why; empty: nothing was skipped
 };
 
-/// Views are valid until it returns.
+/// Views are valid until the function returns.
 using UseItem = std::function<void(const ItemEvent& item, TimeMs record_timestamp)>;
 
-/// Hands all of them to `use`, up to the end as it is now. kNotFound: no such file or topic; kUnavailable:
-/// interrupted, or the brokers are away.
+/// Passes all items to `use`, up to the end at the time of the call. kInvalidArgument: no such file.
+/// kNotFound: no such topic. kUnavailable: interrupted, or no broker answers.
 Result<ItemCounts> ReadItems(const ItemPlaces& places, const ItemFormat& format, Progress::Mode mode,
                              std::string_view label, const UseItem& use);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDefaults = R"({"items": {}})";
 
-/// An empty `path`: the defaults.
+/// An empty `path` gives the defaults.
 Result<ItemsSections> ReadConfig(const std::string& path) {
   std::string text(kDefaults);
   if (!path.empty()) {

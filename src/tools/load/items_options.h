@@ -10,16 +10,16 @@
 
 namespace seen {
 
-/// --brokers, --topic, --client, --config: what the command line doesn't say, the configuration does.
+/// --brokers, --topic, --client, --config. The configuration fills in what the command line doesn't give.
 class ItemsTopicOptions {
  public:
   void AddTo(CLI::App& app);
 
   struct Outcome {
     ItemsConfig items;
-    ItemPlaces places;  // no files
+    ItemPlaces places;  // without files
   };
-  /// After parsing.
+  /// Call it after parsing.
   Result<Outcome> Read() const;
   bool TopicIsGiven() const;
 

@@ -4,7 +4,7 @@
 
 namespace seen {
 
-/// SplitMix64: small, fast, the same everywhere. Source: Steele, Lea and Flood, OOPSLA 2014.
+/// SplitMix64: small, fast, the same on all machines. Source: Steele, Lea and Flood, OOPSLA 2014.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -15,7 +15,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// 0 to bound - 1; the bias of up to bound / 2^32 doesn't matter here.
+  /// 0 to bound - 1. The bias of up to bound / 2^32 doesn't matter here.
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>((Next() >> 32) * bound >> 32); }
   /// [0, 1)
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }

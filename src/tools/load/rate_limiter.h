@@ -9,14 +9,14 @@
 
 namespace seen {
 
-/// Holds a loop to `events_per_second`; 0: no limit. After a pause it catches up at most 100 ms worth, so
-/// that a slow broker isn't answered with a burst. One thread.
+/// Limits a loop to `events_per_second`; 0: no limit. After a pause the loop catches up at most 100 ms worth
+/// of events. So a slow broker doesn't get a burst. One thread.
 class RateLimiter {
  public:
   explicit RateLimiter(double events_per_second, Instant start = SystemClock().Now())
       : ns_per_event_(events_per_second > 0 ? 1e9 / events_per_second : 0), due_(start) {}
 
-  /// How long to wait before `events` more may go.
+  /// Returns how long to wait before `events` more events may go.
   std::chrono::nanoseconds Take(uint64_t events, Instant now) {
     if (ns_per_event_ == 0) return {};
     due_ = std::max(due_, now - std::chrono::milliseconds(100));
@@ -28,7 +28,7 @@ class RateLimiter {
     return std::max<std::chrono::nanoseconds>(wait, {});
   }
 
-  /// Sleeps as Take says; waits under half a millisecond are left to add up.
+  /// Sleeps as long as Take says. Skips waits under half a millisecond: they add up to a longer wait.
   void Wait(uint64_t events = 1) {
     if (ns_per_event_ == 0) return;
     const auto wait = Take(events, SystemClock().Now());

@@ -8,7 +8,7 @@
 namespace seen {
 namespace {
 
-// What a line of the table can hold.
+// Whether a line of the table can hold `word`.
 bool IsWritable(std::string_view word) {
   return !word.empty() && word.size() <= WordCounts::kWordBytesMax && word.front() != '#' &&
          std::none_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) <= ' '; });

@@ -1,5 +1,5 @@
 #pragma once
-// In how many documents each word comes, in bounded memory: the frequent ones exactly, or nearly.
+// Counts the documents of each word, in bounded memory. The counts of frequent words are exact, or nearly.
 
 #include <cstdint>
 #include <span>
@@ -10,10 +10,11 @@
 
 namespace seen {
 
-/// Counts exactly until it knows `words_kept` words. Then the rarer half of them is forgotten, and so on: a
-/// word that was forgotten and comes again is counted too low, by undercount() documents at most. The same
-/// documents in the same order give the same counts; without a loss the order doesn't matter. Source: after
-/// Manku and Motwani, "Approximate frequency counts over data streams", VLDB 2002. One thread.
+/// Counts exactly until more than `words_kept` words are known. Then forgets the rarer half of the words, and
+/// so on. The count of a word that was forgotten and occurs again is too low, by at most undercount()
+/// documents. The same documents in the same order give the same counts. If no word was forgotten, the order
+/// doesn't matter. One thread. Source: after Manku and Motwani, "Approximate frequency counts over data
+/// streams", VLDB 2002.
 class WordCounts {
  public:
   static constexpr size_t kWordBytesMax = 128;  // longer ones aren't words of a language
@@ -28,11 +29,11 @@ class WordCounts {
     uint64_t documents = 0;
     friend bool operator==(const Word&, const Word&) = default;
   };
-  /// The `words_max` most frequent of those in `documents_min` documents or more: the frequent first, the
-  /// equally frequent by their bytes.
+  /// The `words_max` most frequent words that occur in at least `documents_min` documents. The most frequent
+  /// come first, equally frequent ones in the order of their bytes.
   std::vector<Word> MostFrequent(size_t words_max, uint64_t documents_min) const;
 
-  uint64_t documents() const { return documents_; }  // with a word
+  uint64_t documents() const { return documents_; }  // documents with at least one word
   size_t words() const { return counts_.size(); }    // known now
   uint64_t undercount() const { return undercount_; }
 

@@ -7,7 +7,7 @@
 namespace seen {
 namespace {
 
-// log1p(x)/x and expm1(x)/x, steady near 0, so that a skew of exactly 1 needs no case of its own.
+// log1p(x)/x and expm1(x)/x, numerically stable near 0. So a skew of exactly 1 needs no special case.
 double LogRatio(double x) { return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - x / 2; }
 double ExpRatio(double x) { return std::abs(x) > 1e-8 ? std::expm1(x) / x : 1 + x / 2; }
 
@@ -35,7 +35,7 @@ double ZipfDistribution::IntegralInverse(double y) const {
 
 double ZipfDistribution::Density(double x) const { return std::exp(-skew_ * std::log(x)); }
 
-// IntegralInverse in a third of its time, off by at most kNearError of it; NaN where it would be off by more.
+// IntegralInverse in a third of its time, with a relative error up to kNearError. NaN if it would be larger.
 double ZipfDistribution::NearIntegralInverse(double y) const {
   const double power = 1 + y * (1 - skew_);
   if (power < 1e-3) return std::numeric_limits<double>::quiet_NaN();
@@ -45,8 +45,7 @@ double ZipfDistribution::NearIntegralInverse(double y) const {
 uint64_t ZipfDistribution::operator()(Random& random) const {
   while (true) {  // accepts more than 3 draws of 4
     const double u = integral_at_last_ + random.Unit() * (integral_at_first_ - integral_at_last_);
-    // The near value decides where the exact one would decide alike: ranks depend on the seed alone, however
-    // they were found.
+    // Uses the near value only where the exact value gives the same rank: ranks depend on the seed alone.
     const double near = NearIntegralInverse(u);
     const double error = near * kNearError;
     const double near_rank = std::floor(near + 0.5 - error);

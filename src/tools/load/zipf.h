@@ -1,5 +1,5 @@
 #pragma once
-// Skewed ranks, as user activity and item popularity are.
+// Skewed ranks, such as user activity and item popularity.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ class ZipfDistribution {
   uint64_t operator()(Random& random) const;
 
  private:
-  double Integral(double x) const;  // of the density, up to a constant
+  double Integral(double x) const;  // integral of the density, up to a constant
   double IntegralInverse(double y) const;
   double NearIntegralInverse(double y) const;
   double Density(double x) const;

@@ -13,7 +13,7 @@ namespace seen {
 namespace {
 
 constexpr size_t kShownBytesMax = 160;
-constexpr std::string_view kUnknown = "(none)";  // somebody else's record
+constexpr std::string_view kUnknown = "(none)";  // for a record that no daemon wrote
 
 std::string Shown(std::string_view value) {
   std::string shown;

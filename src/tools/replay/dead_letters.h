@@ -1,5 +1,5 @@
 #pragma once
-// What the daemons couldn't decode, as they wrote it into the dead-letter topic (docs/EVENTS.md).
+// Records that the daemons couldn't decode, as they stand in the dead-letter topic (docs/EVENTS.md).
 
 #include <cstdint>
 #include <map>
@@ -14,16 +14,16 @@
 namespace seen {
 
 struct DeadLetterPlace {
-  std::string topic;  // where the record stood
+  std::string topic;  // the source of the record
   std::string partition;
   std::string offset;
-  std::string value;  // its beginning; control characters escaped
+  std::string value;  // the beginning of the value, with control characters escaped
 };
 
-/// Those of one reason and field.
+/// The dead letters of one reason and field.
 struct DeadLetterGroup {
   uint64_t records = 0;
-  uint64_t truncated = 0;  // can't be sent again whole
+  uint64_t truncated = 0;  // letters that were cut, so they can't be sent again
   TimeMs first_at, last_at;
   std::vector<DeadLetterPlace> examples;
 };
@@ -31,10 +31,10 @@ struct DeadLetterGroup {
 /// One thread.
 class DeadLetters {
  public:
-  static constexpr size_t kGroupsMax = 1'000;  // beyond: in the group of another field, "(others)"
+  static constexpr size_t kGroupsMax = 1'000;  // further ones go into the group of field "(others)"
 
   explicit DeadLetters(size_t examples_max) : examples_max_(examples_max) {}
-  /// A record of the dead-letter topic, as a reader of it gave it.
+  /// `record`: a record of the dead-letter topic, from one of its readers.
   void Add(const Record& record);
 
   using Groups = std::map<std::pair<std::string, std::string>, DeadLetterGroup>;  // by reason and field

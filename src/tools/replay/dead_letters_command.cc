@@ -1,4 +1,4 @@
-// seenctl dead-letters: what couldn't be decoded, by reason; and sends it again once the configuration can.
+// seenctl dead-letters: shows what couldn't be decoded, by reason, and sends it again after a fix.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 struct DeadLettersOptions {
   KafkaOptions kafka;
   std::string config;
-  std::string from;  // the dead-letter topic; empty: the configuration's
+  std::string from;  // the dead-letter topic; empty: the configured one
   std::string reason;
   std::string since;
   uint64_t examples = 3;
@@ -35,7 +35,7 @@ struct DeadLettersOptions {
   bool quiet = false;
 };
 
-/// Which letters are meant. `words`: what a resumed run must ask for again.
+/// The letters that the options select. `words`: a resumed run must select the same letters.
 TopicRange RangeOf(const DeadLettersOptions& options, const ReplayTarget& target,
                    std::optional<TimeMs> since) {
   const std::string& reason = options.reason;
@@ -118,7 +118,7 @@ int Resend(const DeadLettersOptions& options, const ReplayTarget& target, const 
   }
   const auto plan = EventPlan::Make(target.config.input.format);
   if (!plan) return ExitWith({Code::kInvalidArgument, plan.error().path + ": " + plan.error().message});
-  Rejects rejects(1.0);  // what still can't be decoded ends nothing
+  Rejects rejects(1.0);  // letters that still can't be decoded never end the run
   ReplayRun run({.brokers = target.brokers,
                  .client = target.client,
                  .target = std::move(*topic),

@@ -1,5 +1,5 @@
 #pragma once
-// How many different values a stream has, in bounded memory: exact up to 100,000, then to about 1%.
+// The number of distinct values of a stream, in bounded memory: exact up to 100,000, then within about 1%.
 // Source: Flajolet et al., HyperLogLog, 2007, figure 3, with linear counting for small counts.
 
 #include <array>
@@ -13,7 +13,7 @@ namespace seen {
 /// One thread.
 class DistinctCount {
  public:
-  /// `hash`: 64 even bits of the value.
+  /// `hash`: 64 evenly distributed bits of the value.
   void Add(uint64_t hash) {
     const size_t place = hash >> (64 - kPlaceBits);
     const auto rank = static_cast<uint8_t>(std::countl_zero(hash << kPlaceBits | 1) + 1);

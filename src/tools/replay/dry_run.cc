@@ -31,7 +31,7 @@ class DryRunPass {
   }
 
   Status Take(const HistoryEntry& entry) {
-    source_.Finish(entry.ticket, LineOutcome::kSkipped);  // nothing is remembered of a dry run
+    source_.Finish(entry.ticket, LineOutcome::kSkipped);  // a dry run stores no progress
     if (!entry.problem.empty())
       return Reject(entry, entry.record != nullptr ? "null_value" : "not_a_row", entry.problem);
     const auto event = decoder_.Decode(entry.event);

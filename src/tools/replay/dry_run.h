@@ -1,6 +1,5 @@
 #pragma once
-// A replay that sends nothing: all of the history is read and decoded, and what would become of it is
-// reported.
+// A replay that sends nothing, but reads and decodes the whole history, and reports what a real run would do.
 
 #include <cstdint>
 #include <map>
@@ -20,7 +19,7 @@
 namespace seen {
 
 struct DryRunReport {
-  LineCounts lines;    // `sent`: would be
+  LineCounts lines;    // `sent`: would be sent
   uint64_t items = 0;  // shown, with repetitions
   DistinctCount users;
   DistinctCount distinct_items;
@@ -28,15 +27,15 @@ struct DryRunReport {
   std::map<std::string, uint64_t> events_beyond_window;  // by filter
   uint64_t state_bytes = 0;                              // estimated
   uint64_t users_sampled = 0;
-  uint64_t bytes_not_read = 0;  // of files that grew meanwhile
+  uint64_t bytes_not_read = 0;  // added to files meanwhile
   std::vector<std::string> damaged;
-  double read_s = 0;  // reading and decoding took so long
+  double read_s = 0;  // time for reading and decoding
   bool whole = true;  // false: interrupted
 };
 
 struct DryRunSettings {
   const Config& config;
-  const TargetTopic* target = nullptr;  // nullptr: out of reach
+  const TargetTopic* target = nullptr;  // nullptr: not looked at
   bool stamps_exposure = true;
   std::optional<TimeMs> since, until;
   bool quiet = false;
@@ -44,7 +43,7 @@ struct DryRunSettings {
 
 Result<DryRunReport> DryRun(const DryRunSettings& settings, HistorySource& source, Rejects& rejects);
 
-/// How long a run will take, at least: reading and decoding, or the rate. Seconds.
+/// The least duration of a real run in seconds: by reading and decoding, or by the rate.
 double RunSeconds(const DryRunReport& report, double rate);
 
 std::string DryRunText(const DryRunReport& report, const Rejects& rejects, const TargetTopic* target,

@@ -12,7 +12,7 @@ namespace seen {
 namespace {
 
 constexpr int kLinesAtOnce = 256;
-constexpr int kSequenceBits = 40;  // of a ticket; a file's place stands above
+constexpr int kSequenceBits = 40;  // the low bits of a ticket; the bits above are the file's index
 constexpr int kLinesUntilAnEvent = 1000;
 
 class FileSource final : public HistorySource {
@@ -24,7 +24,7 @@ class FileSource final : public HistorySource {
     }
   }
 
-  /// What an earlier run did.
+  /// Continues from what an earlier run did.
   Status Resume(const Manifest& manifest) {
     for (Part& part : parts_) {
       for (const ManifestFile& known : manifest.files) {
@@ -109,11 +109,11 @@ class FileSource final : public HistorySource {
     LineOutcomes lines;
     std::string damage;
     uint64_t bytes_not_read = 0;
-    bool read_whole = false;            // to its end, or to where it is damaged
-    mutable bool is_described = false;  // the manifest has its last word: there may be thousands of files
+    bool read_whole = false;            // to its end, or up to the damage
+    mutable bool is_described = false;  // the manifest has its final entry; there may be thousands of files
   };
 
-  /// `from`: its first byte, from 1. A table's rows need its header.
+  /// `from`: the first byte that was added, counted from 1. The rows of a table need its header.
   std::string SendWhatWasAdded(const HistoryFile& file, uint64_t from) const {
     const auto reader = HistoryReader::Open(file, format_);
     if (!reader || !reader->is_table()) {
@@ -131,7 +131,7 @@ class FileSource final : public HistorySource {
     const auto now_hash = FirstBlockHash(part.file.name, known.size);
     const bool begins_alike = part.file.size >= known.size && now_hash && *now_hash == known.first_block_hash;
     const bool is_same = begins_alike && part.file.size == known.size;
-    if (known.state == ManifestFile::State::kDamaged && !is_same) return {};  // mended: read from its start
+    if (known.state == ManifestFile::State::kDamaged && !is_same) return {};  // repaired: read it again
     if (known.state == ManifestFile::State::kPartly && begins_alike) part.file.size = known.size;
     if (!is_same && !(known.state == ManifestFile::State::kPartly && begins_alike)) {
       return Fail(
@@ -170,8 +170,8 @@ class FileSource final : public HistorySource {
 
   EventFormat format_;
   std::vector<Part> parts_;
-  size_t at_ = 0;    // the one being read
-  size_t next_ = 0;  // the one to be opened
+  size_t at_ = 0;    // the file that is read now
+  size_t next_ = 0;  // the file to open next
   std::optional<HistoryReader> reader_;
   uint64_t skip_ = 0;  // lines that an earlier run has done
   uint64_t bytes_before_ = 0;
@@ -183,7 +183,7 @@ class FileSource final : public HistorySource {
 
 Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
                                                       const EventFormat& format, const Manifest& manifest) {
-  for (const HistoryFile& file : files) {  // not after an hour of replaying the first ones
+  for (const HistoryFile& file : files) {  // a bad file must fail now, not after an hour
     if (file.name == "-") continue;
     if (const auto reader = HistoryReader::Open(file, format); !reader) return Fail(reader.error());
   }

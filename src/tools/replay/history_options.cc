@@ -23,7 +23,7 @@ Result<std::vector<TopicRange>> RangesOf(const HistoryOptions& options, const Re
                    .from_offsets = {},
                    .to_offsets = {},
                    .words = {}};
-  // Another cluster has other credentials.
+  // Another cluster has its own credentials.
   auto client = ReadClientSettings("--from-client", options.from_client,
                                    options.from_brokers.empty() ? target.client : ClientSettings());
   if (!client) return Fail(client.error());
@@ -123,7 +123,7 @@ HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes&
 Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, const ReplayTarget& target,
                                                    std::string_view replayed_into, const HistoryTimes& times,
                                                    const Manifest& manifest, bool reaches_target) {
-  // Once the arguments are known to be right, and before much is read.
+  // Called after the arguments are checked, and before much is read.
   const auto reach_target = [&] {
     return reaches_target ? ReachBrokers("--brokers", target.brokers, target.client) : Status();
   };

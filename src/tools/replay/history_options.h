@@ -1,5 +1,5 @@
 #pragma once
-// The options that say which history is read: files, or ranges of topics.
+// Options that select the history to read: files, or ranges of topics.
 
 #include <memory>
 #include <optional>
@@ -31,27 +31,27 @@ struct HistoryOptions {
   bool empty() const { return files.empty() && from_topics.empty(); }
 };
 
-/// All but the files, which each command names its own way.
+/// Adds all options except the files, which each command names in its own way.
 void AddHistoryOptions(CLI::App& app, HistoryOptions& options);
 
-/// kInvalidArgument: options that don't go together. `what`: how the files are given, for the message.
+/// kInvalidArgument: options that can't be combined. `what`: how the command takes files, for the message.
 Status CheckHistoryOptions(const HistoryOptions& options, std::string_view what);
 
 struct HistoryTimes {
   std::optional<TimeMs> since, until;
 };
 Result<HistoryTimes> HistoryTimesOf(const HistoryOptions& options);
-/// Of topics the times are the records', and the source looks at them.
+/// The limits of exposed_at. None for topics: their limits are record timestamps, which the source checks.
 HistoryTimes TimesOfExposures(const HistoryOptions& options, const HistoryTimes& times);
 
-/// `target`: its format, and where topics are read if nothing else is said. `replayed_into`: a topic that
-/// can't be its own source; empty: any may be read. `reaches_target`: its brokers must answer before much is
-/// read. kUnavailable: some brokers don't.
+/// `target`: gives the event format, and the brokers of the topics unless the options name others.
+/// `replayed_into`: a topic that must not be its own source; empty: any topic may be read. `reaches_target`:
+/// the target's brokers must answer before much is read. kUnavailable: some brokers don't answer.
 Result<std::unique_ptr<HistorySource>> OpenHistory(const HistoryOptions& options, const ReplayTarget& target,
                                                    std::string_view replayed_into, const HistoryTimes& times,
                                                    const Manifest& manifest, bool reaches_target = false);
 
-/// Names on standard error the files that are damaged, or grew since the start. Whether any is damaged.
+/// Names the damaged and the grown files on standard error. Returns whether any file is damaged.
 bool ReportFiles(const Manifest& manifest, bool quiet);
 
 }  // namespace seen

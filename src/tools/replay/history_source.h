@@ -1,6 +1,6 @@
 #pragma once
-// Where replay's events come from: files one behind the other, or topics' ranges. A source numbers what it
-// gives. What is finished without a gap is in the manifest, and is where the next run goes on.
+// The source of replay's events: files, one after the other, or ranges of topics. A source numbers its
+// entries. The manifest has the entries that are finished without a gap. The next run continues after them.
 
 #include <cstdint>
 #include <functional>
@@ -24,10 +24,10 @@ namespace seen {
 
 struct HistoryEntry {
   uint64_t ticket = 0;             // for Finish
-  std::string_view text;           // as it stood; valid until `use` returns
-  std::string_view event;          // not yet decoded; of a record the same as `text`
-  std::string_view problem;        // not empty: it can't be made an event
-  const Record* record = nullptr;  // of a topic: for its headers
+  std::string_view text;           // as in the source; valid until `use` returns
+  std::string_view event;          // not yet decoded; for a record, the same as `text`
+  std::string_view problem;        // not empty: why it can't become an event
+  const Record* record = nullptr;  // a record of a topic, for its headers
 };
 
 /// One thread.
@@ -36,28 +36,28 @@ class HistorySource {
   using Use = std::function<Status(const HistoryEntry&)>;
 
   virtual ~HistorySource() = default;
-  /// Hands some entries to `use`, which may call Finish; stops at its first error. False: there are no more.
+  /// Passes some entries to `use`, which may call Finish. Stops at its first error. False: no more entries.
   virtual Result<bool> Next(const Use& use) = 0;
   virtual void Finish(uint64_t ticket, LineOutcome outcome) = 0;
-  /// Brings what is finished into the manifest.
+  /// Records the finished entries in the manifest.
   virtual void Describe(Manifest& manifest) const = 0;
-  /// Of the entry that `use` has now.
+  /// The place of the entry that `use` has now.
   virtual LinePlace Place() const = 0;
   /// "FILE line 17", "TOPIC partition 3 offset 17", as members of a reject's JSON object.
   virtual std::string WhereOf(const LinePlace& place) const = 0;
-  /// Whether a part ended since the last call: then the share of rejects is looked at.
+  /// Whether a part ended since the last call. Then the caller checks the share of rejects.
   virtual bool PartEnded() = 0;
-  /// For the progress bar: how far, of how much (0: unknown), in Unit().
+  /// For the progress bar, in Unit(): how far, and of how much (0: unknown).
   virtual uint64_t Position() const = 0;
   virtual uint64_t Total() const = 0;
   virtual std::string_view Unit() const = 0;
 };
 
-/// Leaves out what `manifest` has done. kRefused: a file isn't what the manifest recorded.
+/// Skips the entries that `manifest` has as done. kRefused: a file differs from the manifest's record of it.
 Result<std::unique_ptr<HistorySource>> MakeFileSource(std::vector<HistoryFile> files,
                                                       const EventFormat& format, const Manifest& manifest);
 
-/// The files in the order of their first event's time; those without any come last.
+/// Sorts the files by the time of their first event. Files without an event come last.
 Result<std::vector<HistoryFile>> OrderedByTime(std::vector<HistoryFile> files, const EventFormat& format,
                                                uint64_t event_bytes_max);
 
@@ -65,16 +65,16 @@ struct TopicRange {
   std::string brokers;
   ClientSettings client;
   std::string topic;
-  std::optional<TimeMs> since{};  // record timestamps
+  std::optional<TimeMs> since{};  // limits of record timestamps
   std::optional<TimeMs> until{};
-  std::map<int32_t, int64_t> from_offsets{};  // go before the times
+  std::map<int32_t, int64_t> from_offsets{};  // reading begins there; the times still apply
   std::map<int32_t, int64_t> to_offsets{};    // exclusive
-  std::string words;  // the range as it was asked for: what a resumed run must ask for again
-  std::function<bool(const Record&)> takes = {};  // empty: all of them
+  std::string words;  // the range as requested; a resumed run must request the same range
+  std::function<bool(const Record&)> takes = {};  // empty: takes all records
   bool keeps_headers = true;
   bool Has(TimeMs at) const { return (!since || at >= *since) && (!until || at < *until); }
 };
-/// One topic behind the other. kRefused: the manifest has another range of a topic.
+/// Reads one topic after the other. kRefused: the manifest has another range of a topic.
 Result<std::unique_ptr<HistorySource>> MakeTopicSource(const std::vector<TopicRange>& ranges,
                                                        const Manifest& manifest);
 

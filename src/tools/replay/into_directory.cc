@@ -1,4 +1,4 @@
-// Built state into the directory of a daemon that isn't running.
+// Writes built state into the directory of a daemon that isn't running.
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ class DirectoryDestination final : public StateDestination {
   }
 
   Status Write(StateBuilder& builder, const std::vector<BuiltState>& states) override {
-    // What was there goes before anything is written: a directory of two histories would be neither.
+    // Removes all old state before anything is written: a directory must not mix two histories.
     for (const int32_t partition : there_) {
       if (Status removed = directory_->RemovePartition(partition); !removed) return removed;
     }

@@ -29,7 +29,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A topic that was just made, or whose leader moves, is away for a moment.
+// A topic is unavailable for a moment after its creation, and while its leader moves.
 Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& options) {
   const Instant until = SystemClock().Now() + kKafkaTimeout;
   while (true) {
@@ -39,7 +39,7 @@ Result<std::unique_ptr<TopicReader>> OpenInput(const TopicReader::Options& optio
   }
 }
 
-/// Where live consumption of each partition begins.
+/// The offsets at which live consumption of the partitions begins.
 Result<std::map<int32_t, int64_t>> LiveOffsets(const IntoStateSettings& settings,
                                                const ReplayTarget& target) {
   std::map<int32_t, int64_t> offsets;
@@ -105,7 +105,7 @@ class Build {
   Status Take(const HistoryEntry& entry) {
     ++lines_;
     source_.Finish(entry.ticket,
-                   LineOutcome::kSkipped);  // a build is whole or nothing: no line is remembered
+                   LineOutcome::kSkipped);  // a build is whole or nothing, so no line is recorded
     if (!entry.problem.empty()) {
       return rejects_.Add(entry.record != nullptr ? "null_value" : "not_a_row", entry.problem,
                           source_.WhereOf(source_.Place()), entry.text);

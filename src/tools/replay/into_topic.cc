@@ -1,4 +1,4 @@
-// Built state into the state topic, from which daemons with empty directories restore it.
+// Writes built state into the state topic. Daemons with empty directories restore it from there.
 
 #include <fmt/format.h>
 
@@ -25,16 +25,16 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{10'000};
 constexpr milliseconds kBetweenLooks{1'000};
-constexpr milliseconds kSessionSlack{3'000};  // the coordinator looks now and then
+constexpr milliseconds kSessionSlack{3'000};  // the coordinator checks sessions only at intervals
 constexpr std::string_view kInstance = "seenctl replay";
 
-/// What a partition of the state topic holds.
+/// The present content of a partition of the state topic.
 struct Stands {
   bool is_empty = true;
-  std::string instance;         // who opened it last; empty: that record is gone
-  int64_t epoch = kNoOffset;    // where
+  std::string instance;         // the last daemon or program that opened it; empty: that record is gone
+  int64_t epoch = kNoOffset;    // offset of the last opening
   int64_t base_at = kNoOffset;  // of the newest base
-  bool is_of_builds = false;    // no daemon wrote any of it
+  bool is_of_builds = false;    // only earlier runs of this command wrote it
   bool is_whole() const { return base_at > epoch; }
 };
 
@@ -73,7 +73,7 @@ class TopicDestination final : public StateDestination {
   uint64_t sent_bytes_ = 0;
 };
 
-// Nobody else tells a daemon that stopped from one that lives, so its session is waited for.
+// Only the end of its session shows that a member has stopped. So the run waits for the end of the session.
 Status TopicDestination::AwaitNoDaemon() const {
   const auto until = SystemClock().Now() + SessionTimeout(target_.client) + kSessionSlack;
   bool said = settings_.quiet;
@@ -103,11 +103,11 @@ Result<Stands> TopicDestination::Look(StateTopicReader& reader, int32_t partitio
   if (*end == 0) return stands;
   const auto known = ReadStreamEnd(reader, partition, *end);
   if (!known) return Fail(known.error());
-  stands.is_empty = known->bases.empty() && known->openings.empty();  // what was there is deleted
+  stands.is_empty = known->bases.empty() && known->openings.empty();  // all earlier records were deleted
   stands.base_at = known->newest_base();
   if (known->openings.empty()) return stands;
   stands.epoch = *known->openings.rbegin();
-  // A base from before the first opening that is known is somebody's.
+  // A base before the first known opening may be a daemon's.
   stands.is_of_builds = known->bases.empty() || *known->bases.rbegin() > *known->openings.begin();
   for (const int64_t at : known->openings) {
     stands.instance.clear();
@@ -123,7 +123,7 @@ Result<Stands> TopicDestination::Look(StateTopicReader& reader, int32_t partitio
   return stands;
 }
 
-// State that a killed run of this command left is replaced by the next run.
+// The next run replaces the state that a killed run of this command left.
 Status TopicDestination::CheckReplaceable(const std::map<int32_t, Stands>& stands) const {
   bool is_unfinished = false;
   for (const auto& [partition, one] : stands) is_unfinished |= one.is_empty || !one.is_whole();
@@ -137,7 +137,7 @@ Status TopicDestination::CheckReplaceable(const std::map<int32_t, Stands>& stand
   return {};
 }
 
-// Locked as a daemon's directory is: a second run would sort into the same files.
+// Locks the folder like a daemon's directory. Otherwise a second run would sort into the same files.
 Status TopicDestination::MakeScratch() {
   std::error_code error;
   std::filesystem::path parent = settings_.scratch;
@@ -202,7 +202,7 @@ Status TopicDestination::Send(StateBuilder& builder, const std::vector<BuiltStat
   return sent;
 }
 
-// Whether a daemon would take them. One that began meanwhile has ended what this wrote.
+// Checks whether a daemon would restore these bases. A daemon that started meanwhile has ended their epoch.
 Status TopicDestination::ReadBack(const BaseSender& sender, int32_t partitions) const {
   StateTopicReader reader = Reader();
   for (int32_t partition = 0; partition < partitions; ++partition) {

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kLookEvery(1);
 constexpr std::chrono::milliseconds kBeatsExpected(5000);
 constexpr double kRateFirst = 20'000;
 constexpr double kRateLeast = 100;
-// The lag is what was measured a second ago, so steps are small; down they are larger than up.
+// The lag is a second old, so steps are small. A step down is larger than a step up.
 constexpr double kFaster = 1.15;
 constexpr double kSlower = 0.7;
 
@@ -53,7 +53,7 @@ Status LagPacer::Take(std::span<const Record> records) {
     const auto beat = nlohmann::json::parse(record.value, nullptr, false);
     if (!beat.is_object() || !beat.contains("next_offset") || !beat["next_offset"].is_number_integer())
       continue;
-    // A replica's keys are more than the number: nobody waits for it.
+    // The key of a replica's record has more than the number. No replay waits for a replica.
     int32_t partition = -1;
     const char* const end = record.key.data() + record.key.size();
     const auto read = std::from_chars(record.key.data(), end, partition);
@@ -76,7 +76,7 @@ bool LagPacer::Look() {
   const Instant now = SystemClock().Now();
   if (now < next_look_) return false;
   next_look_ = now + kLookEvery;
-  // What can't be read is silence, and that slows the run down.
+  // A failed read counts as silence, which slows the run down.
   static_cast<void>(
       follower_->Poll(std::chrono::milliseconds(0),
                       [this](int32_t, std::span<const Record> records) { return Take(records); }));
@@ -98,7 +98,7 @@ void LagPacer::Judge() {
       continue;
     }
     if (!ends) continue;
-    // The beat is a while old: what was read since then is taken for read.
+    // The record is some time old. Assume that the daemon has read on at its speed since then.
     const Place& place = found->second;
     const double since_s = static_cast<double>(now.value - place.at.value) / 1000;
     const double left = static_cast<double>(ends->at(partition) - place.offset) - place.speed * since_s;

@@ -1,6 +1,6 @@
 #pragma once
-// The rate at which the daemons keep up: as fast as their lag allows. They say in the topic of watermarks how
-// far they have read, once a second a partition.
+// Finds the rate at which the daemons keep up: as high as their lag allows. Once a second, the daemons write
+// into the topic of watermarks how far they have read each partition.
 
 #include <chrono>
 #include <map>
@@ -26,18 +26,18 @@ class LagPacer {
     int32_t partitions = 0;
     std::string watermarks_topic;
     std::chrono::milliseconds lag_max{2000};
-    double rate_max = 0;  // 0: none
+    double rate_max = 0;  // 0: no limit
   };
-  /// kNotFound: there is no such topic of watermarks.
+  /// kNotFound: there is no such topic of watermarks. kInvalidArgument: the configuration has none.
   static Result<std::unique_ptr<LagPacer>> Open(const Options& options);
 
-  /// Once a second it looks at what the daemons have said. True: the rate is another one.
+  /// Once a second, reads the daemons' new records and sets the rate. True if this call did so.
   bool Look();
   double rate() const { return rate_; }  // events a second
   double lag_s() const { return lag_s_; }
 
-  /// The next rate: less where the lag is over its bound, or where somebody doesn't say how far he is; more
-  /// where it isn't.
+  /// The next rate. Lower if the lag is over its limit, or if the position of a partition isn't known.
+  /// Otherwise higher.
   static double NextRate(double rate, double lag_s, double lag_max_s, bool is_known, double rate_max);
 
  private:
@@ -45,11 +45,11 @@ class LagPacer {
   Status Take(std::span<const Record> records);
   void Judge();
 
-  /// How far a partition has been read.
+  /// How far the daemon has read a partition.
   struct Place {
     int64_t offset = -1;
-    TimeMs at;         // the beat's
-    double speed = 0;  // records a second, of late
+    TimeMs at;         // the record's
+    double speed = 0;  // recent speed in records a second
   };
   const Options options_;
   const std::unique_ptr<Admin> admin_;

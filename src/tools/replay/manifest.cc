@@ -188,7 +188,7 @@ Status WriteManifest(const std::string& path, const Manifest& manifest) {
 
 Result<std::optional<FileLock>> LockManifest(const std::string& path) {
   if (path.empty()) return std::optional<FileLock>();
-  // A mistake in the path leaves no lock beside it.
+  // Reads the file first: a wrong path must not get a lock file beside it.
   if (const auto read = ReadManifest(path); !read) return Fail(read.error());
   auto lock = FileLock::Take(path + ".lock", true, false);
   if (!lock) return Fail(lock.error().code, fmt::format("--progress: {}: {}", path, lock.error().message));

@@ -1,6 +1,6 @@
 #pragma once
-// What a replay has done, file by file: the file that --progress names. A run that was killed goes on from
-// it.
+// The progress of a replay, file by file, in the file that --progress names. The next run continues from this
+// file, even if the run was killed.
 
 #include <cstdint>
 #include <map>
@@ -20,15 +20,15 @@ struct ManifestFile {
   uint64_t size = 0;
   uint64_t first_block_hash = 0;
   LineCounts lines;             // done: acknowledged, rejected or skipped without a gap
-  uint64_t bytes_not_read = 0;  // were added to it while it was read
+  uint64_t bytes_not_read = 0;  // added to the file since the start
   State state = State::kPartly;
-  std::string damage;  // of kDamaged: what is wrong with it
+  std::string damage;  // for kDamaged: what is wrong with the file
   friend bool operator==(const ManifestFile&, const ManifestFile&) = default;
 };
 
 struct ManifestTopic {
   std::string name;
-  std::string range;  // as it was asked for: another range is another replay
+  std::string range;  // as requested; a different range is a different replay
   std::map<int32_t, int64_t> next_offsets;
   LineCounts records;
   bool done = false;
@@ -36,32 +36,33 @@ struct ManifestTopic {
 };
 
 struct Manifest {
-  std::string run;     // its records carry it
+  std::string run;     // the run's id, in a header of its records
   std::string target;  // the topic
   std::vector<ManifestFile> files;
   std::vector<ManifestTopic> topics;
-  bool finished = false;  // all that the last run was given
+  bool finished = false;  // the last run completed its whole input
   friend bool operator==(const Manifest&, const Manifest&) = default;
 
   LineCounts Counts() const;
-  bool IsDamaged() const;  // a file is
+  bool IsDamaged() const;  // at least one file is
   ManifestFile* FindFile(std::string_view name);
   ManifestTopic* FindTopic(std::string_view name);
 };
 
-/// nullopt: there is none. kMalformed: it isn't one.
+/// nullopt: no such file. kMalformed: not a progress file of this version.
 Result<std::optional<Manifest>> ReadManifest(const std::string& path);
 /// Replaces the file whole and durably, or not at all. kNoSpace, kUnavailable.
 Status WriteManifest(const std::string& path, const Manifest& manifest);
 
-/// For people, a row a file or topic; and as the file has it.
+/// As text for people, one row per file or topic, and as the JSON of the file.
 std::string ManifestText(const Manifest& manifest);
 std::string ManifestJson(const Manifest& manifest);
 
-/// Two runs of one file at once would send the same lines: kRefused while another process has it. `path`
-/// empty: nothing is locked.
+/// Locks the file: two runs at once would send the same lines. kRefused: another process holds the lock. An
+/// empty `path` locks nothing.
 Result<std::optional<FileLock>> LockManifest(const std::string& path);
-/// An earlier run's, or a new one's. `path` empty: a new one's. kRefused: it is of another topic.
+/// The stored manifest of an earlier run, or a new one. An empty `path` gives a new one. kRefused: the stored
+/// manifest is for another topic.
 Result<Manifest> OpenManifest(const std::string& path, const std::string& topic, bool quiet);
 
 }  // namespace seen

@@ -1,6 +1,6 @@
 #pragma once
-// Lines of a history that can't be sent: counted by reason, some kept as examples, all written to a file if
-// there is one, and too many of them end the run.
+// Counts the lines of a history that can't be sent, by reason, and keeps some as examples. A file, if there
+// is one, gets all such lines. Too many such lines end the run.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@ namespace seen {
 /// One thread.
 class Rejects {
  public:
-  static constexpr size_t kExamplesMax = 3;  // of each reason
+  static constexpr size_t kExamplesMax = 3;  // per reason
 
   struct Example {
     std::string where;    // a JSON object: file and line, or topic, partition and offset
@@ -34,7 +34,7 @@ class Rejects {
   Rejects(const Rejects&) = delete;
   Rejects& operator=(const Rejects&) = delete;
 
-  /// Appends each reject to this file, a JSON object a line.
+  /// From now on, appends each reject to this file, one JSON object per line.
   Status OpenFile(const std::string& path);
   Status Add(std::string_view reason, std::string_view message, const std::string& where,
              std::string_view text);
@@ -43,7 +43,8 @@ class Rejects {
   uint64_t total() const { return total_; }
   const std::map<std::string, Reason, std::less<>>& reasons() const { return reasons_; }
 
-  /// kMalformed, with the commonest reason and an example, if more than the share of `lines` were rejected.
+  /// kMalformed: more than the allowed share of `lines` was rejected. The message has the most frequent
+  /// reason and an example.
   Status CheckShare(uint64_t rejected, uint64_t lines) const;
 
  private:
@@ -55,7 +56,7 @@ class Rejects {
   std::map<std::string, Reason, std::less<>> reasons_;
 };
 
-/// "1%", "0.5%", "100%" -> 0.01, ... kInvalidArgument.
+/// "1%", "0.5%", "100%" -> 0.01, ... kInvalidArgument: another form.
 Result<double> ParseShare(std::string_view option, std::string_view text);
 
 }  // namespace seen

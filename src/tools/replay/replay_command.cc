@@ -1,4 +1,4 @@
-// replay: history into the input topic, in a way that survives being killed.
+// replay: sends history into the input topic. A run that was killed can be continued.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ struct ReplayOptions {
   bool into_state_topic = false;
   std::string scratch;
   uint64_t memory_mib = 1024;
-  int32_t partitions = 0;  // 0: as the topic has
+  int32_t partitions = 0;  // 0: as many as the topic
   std::string live_from = "earliest";
   bool whole = false;
   bool replace = false;
@@ -82,7 +82,7 @@ Status CheckOptions(const ReplayOptions& options) {
   return {};
 }
 
-/// "2s", "500ms".
+/// Parses "2s" or "500ms".
 Result<std::optional<std::chrono::milliseconds>> LagMaxOf(const ReplayOptions& options) {
   const std::string_view text = options.max_lag;
   if (text.empty()) return std::optional<std::chrono::milliseconds>();
@@ -108,7 +108,7 @@ int ShowStatus(const ReplayOptions& options) {
 int RunDryRun(const ReplayOptions& options, const ReplayTarget& target, const HistoryTimes& times,
               HistorySource& source, Rejects& rejects) {
   const bool by_exposure = options.timestamps != "now";
-  // State is built past the topic, so it doesn't matter what the topic keeps.
+  // Building state bypasses the topic, so it doesn't matter what the topic keeps.
   const bool goes_past = BuildsState(options);
   const Status reached = goes_past ? Status(Fail(Code::kNotFound, ""))
                                    : ReachBrokers("--brokers", target.brokers, target.client);
@@ -246,9 +246,9 @@ int RunReplay(const ReplayOptions& options, const CLI::App& app) {
   auto manifest =
       !sends ? Result<Manifest>(Manifest{}) : OpenManifest(options.progress, target->topic, options.quiet);
   if (!manifest) return ExitWith(manifest.error());
-  // Before clients start their threads.
+  // Before clients start their threads: those take this priority over.
   if (sends && options.pace == "live") YieldToOtherPrograms();
-  // State is built from files with the brokers away, and a dry run goes on without.
+  // A dry run of files works without brokers.
   auto source = OpenHistory(options.history, *target, target->topic, *times, *manifest, !options.dry_run);
   if (!source) return ExitWith(source.error());
   Rejects rejects(*share);

@@ -1,5 +1,5 @@
 #pragma once
-// Where a replay sends, and how its events are written: by the daemon's configuration and the command line.
+// The target of a replay and the format of its events, from the daemon's configuration and the command line.
 
 #include <string>
 
@@ -14,15 +14,15 @@ class App;
 namespace seen {
 
 struct ReplayTarget {
-  Config config;  // the file's, or all defaults
+  Config config;  // the file's, or the defaults
   std::string brokers;
   ClientSettings client;
   std::string topic;
   Partitioner partitioner = Partitioner::kMurmur2;
 };
 
-/// What the command line says goes before the configuration. `path` empty: the defaults. kInvalidArgument:
-/// all mistakes of the configuration; no such file.
+/// The command line overrides the configuration. An empty `path` gives the defaults. kInvalidArgument: all
+/// mistakes of the configuration, or no such file.
 Result<ReplayTarget> ReadReplayTarget(const std::string& path, const KafkaOptions& options,
                                       uint64_t event_bytes_max, const CLI::App& app);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A replay's figures as Prometheus reads them from a node exporter's folder of text files.
+// A replay's figures for Prometheus, in a file for the text-file folder of a node exporter.
 
 #include <string>
 
@@ -10,9 +10,9 @@
 
 namespace seen {
 
-/// `reached`: the last event's time; 0: none yet.
+/// `reached`: the time of the last event; 0: none yet.
 std::string ReplayMetricsText(const Manifest& manifest, const Rejects& rejects, TimeMs reached);
-/// Replaces the file whole.
+/// Replaces the whole file.
 Status WriteReplayMetrics(const std::string& path, const Manifest& manifest, const Rejects& rejects,
                           TimeMs reached);
 

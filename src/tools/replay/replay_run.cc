@@ -17,18 +17,18 @@ namespace {
 constexpr auto kSaveEvery = std::chrono::seconds(1);
 constexpr uint64_t kLinesBetweenChecks = 100'000;
 constexpr uint64_t kMarkTicket = ~uint64_t{0};
-// A live event waits for the request before it: at the brokers, and once more in the daemon.
+// Requests are small: a live event waits for the request before it, at the brokers and again in the daemon.
 constexpr uint64_t kBatchBytesMax = 64 << 10;
 constexpr std::chrono::milliseconds kLinger{5};
 constexpr std::chrono::milliseconds kQueueingMax{5};
-constexpr std::chrono::seconds kWindowPatience{60};  // as the producer's with its queue
+constexpr std::chrono::seconds kWindowPatience{60};  // as long as the producer waits for room in its queue
 
 /// How long the producer may wait for more records of a batch.
 std::chrono::milliseconds BatchingOf(const ClientSettings& client) {
   auto set = client.find("linger.ms");
   if (set == client.end()) set = client.find("queue.buffering.max.ms");  // its other name
   if (set == client.end()) return kLinger;
-  double ms = 0;  // the client refuses what isn't a number
+  double ms = 0;  // the client rejects a value that isn't a number
   (void)std::from_chars(set->second.data(), set->second.data() + set->second.size(), ms);
   return std::chrono::milliseconds(std::clamp<int64_t>(static_cast<int64_t>(ms), 0, 10'000));
 }
@@ -72,7 +72,7 @@ Status ReplayRun::Open() {
     if (settings_.lag_max) limiter_ = RateLimiter(pacer_->rate());
   }
   if (settings_.live_first) window_.emplace(kQueueingMax + BatchingOf(settings_.client));
-  // What isn't delivered stays unfinished: the next run sends it.
+  // Undelivered records stay unfinished: the next run sends them.
   const auto on_delivery = [this](uint64_t ticket, bool delivered) {
     if (ticket == kMarkTicket) return;
     if (delivered) source_->Finish(ticket, LineOutcome::kSent);
@@ -95,12 +95,13 @@ Status ReplayRun::Open() {
 Status ReplayRun::Run() {
   if (auto opened = Open(); !opened) return opened;
   const bool was_finished = std::exchange(manifest_.finished, false);
-  // Before anything is sent: what can't be written ends the run now, and the next one has this one's name.
+  // Saves before anything is sent. If saving fails, the run ends now. If the run is killed, the next one
+  // continues under its id.
   if (auto saved = Save(); !saved) return saved;
   Status sent = SendAll();
-  // What is on its way arrives, or isn't finished.
+  // Records in flight are acknowledged now, or stay unfinished.
   Status flushed = sent ? FlushAll(*producer_) : producer_->Flush(std::chrono::seconds(5));
-  // A run that isn't whole has no end: another one goes on with it.
+  // An incomplete run sends no end mark: another run continues it.
   const bool is_whole = sent && flushed && !Interrupted();
   if (is_whole && (began_ || !was_finished)) {
     sent = SendMarks(kReplayEnd);
@@ -116,7 +117,7 @@ Status ReplayRun::Run() {
                                               sent.error().message, settings_.manifest_path));
 }
 
-// In every partition, so that each one knows by itself.
+// Every partition gets the mark: partitions don't know of each other.
 Status ReplayRun::SendMarks(std::string_view mark) {
   for (int32_t partition = 0; partition < settings_.target.partitions; ++partition) {
     if (auto marked =
@@ -202,7 +203,7 @@ Status ReplayRun::WaitForWindow() {
   const Instant until = SystemClock().Now() + kWindowPatience;
   const auto is_full = [&] { return producer_->outstanding() >= window_->size(); };
   while (is_full() && producer_->failed_total() == 0 && !Interrupted()) {
-    // The process may have stood still: acknowledgements are looked at first.
+    // The process may have stood still, so take in acknowledgements first.
     producer_->Poll(std::chrono::milliseconds(10));
     if (is_full() && SystemClock().Now() >= until) {
       return Fail(Code::kUnavailable,

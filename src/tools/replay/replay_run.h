@@ -1,5 +1,5 @@
 #pragma once
-// One run of replay: entries of a source into the topic, what is finished into the manifest.
+// One run of replay: sends a source's entries to the topic, and records the finished ones in the manifest.
 
 #include <chrono>
 #include <memory>
@@ -27,15 +27,15 @@ struct ReplaySettings {
   Partitioner partitioner = Partitioner::kMurmur2;
   uint64_t event_bytes_max = 0;
   std::chrono::milliseconds future_skew_max{0};
-  bool stamps_exposure = true;             // records carry the time of their exposure, else of sending
-  std::optional<TimeMs> since{}, until{};  // of the exposures; what is outside is skipped
+  bool stamps_exposure = true;             // records carry the time of their exposure, otherwise of sending
+  std::optional<TimeMs> since{}, until{};  // limits of exposed_at; events outside are skipped
   double rate = 0;                         // events a second; 0: no limit
-  std::optional<std::chrono::milliseconds> lag_max;  // of the daemons, by their watermarks
+  std::optional<std::chrono::milliseconds> lag_max;  // limit of the daemons' lag, by their watermarks
   std::string watermarks_topic;
   bool live_first = true;       // live events don't wait behind it: SendWindow, small requests, low priority
-  bool publishes_live = false;  // users are published as they come, else once, when the run ends
-  std::string manifest_path;    // empty: nothing is remembered
-  std::string metrics_path;     // empty: none are written
+  bool publishes_live = false;  // daemons publish users as events come; otherwise once, when the run ends
+  std::string manifest_path;    // empty: no progress is stored
+  std::string metrics_path;     // empty: no metrics are written
   bool quiet = false;
 };
 
@@ -46,8 +46,8 @@ class ReplayRun {
             std::unique_ptr<HistorySource> source, Rejects& rejects);
   ~ReplayRun();
 
-  /// Until the source ends, an interrupt, or an error: kMalformed where too many lines are rejected. What was
-  /// acknowledged by then is in the manifest, whatever the outcome.
+  /// Runs until the source ends, an interrupt, or an error. kMalformed: too many lines are rejected. In every
+  /// case the manifest then has what was acknowledged.
   Status Run();
 
   const Manifest& manifest() const { return manifest_; }
@@ -67,24 +67,24 @@ class ReplayRun {
 
   ReplaySettings settings_;
   Manifest manifest_;
-  std::unique_ptr<HistorySource> source_;  // outlives the producer, whose acknowledgements go to it
+  std::unique_ptr<HistorySource> source_;  // outlives the producer, which reports acknowledgements to it
   Rejects& rejects_;
   EventDecoder decoder_;
   RateLimiter limiter_;
-  std::unique_ptr<LagPacer> pacer_;   // knows the daemons' lag; without lag_max it only shows it
-  std::optional<SendWindow> window_;  // nullopt: as much as the producer's queue holds
-  // A record whose acknowledgement is timed; one at a time.
+  std::unique_ptr<LagPacer> pacer_;   // knows the daemons' lag; without lag_max only for display
+  std::optional<SendWindow> window_;  // nullopt: limited only by the producer's queue
+  // A record whose acknowledgement is timed. One at a time.
   struct Probe {
     uint64_t ticket;
-    uint64_t in_flight;  // others, when it was sent
+    uint64_t in_flight;  // other records in flight when it was sent
     Instant sent;
   };
   std::optional<Probe> probe_;
-  bool began_ = false;  // its begin stands in every partition
+  bool began_ = false;  // every partition has the begin mark
   Progress progress_;
   std::unique_ptr<BulkProducer> producer_;
-  TimeMs now_;          // looked at now and then
-  TimeMs reached_;      // the last event's time
+  TimeMs now_;          // refreshed once a second
+  TimeMs reached_;      // time of the last event
   uint64_t lines_ = 0;  // of this run
   uint64_t lines_before_ = 0;
   uint64_t rejected_before_ = 0;

@@ -8,14 +8,14 @@ constexpr std::chrono::minutes kRemembered{1};
 void SendWindow::Acknowledged(std::chrono::microseconds latency, uint64_t in_flight, Instant now) {
   const bool is_first = since_ == Instant{};
   if (is_first || now - since_ >= kRemembered) {
-    // A queue of its own must not pass for the quickest time: a narrow window measures it again.
+    // The run's own queue must not count as the quickest latency. So a narrow window measures it again.
     if (!is_first) size_ = kLeast;
     quickest_before_ = quickest_;
     quickest_ = latency;
     since_ = now;
   }
   quickest_ = std::min(quickest_, latency);
-  // Far brokers answer less evenly.
+  // The latency of distant brokers varies more.
   const auto latency_max = quickest() + std::max(queueing_max_, quickest() / 2);
   if (latency > latency_max) {
     size_ = std::max(size_ * 2 / 3, kLeast);

@@ -1,5 +1,5 @@
 #pragma once
-// How much a replay may have under way, so that live events don't wait behind it.
+// Limits what a replay has in flight, so that live events don't wait behind it.
 
 #include <algorithm>
 #include <chrono>
@@ -10,9 +10,10 @@
 
 namespace seen {
 
-/// How many records may be sent and not yet acknowledged. Each acknowledgement that comes in time widens the
-/// window by a step, if half of the window was in use. One that takes longer than the quickest by more than
-/// `queueing_max` shows a queue: at the brokers, or for a processor. It narrows the window by a third.
+/// The number of records that may be sent and not yet acknowledged. An acknowledgement in time widens the
+/// window by a step, if at least half of the window was in use. An acknowledgement is late if it takes longer
+/// than the quickest one, by more than `queueing_max` and by more than half of the quickest time. A late
+/// acknowledgement shows a queue, at the brokers or for a processor, and narrows the window by a third.
 /// Source: delay-based control as in LEDBAT (RFC 6817), additive increase and multiplicative decrease as in
 /// TCP. One thread.
 class SendWindow {
@@ -25,8 +26,8 @@ class SendWindow {
   /// `queueing_max`: includes the time that a record waits for its batch.
   explicit SendWindow(std::chrono::microseconds queueing_max) : queueing_max_(queueing_max) {}
 
-  /// A record is acknowledged, `latency` after it was sent; `in_flight` others were sent then and not
-  /// acknowledged. At most one record a round trip.
+  /// Call it when a record is acknowledged, `latency` after it was sent. `in_flight`: other records that were
+  /// sent and not acknowledged at that time. At most one record per round trip.
   void Acknowledged(std::chrono::microseconds latency, uint64_t in_flight, Instant now);
 
   size_t size() const { return size_; }  // records
@@ -36,7 +37,7 @@ class SendWindow {
  private:
   const std::chrono::microseconds queueing_max_;
   size_t size_ = kFirst;
-  Instant since_{};  // the current minute
+  Instant since_{};  // start of the current minute
   std::chrono::microseconds quickest_ = std::chrono::microseconds::max();
   std::chrono::microseconds quickest_before_ = std::chrono::microseconds::max();  // in the minute before
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Where replay puts the state that it built: a daemon's directory, or a state topic.
+// The destination of the state that replay built: a daemon's directory, or a state topic.
 
 #include <cstdint>
 #include <memory>
@@ -16,15 +16,15 @@ namespace seen {
 class StateDestination {
  public:
   virtual ~StateDestination() = default;
-  /// Before anything is read. kRefused, with the remedy: what is there must not be replaced, or is in use.
+  /// Call it before reading anything. kRefused, with the remedy: there is state to keep, or it is in use.
   virtual Status Prepare(int32_t partitions) = 0;
-  /// An existing folder for files of sorted rows, this run's alone. After Prepare.
+  /// An existing folder for files of sorted rows, which only this run uses. After Prepare.
   virtual std::string SortFolder() const = 0;
-  /// The state of every partition, one for each, in their order. Takes the place of what is there.
+  /// Writes the state of all partitions: one entry for each, in their order. Replaces existing state.
   virtual Status Write(StateBuilder& builder, const std::vector<BuiltState>& states) = 0;
-  /// After Write: the builder is gone. Removes the files of sorted rows.
+  /// Removes the files of sorted rows. Call it after Write, once the builder is gone.
   virtual void Clear() = 0;
-  /// Of the state, as it is stored there.
+  /// The size of the state as stored there.
   virtual uint64_t StateBytes() const = 0;
 };
 
@@ -32,18 +32,18 @@ struct DirectorySettings {
   std::string directory;
   uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  bool replace = false;  // state that is there goes
+  bool replace = false;  // drop existing state
   bool quiet = false;
 };
 std::unique_ptr<StateDestination> IntoDirectory(const DirectorySettings& settings);
 
 struct TopicSettings {
   std::string
-      scratch;  // a folder of this name is made in it for sorted rows; empty: the system's for such files
-  bool replace = false;  // older state stops counting
+      scratch;  // the parent of a folder for sorted rows; empty: the system's folder for temporary files
+  bool replace = false;  // existing state stops counting
   bool quiet = false;
 };
-/// `target` has a state topic and outlives this.
+/// `target` has a state topic, and must outlive the result.
 std::unique_ptr<StateDestination> IntoTopic(const TopicSettings& settings, const ReplayTarget& target);
 
 }  // namespace seen

@@ -7,7 +7,7 @@
 namespace seen {
 namespace {
 
-constexpr uint64_t kKeyBytes = 20;  // filter and user key of a row, about
+constexpr uint64_t kKeyBytes = 20;  // about the filter and user key of a row
 
 void MakeUnique(std::vector<Fingerprint>& fingerprints) {
   std::sort(fingerprints.begin(), fingerprints.end());

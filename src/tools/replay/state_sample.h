@@ -1,6 +1,5 @@
 #pragma once
-// How large the state of a history will be, from the states of some of its users as the store would have
-// them.
+// Estimates the size of a history's state. Encodes the state of some of its users as the store would.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +15,7 @@
 
 namespace seen {
 
-/// Keeps every user at first; each time that its memory is full, every other one goes. One thread.
+/// Keeps every user at first. Each time its memory is full, it drops every other user. One thread.
 class StateSample {
  public:
   explicit StateSample(uint64_t fingerprints_max = 2'000'000) : fingerprints_max_(fingerprints_max) {}
@@ -24,8 +23,8 @@ class StateSample {
   void Add(const UserKey& user, std::string_view user_id, Day day, std::span<const ExposedItem> items);
 
   uint64_t users() const { return users_.size(); }
-  /// Bytes of rows (schemas/store.md), uncompressed, of all users, for filters with these windows on that
-  /// day.
+  /// Estimated bytes of rows (schemas/store.md), uncompressed, for all users, and for filters with these
+  /// windows on that day.
   uint64_t EstimatedBytes(std::span<const FilterConfig> filters, Day today) const;
 
  private:

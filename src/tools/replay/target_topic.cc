@@ -14,12 +14,12 @@ namespace seen {
 namespace {
 
 constexpr std::chrono::seconds kTimeout(15);
-constexpr int64_t kRecordsLookedAt = 100;  // of each partition
+constexpr int64_t kRecordsLookedAt = 100;  // per partition
 
 Result<std::optional<int64_t>> NumberOf(const Admin& admin, const std::string& topic,
                                         const std::string& name) {
   const auto text = admin.TopicConfig(topic, name, kTimeout);
-  // A broker that hides its settings is no reason not to send.
+  // A broker that hides its settings must not prevent the replay.
   if (!text && text.error().code != Code::kUnavailable) return std::optional<int64_t>();
   if (!text) return Fail(text.error());
   if (!*text) return std::optional<int64_t>();
@@ -66,7 +66,7 @@ std::string_view TargetTopic::WhyNotKept(TimeMs time, TimeMs now) const {
 }
 
 bool TargetTopic::HasRoomFor(size_t event_bytes, size_t key_bytes) const {
-  constexpr size_t kHeadBytes = 256;  // of a batch of one record, with a replay's headers
+  constexpr size_t kHeadBytes = 256;  // the overhead of a batch of one record, with a replay's headers
   return !message_bytes_max || event_bytes + key_bytes + kHeadBytes <= *message_bytes_max;
 }
 
@@ -93,7 +93,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
     return {};
   };
   std::optional<int64_t> bytes;
-  // Brokers before 3.6 have difference.max.ms, those from 4.0 on the other two; in between both are in force.
+  // Brokers before 3.6 have difference.max.ms, those from 4.0 on the other two. In between, all three apply.
   for (const auto& [name, into] : {std::pair{"retention.ms", &target.retention_ms},
                                    {"message.timestamp.difference.max.ms", &target.before_max_ms},
                                    {"message.timestamp.before.max.ms", &target.before_max_ms},
@@ -114,7 +114,7 @@ Result<TargetTopic> LookOnce(const std::string& brokers, const ClientSettings& c
 
 }  // namespace
 
-// A topic that was just made, or whose leader moves, is away for a moment.
+// A topic is unavailable for a moment after its creation, and while its leader moves.
 Result<TargetTopic> LookAtTarget(const std::string& brokers, const ClientSettings& client,
                                  const std::string& topic, Partitioner partitioner) {
   const Instant until = SystemClock().Now() + kTimeout;

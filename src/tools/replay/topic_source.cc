@@ -13,7 +13,7 @@
 namespace seen {
 namespace {
 
-// A ticket is a topic, a partition and a place in its sequence.
+// A ticket has a topic, a partition, and a number in the partition's sequence.
 constexpr int kSequenceBits = 40;
 constexpr int kPartitionBits = 16;
 
@@ -32,8 +32,8 @@ class TopicSource final : public HistorySource {
       for (const auto& [partition, offset] : known->next_offsets) from[partition] = offset;
       part.before = known->records;
     }
-    // Records may stand out of order, so one of the time asked for may stand behind a later one: only the end
-    // of the topic ends the range.
+    // Records may be out of order: a record of the requested time may follow a later one. So only the end of
+    // the topic ends the range.
     auto reader = TopicReader::Open({.brokers = range.brokers,
                                      .client = range.client,
                                      .topic = range.topic,
@@ -60,7 +60,7 @@ class TopicSource final : public HistorySource {
       Track& track = part.tracks[partition];
       for (const Record& record : records) {
         if (!used) return;
-        if (record.replay != nullptr) continue;  // an earlier replay's mark: no event
+        if (record.replay != nullptr) continue;  // a mark of an earlier replay is no event
         const uint64_t sequence = track.outcomes.Begin();
         track.offsets.push_back(record.offset);
         const auto place = static_cast<uint64_t>(at_) << kPartitionBits | static_cast<uint64_t>(partition);
@@ -138,14 +138,14 @@ class TopicSource final : public HistorySource {
  private:
   struct Track {
     LineOutcomes outcomes;
-    std::deque<int64_t> offsets;  // of what is not finished without a gap
+    std::deque<int64_t> offsets;  // of records that are not finished without a gap
     int64_t next_offset = 0;
   };
   struct Part {
     TopicRange range;
     std::unique_ptr<TopicReader> reader;
     std::map<int32_t, Track> tracks;
-    LineCounts before;  // an earlier run's
+    LineCounts before;  // of an earlier run
     bool read_whole = false;
   };
   std::vector<Part> parts_;

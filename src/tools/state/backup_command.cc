@@ -1,4 +1,4 @@
-// backup: a running daemon's state into a directory, of which later backups take only what is new.
+// backup: copies a running daemon's state into a directory. Later backups add only what is new.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kPreviousEndsWithin{30};  // a killed one's copy is given up after 5 s
+constexpr std::chrono::seconds kPreviousEndsWithin{30};  // the daemon drops a killed backup's copy after 5 s
 
 struct BackupOptions {
   DaemonAddress http;
@@ -35,7 +35,7 @@ struct BackupOptions {
   bool quiet = false;
 };
 
-// The daemon's directory may be removed as a whole, and its backups with it.
+// An operator may remove the daemon's whole directory. The backups must survive this.
 Status CheckApart(const std::string& to, const std::string& copy_folder) {
   const fs::path store = fs::weakly_canonical(fs::path(copy_folder).parent_path().parent_path());
   const fs::path target = fs::weakly_canonical(fs::absolute(to));
@@ -74,7 +74,7 @@ Result<std::vector<BackedUpPartition>> TakeFiles(const BackupOptions& options, c
   return partitions;
 }
 
-/// What is on the disk is what the daemon has.
+/// Checks that the files on the disk hold the daemon's state.
 Status Verify(const BackupOptions& options, const BackupDirectory& directory,
               const BackupManifest& manifest) {
   for (const BackedUpPartition& partition : manifest.partitions) {

@@ -61,7 +61,7 @@ tl::unexpected<Error> CantList(const std::string& path, const std::error_code& c
   return Fail(Code::kUnavailable, fmt::format("can't list {}: {}", path, code.message()));
 }
 
-// What was given up half-way, or nothing: a directory of something else is left alone.
+// Accepts an empty directory, or what an interrupted first backup left. Refuses any other directory.
 Status CheckUnused(const std::string& path) {
   std::error_code code;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, code)) {
@@ -122,7 +122,7 @@ Status BackupDirectory::CheckOwner(const BackupOwner& owner) const {
                   owner.instance, owner.topic, owner.partitions_total, owner.partitioner));
 }
 
-// A manifest that can't be read costs nothing here: its files are read again.
+// Skips a manifest that can't be read: its files are then read again.
 Status BackupDirectory::LearnFiles() {
   const auto numbers = Numbers();
   if (!numbers) return Fail(numbers.error());
@@ -177,7 +177,7 @@ Result<BackupFile> BackupDirectory::Take(const std::string& path, const std::str
   auto file = LookAt(path, name);
   if (!file) return file;
   std::error_code code;
-  // Only SST files are never written again, and tell by their tails who they are.
+  // Only SST files are never written again, and only SST files can be identified by their tails.
   const bool is_table = name.ends_with(".sst");
   const auto known = known_.find({file->bytes, ToHex(file->tail)});
   if (is_table && known != known_.end()) {

@@ -2,10 +2,10 @@
 // A directory of backups: schemas/backup.md.
 //
 //   LOCK                locked with flock by the one process that writes
-//   seen-backups.json   whose backups these are
-//   backups/<n>.json    a manifest each; written last, whole or not at all
-//   files/              what the manifests name, by checksum: a file that several backups have is there once
-//   incoming/           being written; removed by the next process that writes
+//   seen-backups.json   the daemon and topic of these backups
+//   backups/<n>.json    one manifest each; written last, whole or not at all
+//   files/              the manifests' files, by checksum: a file of several backups is there once
+//   incoming/           files being written; the next process that writes removes them
 
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace seen {
 
-/// Whose state a directory's backups are of: one daemon's, of one topic.
+/// The owner of a directory's backups: one daemon, for one topic.
 struct BackupOwner {
   std::string topic;
   std::string partitioner;
@@ -32,36 +32,37 @@ struct BackupOwner {
 /// One thread.
 class BackupDirectory {
  public:
-  /// Makes it where missing or empty. kRefused: another process writes, it holds something else, or backups
-  /// of another state, or a newer version's. What an earlier process has left half-done is removed.
+  /// Creates the directory if it is missing or empty. Removes the unfinished files of an earlier process.
+  /// kRefused: another process writes, or the directory holds something else, backups of another owner, or a
+  /// newer version's backups.
   static Result<BackupDirectory> OpenToWrite(const std::string& path, const BackupOwner& owner);
-  /// Changes nothing. kNotFound: there are no backups.
+  /// Changes nothing. kNotFound: it is no directory of backups.
   static Result<BackupDirectory> OpenToRead(const std::string& path);
 
   const std::string& path() const { return path_; }
-  /// Ascending.
+  /// In ascending order.
   Result<std::vector<uint32_t>> Numbers() const;
-  /// kNotFound: there is none of that number. Else as DecodeManifest.
+  /// kNotFound: there is no backup with that number. Other errors: as DecodeManifest.
   Result<BackupManifest> Read(uint32_t number) const;
-  /// That one, or the newest.
+  /// The backup with that number, or the newest.
   Result<BackupManifest> ReadOrNewest(std::optional<uint32_t> number) const;
   std::string PathOf(const BackupFile& file) const;
 
-  // Of a directory that was opened to be written.
+  // Only for a directory from OpenToWrite.
 
-  /// Has the file from now on, unless it had it before; `added` counts those it hadn't.
+  /// Adds the file, unless the directory has it. `added` counts the new files.
   struct Added {
     uint64_t files = 0;
     uint64_t bytes = 0;
   };
   Result<BackupFile> Take(const std::string& path, const std::string& name, bool may_link, Added& added);
-  /// kCorrupt: what the disk has of it is something else.
+  /// kCorrupt: the stored bytes don't have the file's checksum.
   Status Verify(const BackupFile& file) const;
-  /// It is a backup when this returns. Its number is the next one.
+  /// Gives the backup the next number. The backup exists once Commit has succeeded.
   Status Commit(BackupManifest& manifest);
-  /// Removes all but the newest `count`; how many went.
+  /// Removes all backups except the newest `count`. Returns how many it removed.
   Result<uint32_t> Keep(uint32_t count);
-  /// Removes files that no manifest names. Where a manifest can't be read nothing goes, and that is the
+  /// Removes files that no manifest names. If a manifest can't be read, removes nothing and returns that
   /// error.
   Status RemoveUnnamed() const;
 
@@ -74,7 +75,7 @@ class BackupDirectory {
 
   std::string path_;
   std::optional<FileLock> lock_;
-  // Files of the backups that there are, by size and tail: those that needn't be read again.
+  // Files of the existing backups, by size and tail: they needn't be read again.
   std::map<std::pair<uint64_t, std::string>, Hash128> known_;
   uint64_t incoming_made_ = 0;
 };

@@ -22,7 +22,7 @@ Hash128 HashAt(const nlohmann::ordered_json& object, const char* field) {
   return *hash;
 }
 
-// It becomes part of a path.
+// Checks the name, because it becomes part of a path.
 std::string NameAt(const nlohmann::ordered_json& object) {
   auto name = object.at("name").get<std::string>();
   if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)

@@ -1,5 +1,5 @@
 #pragma once
-// What one backup consists of: schemas/backup.md, "Manifests".
+// The parts of one backup: schemas/backup.md, "Manifests".
 
 #include <cstdint>
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace seen {
 
-/// Raised when an older seenctl would misread what a newer one wrote.
+/// Raised if an older seenctl would misread what a newer one writes.
 inline constexpr int kBackupFormat = 1;
 
 struct BackupFile {
   std::string name;  // in the partition's folder
   uint64_t bytes = 0;
-  Hash128 checksum;  // of all of it: its name in the backup directory
+  Hash128 checksum;  // of the whole file: its name in the backup directory
   Hash128 tail;      // of its last 64 KiB
   friend bool operator==(const BackupFile&, const BackupFile&) = default;
 };
@@ -32,8 +32,8 @@ struct BackedUpPartition {
 struct BackupManifest {
   uint32_t number = 0;  // ascending, from 1
   TimeMs made_at;
-  std::string program;   // that made it: its version
-  std::string instance;  // whose state it is
+  std::string program;   // version of the program that made it
+  std::string instance;  // the daemon whose state it is
   std::string partitioner;
   StateReport report;  // digests and positions, as the daemon computed them
   std::vector<BackedUpPartition> partitions;
@@ -43,7 +43,7 @@ struct BackupManifest {
 };
 
 std::string EncodeManifest(const BackupManifest& manifest);
-/// kRefused: a newer version wrote it. kCorrupt: it isn't what EncodeManifest wrote.
+/// kRefused: a newer version wrote the text. kCorrupt: the text isn't what EncodeManifest wrote.
 Result<BackupManifest> DecodeManifest(std::string_view text);
 
 }  // namespace seen

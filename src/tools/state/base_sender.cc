@@ -79,7 +79,7 @@ Status BaseSender::Begin(const std::function<std::vector<Row>(int32_t partition)
     for (const Row& row : first_rows(number)) {
       if (Status added = partition.writer->Add(row); !added) return added;
     }
-    // Its last part says where it begins: once that is known.
+    // Sends it now: the last part needs the offset at which the base begins.
     if (Status flushed = partition.writer->Flush(); !flushed) return flushed;
   }
   return WaitForAll();
@@ -89,8 +89,8 @@ Status BaseSender::Add(int32_t partition, const Row& row) {
   return partitions_[static_cast<size_t>(partition)].writer->Add(row);
 }
 
-// A base without its last part is none: so either all partitions get theirs or none does, but for a failure
-// within these last records.
+// A base counts only with its last part. So all partitions get their base or none does, unless a failure
+// falls among these last records.
 Status BaseSender::Finish() {
   for (Partition& partition : partitions_) {
     if (Status flushed = partition.writer->Flush(); !flushed) return flushed;

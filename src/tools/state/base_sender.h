@@ -1,5 +1,5 @@
 #pragma once
-// One base for each partition of a state topic: schemas/state.md.
+// Writes one base for each partition of a state topic: schemas/state.md.
 
 #include <chrono>
 #include <cstdint>
@@ -17,34 +17,34 @@
 
 namespace seen {
 
-/// One thread. Waits for the brokers where it must. Last parts go when all others have arrived: after an
-/// error before that, no partition has a new base.
+/// One thread. Waits for the brokers. Sends the last parts only when all other parts have arrived. After an
+/// earlier error, no partition has a new base.
 class BaseSender {
  public:
   struct Options {
-    StateOpening opening;  // of each partition, but for its position and base
+    StateOpening opening;  // for each partition, without its position and base
     struct Place {
-      int64_t position = 0;               // of the input: the base's
-      int64_t older_base_at = kNoOffset;  // counts until the new one is whole; kNoOffset: there is none
+      int64_t position = 0;               // the base's position in the input
+      int64_t older_base_at = kNoOffset;  // the base that counts until the new one is whole; kNoOffset: none
     };
     std::vector<Place> places;    // by partition
     size_t record_bytes_max = 0;  // at least twice kStatePartHeadBytes
     std::chrono::seconds patience{120};
-    std::function<std::string()> refusal = {};  // why the brokers take nothing; empty: not known
+    std::function<std::string()> refusal = {};  // why the brokers accept nothing; empty: not known
   };
-  /// `sink` outlives this.
+  /// `sink` must outlive this object.
   BaseSender(Options options, StateSink& sink);
 
-  /// Openings, and of each base what `first_rows` gives: its rows up to the descriptor, the position first.
+  /// Sends the openings. Begins each base with its `first_rows`: from the position to the descriptor.
   Status Begin(const std::function<std::vector<Row>(int32_t partition)>& first_rows);
-  /// Rows ascend in each partition.
+  /// The rows of each partition must come in ascending order.
   Status Add(int32_t partition, const Row& row);
-  /// The bases are whole when this returns, unless another owner has begun in between.
+  /// After success the bases are whole, unless another owner opened a partition in between.
   Status Finish();
 
-  /// Of all records.
+  /// The size of all records.
   uint64_t bytes() const { return bytes_; }
-  /// After Finish.
+  /// Both after Finish.
   int64_t epoch(int32_t partition) const { return partitions_[static_cast<size_t>(partition)].epoch; }
   int64_t base_at(int32_t partition) const { return partitions_[static_cast<size_t>(partition)].base_at; }
 

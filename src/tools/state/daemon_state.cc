@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// The daemon's view of the log's end is at most a second old where it has a lag: see docs/HTTP.md, "How fresh
-// is an answer". So what it says after this was asked of the brokers after the start.
+// If the daemon reports a lag, its end of the log is at most a second old: see docs/HTTP.md, "How fresh is an
+// answer". So after this time the daemon reports ends that the brokers gave after the wait began.
 constexpr milliseconds kEndsAreNewerAfter{1'100};
 constexpr milliseconds kPolls{20};
 
@@ -27,7 +27,7 @@ tl::unexpected<Error> Unreadable(const nlohmann::json::exception& error) {
   return Fail(Code::kMalformed, fmt::format("the daemon's answer can't be read: {}", error.what()));
 }
 
-/// Empty: some partition's isn't known.
+/// The end of each partition. Empty: the end of some partition isn't known.
 std::map<int32_t, int64_t> EndsIn(const nlohmann::json& status) {
   std::map<int32_t, int64_t> ends;
   for (const nlohmann::json& partition : status.at("partitions")) {
@@ -37,7 +37,7 @@ std::map<int32_t, int64_t> EndsIn(const nlohmann::json& status) {
   return ends;
 }
 
-/// Empty: none is.
+/// A partition whose checkpoints are behind `ends`. Empty: there is none.
 std::string WhatIsBehind(const nlohmann::json& status, const std::map<int32_t, int64_t>& ends) {
   for (const auto& [partition, end] : ends) {
     const nlohmann::json* found = nullptr;
@@ -47,7 +47,7 @@ std::string WhatIsBehind(const nlohmann::json& status, const std::map<int32_t, i
     if (found == nullptr) return fmt::format("partition {} isn't open at this daemon any more", partition);
     const nlohmann::json& offset = found->at("checkpoint_offset");
     const int64_t at = offset.is_null() ? -1 : offset.get<int64_t>();
-    // Behind a transaction's end marker there is no record to read.
+    // The last offset may be a transaction's end marker, which is no record to read.
     if (end > 0 && at + 1 < end)
       return fmt::format("partition {} has a checkpoint at offset {} of {}", partition, at, end);
   }
@@ -73,7 +73,7 @@ std::vector<int32_t> PartitionsOf(const nlohmann::json& status, const StateCopy*
   return partitions;
 }
 
-/// What waiting doesn't help with.
+/// Fails for states that waiting doesn't change.
 Status CheckOpen(const nlohmann::json& status) {
   for (const nlohmann::json& partition : status.at("partitions")) {
     const auto state = partition.at("state").get<std::string>();
@@ -91,7 +91,7 @@ Result<PartitionDigest> DigestPartition(DaemonClient& daemon, int32_t partition,
   for (;;) {
     const auto answer = daemon.Digest(partition, as_of, copy);
     if (answer && *answer) return PartitionDigestFromJson(**answer);
-    // Another digest is under way, or this one.
+    // The daemon still computes this digest, or another one.
     if (!answer && answer.error().code != Code::kUnavailable) return Fail(answer.error());
     const std::string what =
         answer ? fmt::format("the digest of partition {} is under way", partition) : answer.error().message;
@@ -224,7 +224,7 @@ HeldCopy::HeldCopy(HeldCopy&& other) noexcept
       lock_(std::move(other.lock_)) {}
 
 HeldCopy::~HeldCopy() {
-  // If the daemon can't be asked, it finds out by the lock.
+  // If the daemon can't be reached, it notices by the lock.
   if (daemon_ != nullptr) (void)daemon_->ReleaseCopy(copy_.id);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A running daemon's state, asked over HTTP.
+// A running daemon's state, over HTTP.
 
 #include <chrono>
 #include <string>
@@ -14,20 +14,20 @@
 
 namespace seen {
 
-/// Waits until the daemon's checkpoints hold all that its input held when this was called. kUnavailable after
-/// `timeout`, naming the partition that is behind.
+/// Waits until the daemon's checkpoints hold everything that its input held at the call. kUnavailable after
+/// `timeout`; the message names the partition that is behind.
 Status WaitForCheckpoints(DaemonClient& daemon, std::chrono::seconds timeout);
 
-/// A digest of each partition of the daemon, or of the copy. nullptr: of the present state. kUnavailable
+/// A digest of each partition of the daemon, or of `copy`. `copy` nullptr: of the present state. kUnavailable
 /// after `timeout`.
 Result<StateReport> DigestDaemon(DaemonClient& daemon, TimeMs as_of, const StateCopy* copy,
                                  std::chrono::seconds timeout, bool quiet);
 
-/// A copy that the daemon keeps as long as this lives. One thread.
+/// A copy that the daemon keeps as long as this object lives. One thread.
 class HeldCopy {
  public:
-  /// Waits until `timeout` for another backup to end. kRefused: the copy isn't on this machine, or a
-  /// partition of the daemon isn't in it.
+  /// Waits up to `timeout` for another backup to end. kRefused: the copy isn't on this machine, or it lacks a
+  /// partition of the daemon.
   static Result<HeldCopy> Make(DaemonClient& daemon, std::chrono::seconds timeout);
   HeldCopy(HeldCopy&& other) noexcept;
   HeldCopy& operator=(HeldCopy&&) = delete;
@@ -39,7 +39,7 @@ class HeldCopy {
  private:
   HeldCopy(DaemonClient& daemon, StateCopy copy) : daemon_(&daemon), copy_(std::move(copy)) {}
 
-  DaemonClient* daemon_;  // nullptr: another one has the copy now
+  DaemonClient* daemon_;  // nullptr: this object was moved from
   StateCopy copy_;
   BackupOwner owner_;
   std::optional<FileLock> lock_;

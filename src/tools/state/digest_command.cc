@@ -1,5 +1,5 @@
-// digest: what a state amounts to, of a daemon, of a stopped daemon's directory, of a backup, or of a history
-// as a daemon would have it.
+// digest: computes a state's digests. The state is a daemon's, that of a stopped daemon's directory, a
+// backup's, or the one that a daemon would have after a history.
 
 #include <fmt/format.h>
 
@@ -30,8 +30,8 @@ struct DigestOptions {
   std::optional<uint32_t> backup;
   HistoryOptions history;
   std::string config;
-  std::string brokers;     // empty: the configuration's
-  int32_t partitions = 0;  // 0: as the input topic has
+  std::string brokers;     // empty: those of the configuration
+  int32_t partitions = 0;  // 0: as many as the input topic
   std::string rejects_max = "1%";
   std::string scratch;
   uint64_t memory_mib = 1024;
@@ -59,7 +59,7 @@ Result<std::optional<StateReport>> ReadExpected(const DigestOptions& options) {
   return std::optional(std::move(*expected));
 }
 
-// Digests of different times can't be compared: windows move.
+// Windows move, so digests of different times can't be compared.
 Result<TimeMs> AsOfOf(const DigestOptions& options, const std::optional<StateReport>& expected) {
   const TimeMs now = SystemClock().WallNow();
   if (options.as_of.empty()) return expected ? expected->as_of : now;
@@ -79,7 +79,7 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
   if (!config) return Fail(config.error());
   ReplayTarget target{.config = std::move(*config), .brokers = {}, .client = {}, .topic = {}};
   target.brokers = target.config.kafka.brokers;
-  // Another cluster has other credentials.
+  // Another cluster has its own credentials.
   if (options.brokers.empty()) target.client = target.config.kafka.client;
   target.topic = target.config.input.topic;
   target.partitioner = target.config.input.partitioner;
@@ -87,7 +87,7 @@ Result<StateReport> ComputeOfHistory(const DigestOptions& options, TimeMs as_of)
   if (!share) return Fail(share.error());
   const auto times = HistoryTimesOf(options.history);
   if (!times) return Fail(times.error());
-  // The input topic is a history like any other: nothing is written into it.
+  // The history may be the input topic itself: nothing is written into it.
   auto source = OpenHistory(options.history, target, /*replayed_into=*/"", *times, Manifest{});
   if (!source) return Fail(source.error());
   Rejects rejects(*share);
@@ -129,7 +129,7 @@ Result<StateReport> Compute(const DigestOptions& options, TimeMs as_of) {
   return DigestDaemon(*daemon, as_of, nullptr, timeout, options.quiet);
 }
 
-// Compactions go by the state's own time: what they dropped by then isn't there to be summed.
+// Compactions drop rows by the state's own time. So a digest of an earlier time lacks those rows.
 void WarnOfThePast(const StateReport& report) {
   for (const PartitionDigest& partition : report.partitions) {
     if (DayOf(partition.partition_time) <= DayOf(report.as_of)) continue;

@@ -1,4 +1,4 @@
-// export: what is stored of every user, as JSON lines.
+// export: writes what is stored about every user, as JSON lines.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ struct ExportOptions {
   bool quiet = false;
 };
 
-/// Lines into a file, or to standard output.
+/// Writes lines into a file, or to standard output.
 class LineOutput {
  public:
   static Result<LineOutput> Open(const std::string& path) {
@@ -58,7 +58,7 @@ class LineOutput {
   std::string name_;
 };
 
-/// Ids of the items that the delta names.
+/// The ids of the user's items, as far as the journal knows them.
 Result<ItemIds> IdsOf(RestingRows& rows, const UserKey& user) {
   ItemIds ids;
   if (!rows.has_journal()) return ids;
@@ -119,7 +119,7 @@ int RunExport(const ExportOptions& options) {
   uint64_t users = 0;
   for (const int32_t partition : source->Partitions()) {
     auto rows = source->Open(partition);
-    if (!rows && rows.error().code == Code::kNotFound) continue;  // it was being made
+    if (!rows && rows.error().code == Code::kNotFound) continue;  // a partition that was still being created
     if (!rows) return ExitWith(rows.error());
     const Status written = ExportPartition(options, partition, **rows, *out, progress, users);
     if (!written)

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr uint64_t kTailBytes = 64 << 10;
 
-/// Gives `take` all of the file from `at` on, in pieces.
+/// Passes the file from `at` on to `take`, in pieces.
 template <typename Take>
 Status ReadFrom(const Descriptor& file, const std::string& path, uint64_t at, Take take) {
   std::vector<char> piece(kPieceBytes);

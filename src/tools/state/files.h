@@ -1,5 +1,5 @@
 #pragma once
-// Files as backups need them: compared, linked, copied. Errors as in base/durable_file.h.
+// File operations for backups: identify, link, copy. Errors: as in base/durable_file.h.
 
 #include <string>
 
@@ -8,15 +8,15 @@
 
 namespace seen {
 
-/// What a file is known by before it is read whole: its size, and a hash of its last 64 KiB. Of an SST file
-/// these hold its properties, and so the session that wrote it and its number there: no two files share them.
+/// Identifies a file without reading all of it: by its size and a hash of its last 64 KiB. In an SST file
+/// they hold the session that wrote the file, and its number there. So no two SST files share them.
 Result<BackupFile> LookAt(const std::string& path, const std::string& name);
 
-/// From the disk where possible, not from memory.
+/// Reads from the disk if possible, not from memory.
 Result<Hash128> HashOfFile(const std::string& path);
 
-/// Makes `to` a link to `from` where `may_link` and the file system allow that, else a durable copy. Returns
-/// the hash of what was read of `from`. `to` isn't there yet.
+/// Makes `to` a link to `from` if `may_link` and the file system allow it, otherwise a durable copy. Returns
+/// the hash of the bytes read from `from`. `to` must not exist.
 Result<Hash128> LinkOrCopy(const std::string& from, const std::string& to, bool may_link);
 
 }  // namespace seen

@@ -11,7 +11,7 @@
 namespace seen {
 namespace {
 
-/// Sums the built state's rows as they come out of the sort.
+/// Sums the rows of the built state in the order of the sort.
 class DigestDestination final : public StateDestination {
  public:
   DigestDestination(const HistoryDigestSettings& settings, StateReport& report)

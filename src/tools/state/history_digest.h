@@ -1,5 +1,5 @@
 #pragma once
-// What the state of a history amounts to: built as replay --into-state builds it, summed, and kept nowhere.
+// The digest of a history's state. The state is built as by replay --into-state, summed, and stored nowhere.
 
 #include <string>
 
@@ -11,12 +11,12 @@ namespace seen {
 
 struct HistoryDigestSettings {
   IntoStateSettings build;
-  std::string scratch;  // a folder is made in it for sorted rows; empty: the system's for such files
+  std::string scratch;  // parent of a folder for sorted rows; empty: the system's temporary folder
   TimeMs as_of;
 };
 
-/// The report of a daemon that read these events, each with its own time as the record's timestamp. Errors:
-/// as IntoState.
+/// The report of a daemon that has read these events, with each event's own time as its record's timestamp.
+/// Errors: as IntoState.
 Result<StateReport> DigestHistory(const HistoryDigestSettings& settings, const ReplayTarget& target,
                                   HistorySource& source, Rejects& rejects);
 

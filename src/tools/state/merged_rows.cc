@@ -17,7 +17,7 @@ struct At {
   std::string_view value = {};
 };
 
-// As the heap functions have it, the greatest first.
+// The heap functions put the greatest element first, so this order is the reverse.
 bool StandsBehind(const At& a, const At& b) { return a.key > b.key; }
 
 Status ComposeRows(std::string_view key, const std::vector<At>& same, const StoredLimits& limits,

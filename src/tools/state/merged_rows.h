@@ -1,5 +1,5 @@
 #pragma once
-// The rows of several partitions in the order of their keys, each key once.
+// Merges the rows of several partitions in the order of their keys, each key once.
 
 #include <functional>
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace seen {
 
-/// Gives `visit` each user's rows of all `sources`, with the source that it is from. Sets under one key are
-/// composed, those without an id first: a state that was resharded before has these in each partition. Of
-/// other rows under one key the last one counts. Errors of a source or of `visit` end it.
+/// Calls `visit` with each user's rows of all `sources`, and with the source of the row. Composes sets under
+/// the same key, sets without an id first. After an earlier reshard, each partition has such sets. Of other
+/// rows under the same key, only one counts. Stops at an error of a source or of `visit`.
 using VisitMerged = std::function<Status(std::string_view key, std::string_view value, RestingRows& source)>;
 Status ForEachMerged(const std::vector<std::unique_ptr<RestingRows>>& sources, const StoredLimits& limits,
                      const VisitMerged& visit);

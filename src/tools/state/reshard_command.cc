@@ -1,4 +1,4 @@
-// reshard: the state of all old partitions, as bases for a topic with another number of partitions.
+// reshard: turns the state of all old partitions into bases for a topic with another number of partitions.
 
 #include <fmt/format.h>
 
@@ -42,12 +42,12 @@ struct ReshardOptions {
   bool quiet = false;
 };
 
-/// All old partitions, from as many daemons as had them.
+/// All old partitions, from all daemons that had them.
 struct OldState {
   std::vector<StateSource> sources;
   std::vector<std::unique_ptr<RestingRows>> partitions;
-  StoreDescriptor descriptor;  // of the new partitions, but for their numbers
-  Position position;           // likewise
+  StoreDescriptor descriptor;  // of the new partitions, without their numbers
+  Position position;           // of each new partition
 };
 
 template <typename Named>
@@ -56,7 +56,7 @@ bool SameNames(const std::vector<Named>& a, const std::vector<Named>& b, auto na
                     [&](const Named& x, const Named& y) { return name_of(x) == name_of(y); });
 }
 
-// Numbers in keys and sets must mean the same in all of them.
+// Numbers in keys and sets must mean the same in all partitions.
 Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
   const auto& a = first.identity;
   const auto& b = other.identity;
@@ -78,7 +78,7 @@ Status CheckAlike(const StoreDescriptor& first, const StoreDescriptor& other) {
                           a.partition, b.partition));
 }
 
-// Of each filter what holds for all old partitions: any of them may hold a user of a new one.
+// Keeps for each filter what holds for all old partitions: a new partition may get users of any of them.
 void JoinWholeness(const std::vector<FilterWholeness>& filters, std::vector<FilterWholeness>& joined) {
   for (const FilterWholeness& filter : filters) {
     const auto at = std::lower_bound(joined.begin(), joined.end(), filter.filter,
@@ -94,7 +94,7 @@ void JoinWholeness(const std::vector<FilterWholeness>& filters, std::vector<Filt
   }
 }
 
-// Older versions wrote lost ranges alone.
+// Older versions stored only lost ranges.
 std::vector<FilterWholeness> WholenessOf(const Position& position, const StoreDescriptor& descriptor) {
   if (!position.filters.empty()) return position.filters;
   std::vector<FilterWholeness> filters;
@@ -112,7 +112,7 @@ Status OpenSource(Result<StateSource> source, std::map<int32_t, std::string>& kn
   if (!source) return Fail(source.error());
   for (const int32_t number : source->Partitions()) {
     auto rows = source->Open(number);
-    if (!rows && rows.error().code == Code::kNotFound) continue;  // it was being made
+    if (!rows && rows.error().code == Code::kNotFound) continue;  // a partition that was still being created
     if (!rows) return Fail(rows.error());
     const StoreDescriptor& descriptor = (*rows)->descriptor();
     if (const auto [at, is_new] = known.emplace(number, source->name()); !is_new) {
@@ -157,18 +157,18 @@ Result<OldState> OpenOld(const ReshardOptions& options) {
                             "topic, which has {} partitions",
                             options.kafka.topic, options.partitions));
   }
-  // A record of the old topic was no time ahead of the clock that the new one knows of.
+  // The old partition time may be ahead of the clock. The new partitions must not begin ahead of it.
   old.position.partition_time = std::min(old.position.partition_time, SystemClock().WallNow());
   for (FilterWholeness& filter : old.position.filters) {
     if (filter.last_published == LastPublished::kKept) filter.last_published = LastPublished::kUnread;
   }
-  old.descriptor.topics.clear();  // snapshots of users of other partitions
+  old.descriptor.topics.clear();  // their snapshots are of users in other partitions
   old.descriptor.identity.topic = options.kafka.topic;
   old.descriptor.identity.partition_count = options.partitions;
   return old;
 }
 
-/// Looks at the topics, and makes that of the state. Returns how long a record may be.
+/// Checks the topics, and makes the state topic if it is missing. Returns how long a record may be.
 Result<size_t> PrepareTopics(const ReshardOptions& options, const ClientSettings& client) {
   if (Status reached = ReachBrokers("--brokers", options.kafka.brokers, client); !reached)
     return Fail(reached.error());
@@ -246,7 +246,7 @@ Result<Sent> Reshard(const ReshardOptions& options) {
       options.kafka.brokers, *client, options.state_topic, options.group, *record_bytes_max));
   if (!producer) return Fail(producer.error());
   BaseSender::Options sending;
-  sending.places.resize(static_cast<size_t>(options.partitions));  // the new topic from its beginning
+  sending.places.resize(static_cast<size_t>(options.partitions));  // the new topic is read from its beginning
   sending.opening = {options.group, "seenctl reshard", SEEN_VERSION, false, SystemClock().WallNow(), 0,
                      kNoOffset};
   sending.record_bytes_max = *record_bytes_max;

@@ -1,4 +1,4 @@
-// restore: a backup into a directory that a daemon can start on.
+// restore: puts a backup into a directory on which a daemon can start.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ Status CheckEmpty(const std::string& into) {
   return {};
 }
 
-// Until it is renamed, all of it is in a folder that a daemon's start removes.
+// Writes into a folder that a daemon's start removes. The caller renames it when all partitions are complete.
 Status RestorePartition(const RestoreOptions& options, const BackupDirectory& directory,
                         const BackedUpPartition& partition, const std::string& folder, Progress& progress,
                         uint64_t& files) {
@@ -54,7 +54,7 @@ Status RestorePartition(const RestoreOptions& options, const BackupDirectory& di
     if (Interrupted())
       return Fail(Code::kUnavailable, "interrupted. Remedy: remove what is in --into, and run it again");
     const std::string from = directory.PathOf(file);
-    // RocksDB never writes to an SST file again; to others it might.
+    // RocksDB never writes to an SST file again, but may write to other files.
     const bool may_link = !options.copy && file.name.ends_with(".sst");
     const auto checksum = LinkOrCopy(from, folder + "/" + file.name, may_link);
     if (!checksum) return Fail(checksum.error());

@@ -46,16 +46,16 @@ Result<std::optional<int32_t>> RowRouter::RouteMark(std::string_view key, std::s
                                                     const Lookup& lookup) const {
   const auto user = UserOf(Table::kMarks, key);
   if (!user) return Fail(user.error());
-  // Tombstones of topics that no filter has any more.
+  // Such a mark is for a tombstone of a topic that no filter has any more.
   const bool is_retired = user->filter.number() > kRetiredTopicLast.number() - kSnapshotTopicsMax;
   if (is_retired) return std::optional<int32_t>();
   if (const auto partition = PartitionOfId(value)) return partition;
-  const auto delta = lookup.delta(*user);  // an older version's mark names nobody
+  const auto delta = lookup.delta(*user);  // a mark of an older version names no user
   if (!delta) return Fail(delta.error());
   return PartitionOfId(UserIdOfDelta(*delta));
 }
 
-// In another partition the user would be taken for one of whom nothing is left.
+// The ending must go to the partition of its user. In another one the user would seem to have nothing left.
 Result<std::optional<int32_t>> RowRouter::RouteEnding(std::string_view key, const Lookup& lookup) const {
   const auto ending = EndingOf(key);
   if (!ending) return Fail(ending.error());

@@ -1,5 +1,5 @@
 #pragma once
-// Which partition of another number of partitions a row belongs to: that of its user.
+// Finds the partition of a row when the number of partitions changes: the partition of its user.
 
 #include <cstdint>
 #include <functional>
@@ -13,12 +13,12 @@
 
 namespace seen {
 
-/// Pure but for what it is given. One thread.
+/// Pure except for its lookups. One thread.
 class RowRouter {
  public:
-  /// What a store has of a user besides the row.
+  /// What else a store has about the row's user.
   struct Lookup {
-    std::function<Result<std::string>(const UserRef&)> marked_id;  // empty: no mark names it
+    std::function<Result<std::string>(const UserRef&)> marked_id;  // empty: no mark names the user
     std::function<Result<std::string>(const UserRef&)> delta;      // encoded; empty: none
   };
   static constexpr int32_t kAll = -1;
@@ -26,9 +26,9 @@ class RowRouter {
   RowRouter(Partitioner partitioner, int32_t partitions)
       : partitioner_(partitioner), partitions_(partitions) {}
 
-  /// The row's partition; kAll: nobody knows its user, and what was taken back must not come back anywhere;
-  /// nullopt: it stays behind. That are rows of the old partition itself, and marks of topics that are
-  /// retired.
+  /// The row's partition. kAll: the user isn't known, so the row goes to all partitions: a removed item must
+  /// not come back anywhere. nullopt: the row stays behind: rows of the old partition itself, marks of
+  /// retired topics, and marks and endings whose user isn't known.
   Result<std::optional<int32_t>> Route(std::string_view key, std::string_view value,
                                        const Lookup& lookup) const;
 

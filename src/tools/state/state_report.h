@@ -1,5 +1,5 @@
 #pragma once
-// A state's digests as seenctl prints, saves and compares them.
+// The digests of a state, in the form in which seenctl prints, saves and compares them.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -20,18 +20,18 @@ struct StateReport {
   TimeMs as_of;
   std::vector<PartitionDigest> partitions;  // ascending
 
-  /// Over the partitions, by filter.
+  /// Sums over the partitions, by filter.
   std::vector<FilterDigest> Sum() const;
 };
 
 nlohmann::ordered_json StateReportToJson(const StateReport& report);
 /// kMalformed names the field.
 Result<StateReport> StateReportFromJson(const nlohmann::json& json);
-/// A table.
+/// As a table.
 std::string StateReportText(const StateReport& report);
 
-/// A line each difference, naming partition and filter; empty: they agree. States of different numbers of
-/// partitions are compared by their sums, without users whose id is gone. What is similar isn't compared.
+/// One line per difference, with partition and filter; empty: the reports agree. Different numbers of
+/// partitions are compared by their sums, without users whose id is gone. Similar items aren't compared.
 std::vector<std::string> CompareReports(const StateReport& expected, const StateReport& found);
 
 }  // namespace seen

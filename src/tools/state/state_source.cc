@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kRowsAtOnce = 1024;  // between looks at whether it is to end
+constexpr uint64_t kRowsAtOnce = 1024;  // between checks for an interrupt
 
 Status LinkFiles(const BackupDirectory& directory, const BackedUpPartition& partition,
                  const std::string& folder) {
@@ -110,7 +110,7 @@ Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool q
   uint64_t visited = 0;
   for (const int32_t partition : source.Partitions()) {
     auto rows = source.Open(partition);
-    if (!rows && rows.error().code == Code::kNotFound) continue;  // it was being made
+    if (!rows && rows.error().code == Code::kNotFound) continue;  // a partition that was still being created
     if (!rows) return Fail(rows.error());
     const StoreDescriptor& descriptor = (*rows)->descriptor();
     if (!report.topic.empty() && (report.topic != descriptor.identity.topic ||

@@ -1,5 +1,5 @@
 #pragma once
-// Partitions' state that nobody writes: of a stopped daemon's directory, or of a backup.
+// The state of partitions that nobody writes: of a stopped daemon's directory, or of a backup.
 
 #include <cstdint>
 #include <map>
@@ -20,11 +20,11 @@ namespace seen {
 /// One thread.
 class StateSource {
  public:
-  /// Holds the directory's lock. kNotFound: there is no state; kRefused: a daemon uses it.
+  /// Holds the directory's lock. kNotFound: there is no state. kRefused: a daemon uses the directory.
   static Result<StateSource> OfDirectory(const std::string& path);
-  /// Of the backup of that number, or of the newest one.
+  /// The backup with that number, or the newest.
   static Result<StateSource> OfBackup(const std::string& path, std::optional<uint32_t> number);
-  /// Of one that isn't committed yet.
+  /// A backup that isn't committed yet.
   static Result<StateSource> OfBackup(const BackupDirectory& directory, const BackupManifest& manifest);
   StateSource(StateSource&&) noexcept;
   StateSource& operator=(StateSource&&) = delete;
@@ -32,7 +32,7 @@ class StateSource {
 
   /// For people.
   const std::string& name() const { return name_; }
-  /// Ascending, at least one.
+  /// In ascending order, at least one.
   std::vector<int32_t> Partitions() const;
   Result<std::unique_ptr<RestingRows>> Open(int32_t partition) const;
 
@@ -41,12 +41,12 @@ class StateSource {
 
   std::string name_;
   std::unique_ptr<StoreDirectory> directory_;
-  std::string links_;  // a temporary folder of links to a backup's files; empty: none
+  std::string links_;  // a temporary folder with links to a backup's files; empty: none
   std::map<int32_t, std::string> folders_;
   StoreResources resources_{64 << 20, 1};
 };
 
-/// Reads all of it. `quiet`: shows no progress. kRefused: partitions are of several topics.
+/// Reads the whole state. `quiet`: shows no progress. kRefused: its partitions are of several topics.
 Result<StateReport> DigestSource(const StateSource& source, TimeMs as_of, bool quiet);
 
 }  // namespace seen

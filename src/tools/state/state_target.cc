@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAsk{10'000};
 constexpr size_t kRecordBytesMax = 900'000;
-constexpr size_t kBatchOverhead = 512;  // of a record alone in its batch
+constexpr size_t kBatchOverhead = 512;  // overhead of a record alone in its batch
 constexpr size_t kQueueBytesMax = 32 << 20;
 
 }  // namespace
@@ -34,7 +34,7 @@ Result<StateTarget> PrepareStateTopic(const Admin& admin, const std::string& top
   std::vector<int32_t> all(static_cast<size_t>(partitions));
   std::iota(all.begin(), all.end(), 0);
   Result<std::map<int32_t, int64_t>> ends;
-  for (int attempt = 0; attempt < 10; ++attempt) {  // a topic that was just made has no leaders yet
+  for (int attempt = 0; attempt < 10; ++attempt) {  // a topic has no leaders right after its creation
     ends = admin.Ends(topic, all, kAsk);
     if (ends || Interrupted()) break;
     std::this_thread::sleep_for(milliseconds(300));

@@ -1,5 +1,5 @@
 #pragma once
-// A state topic that a tool writes bases into: looked at, and made where it is missing.
+// A state topic into which a tool writes bases: checked, and created if it is missing.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace seen {
 
 struct StateTarget {
-  std::map<int32_t, int64_t> ends;  // behind the last record of each partition
-  size_t record_bytes_max = 0;      // that a record of a base may have
+  std::map<int32_t, int64_t> ends;  // by partition: the offset after the last record
+  size_t record_bytes_max = 0;      // the limit of a base's record
 };
 
-/// kRefused, with the remedy: it has another number of partitions, other settings than the daemon's, or takes
-/// no record that is long enough. kUnavailable. Waits for the leaders of a topic that it made.
+/// Waits for the leaders of a topic that it created. kRefused, with the remedy: the topic has another number
+/// of partitions, other settings than the daemon's, or a limit too low for records. kUnavailable.
 Result<StateTarget> PrepareStateTopic(const Admin& admin, const std::string& topic, int32_t partitions);
 
-/// For a producer of bases.
+/// Options for a producer of bases.
 StateTopicOptions BaseTopicOptions(const std::string& brokers, const ClientSettings& client,
                                    const std::string& topic, const std::string& group,
                                    size_t record_bytes_max);

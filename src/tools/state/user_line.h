@@ -1,5 +1,5 @@
 #pragma once
-// A user's stored set as a line of JSON: docs/SEENCTL.md, "export".
+// A user's stored set as one line of JSON: docs/SEENCTL.md, "export".
 
 #include <cstdint>
 #include <map>
@@ -19,13 +19,13 @@ struct StoredUser {
   int32_t partition = 0;
   std::string_view filter;
   UserKey key;
-  std::string_view user_id;  // empty: it is gone
+  std::string_view user_id;  // empty: the id is gone
   const Delta& delta;
   const ItemIds& ids;
-  const std::vector<std::string>& kinds;  // declared ones, by number - 16
+  const std::vector<std::string>& kinds;  // declared kinds, by number - 16
 };
 
-/// With the newline.
+/// Includes the newline.
 std::string UserLine(const StoredUser& user);
 
 }  // namespace seen

@@ -1,4 +1,4 @@
-"""Events and questions that go on while daemons come and go, and the proof that no answer forgot what it had read."""
+"""Events and questions that continue while daemons stop and start. They prove that no answer lacks an item that was read."""
 
 import collections
 import json
@@ -11,16 +11,16 @@ from http_json import Http, user_path
 from places import now_ms
 
 STRANGERS = ["never-shown-1", "never-shown-2"]
-ASKED_MAX = 300  # items a question, the newest and a sample of the others
+ASKED_MAX = 300  # items per question: the newest and a sample of the others
 
 
 class Sender:
-    """Sends a Load's events until it is told to stop, and knows when Kafka got each item: by record timestamp."""
+    """Sends a Load's events inside its `with` block, and keeps the record timestamp of each item that Kafka acknowledged."""
 
     def __init__(self, load, topics, topic, rate):
         self.load, self.topics, self.topic, self.rate = load, topics, topic, rate
         self.mutex = threading.Lock()
-        self.got = collections.defaultdict(dict)  # user -> item -> its first record's timestamp
+        self.got = collections.defaultdict(dict)  # user -> item -> timestamp of its first record
         self.sent, self.failed = 0, []
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self.run)
@@ -61,7 +61,7 @@ class Sender:
 
 
 class Figures:
-    """What a client saw between two moments."""
+    """What a client saw from one call of `step` to the next."""
 
     def __init__(self):
         self.asked = self.turned_away = self.unanswered = self.proven = 0
@@ -77,9 +77,9 @@ class Figures:
 
 
 class Asker:
-    """Asks about every user in turn: first the daemon that answered about the user last, then the others.
+    """Asks about every user in turn: first the daemon that gave the last answer about the user, then the others.
 
-    An answer says up to where its partition was read (Seen-As-Of: the greatest record timestamp). Each item whose record
+    An answer says how far its partition was read (Seen-As-Of: the greatest record timestamp). Each item whose record
     has a smaller timestamp must be seen, whichever daemon answers and however far behind it is."""
 
     def __init__(self, members, sender):
@@ -118,7 +118,7 @@ class Asker:
 
     @staticmethod
     def ask(connection, user, asked):
-        """(the answer, None) or (None, why there is none)"""
+        """(the answer, None) or (None, the reason why there is no answer)"""
         try:
             answer = connection.post(user_path(user) + "/unseen", {"items": [*asked, *STRANGERS]})
         except OSError:
@@ -139,7 +139,7 @@ class Asker:
             self.came_back.append((name, user, answer.headers["Seen-As-Of"], sorted(unseen & read)[:5], len(read)))
 
     def step(self):
-        """The figures since the last call."""
+        """Returns the figures since the last call. Fails if a seen item came back."""
         assert self.thread.is_alive(), "the asker ended"
         assert not self.came_back, f"seen items came back: {self.came_back[:5]} ({len(self.came_back)} answers)"
         done, self.figures = self.figures, Figures()

@@ -1,4 +1,4 @@
-"""Makes tests/golden/state-directory again: `tests/check/upgrade.py --store`, which builds the earlier version first."""
+"""Makes tests/golden/state-directory again. `tests/check/upgrade.py --store` builds the earlier version and runs this."""
 
 import gzip
 import os
@@ -20,7 +20,7 @@ HOST = "host"  # RocksDB writes the machine's name into its files
 
 
 def nameless(folder):
-    """A program that runs seend on a machine of that name."""
+    """A script that runs seend as if the machine's name were HOST."""
     script = folder / "seend-on-host"
     script.write_text(f'#!/bin/sh\nexec unshare --map-root-user --uts sh -c \'hostname {HOST} && exec "$0" "$@"\' "{EARLIER}" "$@"\n')
     script.chmod(0o755)
@@ -41,7 +41,7 @@ def make(folder):
         topics.create(stored_state.TOPIC, stored_state.PARTITIONS, retention_ms=-1)
         records, expected, before_marks = stored_state.records()
         seend = Seend(folder, topics, stored_state.TOPIC, {"filters": stored_state.FILTERS, "store": {"directory": "store"}})
-        seend.config["filters"][0]["snapshot"]["debounce_ms"] = 3_600_000  # a user's second change waits
+        seend.config["filters"][0]["snapshot"]["debounce_ms"] = 3_600_000  # a user's second change waits for the debounce
         del seend.config["state"]
         seend.program = nameless(folder)
         seend.start()
@@ -53,7 +53,7 @@ def make(folder):
         wait_until(lambda: all(s["checkpoint_offset"] >= ends[p] for p, s in seend.partition_status().items()), "checkpoints")
         stored_state.check(seend, expected)
         marks = sum(s["marks_outstanding"] for s in seend.partition_status().values())
-        seend.kill9()  # a stop would publish what is marked
+        seend.kill9()  # a normal stop would publish the marked users
         stored_state.pack(folder / "store")
     finally:
         if seend is not None:

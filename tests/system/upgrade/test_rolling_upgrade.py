@@ -1,4 +1,4 @@
-"""Three daemons of one group go from an earlier version to this one, one by one, under load, and one goes back between.
+"""Three daemons of one group change from an earlier version to this one, one by one, under load. One goes back in between.
 
 `make check-upgrade` runs this: tests/check/upgrade.py."""
 
@@ -23,7 +23,7 @@ SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
 
 
 class Member:
-    """One of the three: a configuration and a state directory that both versions use in turn."""
+    """A daemon of the group. Both versions use its configuration and its state directory in turn."""
 
     def __init__(self, daemon, topic, number):
         self.seend = daemon(topic, {
@@ -37,7 +37,7 @@ class Member:
     def becomes(self, program):
         self.seend.program = program
         self.seend.config = copy.deepcopy(self.whole_config)
-        if program == EARLIER:  # it doesn't know these keys
+        if program == EARLIER:  # the earlier version doesn't know these keys
             del self.seend.config["state"], self.seend.config["cluster"]
 
     def start(self):
@@ -45,7 +45,7 @@ class Member:
         self.seend.start(ready=False)
 
     def says(self, words):
-        """How often, since its last start."""
+        """How often the log has these words since the last start."""
         return self.seend.log()[self.log_before:].count(words)
 
 
@@ -54,7 +54,7 @@ def owned(seend):
 
 
 def wait_all_read(topics, topic, members, more=lambda status, end: True):
-    """The members own every partition, each once, and have read what is in the topic now."""
+    """Waits until the members own every partition, each once, and have read everything that the topic has now."""
     ends = {p: end for p, (_, end) in topics.ends(topic).items()}
 
     def done():
@@ -74,7 +74,7 @@ def kill(_topics, _topic, member, _others):
 
 
 def be_away(topics, topic, member, others):
-    """Longer than its session: the others take its partitions, which come back later."""
+    """Stops the member for longer than its session. The others take its partitions until it comes back."""
     member.seend.stop()
     wait_all_read(topics, topic, others)
 
@@ -91,7 +91,7 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
     steps = [(0, SEEND), (1, SEEND), (0, EARLIER), (0, SEEND), (2, SEEND)]
     print(f"\n{end.__name__}:")
     with Sender(load, topics, topic_name, RATE) as sender, Asker([m.seend for m in members], sender) as asker:
-        time.sleep(5)  # a history for the directories to hold
+        time.sleep(5)  # so that the state directories hold some history
         wait_all_read(topics, topic_name, members)
         asker.step()
         for number, program in steps:
@@ -102,7 +102,7 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
             member.start()
             wait_all_read(topics, topic_name, members)
             took_s = time.monotonic() - start
-            time.sleep(2)  # everybody is asked about in the new order
+            time.sleep(2)  # long enough to ask about every user in the new order
             check_in_place(member, had, end)
             for m in members:
                 assert m.seend.alive(), f"{m.seend.name} ended:\n{m.seend.log()[-3000:]}"
@@ -114,7 +114,7 @@ def test_no_seen_item_comes_back_while_daemons_change_their_version(topics, daem
 
 
 def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, topic_name, chance):
-    """The earlier version doesn't say whether it answers. An answer from here would lack more and more."""
+    """The earlier version doesn't say whether it answers. If this version answered, its answers would lack more and more."""
     topics.create(topic_name, partitions=PARTITIONS)
     this, earlier = (Member(daemon, topic_name, number) for number in range(2))
     this.becomes(SEEND)
@@ -137,7 +137,7 @@ def test_what_an_earlier_version_takes_this_one_answers_no_more(topics, daemon, 
 
 def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_misses_nothing(
         kafka, topics, daemon, topic_name, chance):
-    """What the earlier version reads never goes to the state topic by itself."""
+    """The earlier version doesn't write what it reads to the state topic."""
     topics.create(topic_name, partitions=PARTITIONS)
     member, load = Member(daemon, topic_name, 0), Load(chance, users=60)
     seend = member.seend
@@ -171,7 +171,7 @@ def test_a_restored_state_goes_back_to_an_earlier_version_and_the_state_topic_mi
 
 
 def check_in_place(member, had, end):
-    """It opened what the other version left: nothing was refused, missing or corrupt."""
+    """Checks that the member opened the state of the other version: nothing was refused, missing or corrupt."""
     status = member.seend.partition_status()
     assert [s for s in status.values() if s["state"] != "ready" or s["lost_ranges"]] == []
     for words in ("state is missing", "refused", "corrupt"):
@@ -181,10 +181,10 @@ def check_in_place(member, had, end):
 
 
 def check_all(topics, topic, members, load):
-    """Answers, published snapshots and the state topic hold all of it, by every daemon's account."""
+    """Checks that every daemon's answers, the published snapshots and the state topic hold all events."""
     ends = wait_all_read(topics, topic, members, lambda s, end: s["marks_outstanding"] == 0 and s["checkpoint_offset"] >= end)
     for member in members:
-        load.oracle.check_http(member.seend, strangers=5)  # the others' users are passed on
+        load.oracle.check_http(member.seend, strangers=5)  # it passes requests for the others' users on
     load.oracle.check_published(topics, f"{topic}-filters", PARTITIONS)
     counts = {}
     for message in topics.read_all(f"{topic}-filters"):

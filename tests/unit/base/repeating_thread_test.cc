@@ -33,7 +33,7 @@ TEST(RepeatingThreadTest, AStopEndsTheFirstWait) {
     stepped = true;
     return milliseconds(0);
   });
-  thread.Stop();  // hangs if the wait isn't ended
+  thread.Stop();  // hangs if Stop doesn't end the wait
   EXPECT_FALSE(stepped);
 }
 
@@ -60,7 +60,7 @@ TEST(RepeatingThreadTest, AStepSeesThatItShouldEnd) {
     return hours(1);
   });
   began.get_future().wait();
-  thread.Stop();  // hangs if the step isn't told
+  thread.Stop();  // hangs if the step doesn't see the stop
 }
 
 TEST(RepeatingThreadTest, OneThatWasNeverStartedStops) {

@@ -1,4 +1,4 @@
-// Threads that work for one who waits: each piece of work once, and many under way at the same time.
+// Threads that work for a caller who waits: they do each piece of work once, and many at the same time.
 #include "base/work_pool.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How events are written, as configuration: input.fields, input.kinds, input.only_if, scenes and when.
+// The format of events in the configuration: input.fields, input.kinds, input.only_if, scenes and when.
 #include "config/config_event_format.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What surrounds the keys: syntax, overrides, secrets.
+// The configuration apart from its keys: syntax, overrides, secrets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ std::string ErrorsOf(std::string_view text, const std::vector<std::string>& over
 
 struct SyntaxCase {
   std::string text;
-  const char* error;  // what the errors begin with; "" where all is well
+  const char* error;  // the beginning of the errors; "" if there are none
 };
 
 TEST(ConfigText, AllowsCommentsAndNamesTheLineOfWhatIsNotJson) {

@@ -1,4 +1,4 @@
-// The section "items": off unless it is there, all of it by default, and what is said of mistakes in it.
+// The section "items": items are off without it, all its keys have defaults, and mistakes in it give errors.
 #include "config/config_items.h"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ std::string ErrorsOfText(std::string_view text) {
   return lines;
 }
 
-// A secret of another section isn't there: whoever reads items needs none.
+// The secret of another section is missing here: reading items needs no secret.
 TEST(LoadItems, LooksAtItemsAndBrokersOnly) {
   const auto sections = LoadItems(R"({
     // comments too

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMinimal = R"({"kafka": {"brokers": "127.0.0.1:9092"}})";
 
-/// A configuration with one key changed, by way of --set.
+/// The configuration `text` with `overrides`, as --set gives them.
 tl::expected<Config, std::vector<ConfigError>> LoadWith(const std::vector<std::string>& overrides,
                                                         std::string_view text = kMinimal) {
   return LoadConfig(text, overrides);
@@ -30,7 +30,7 @@ std::string Lines(const std::vector<ConfigError>& errors) {
   return lines;
 }
 
-/// Each error as a line; "" where there is none.
+/// Each error as a line; "" if there is none.
 std::string ErrorsOf(std::string_view text, const std::vector<std::string>& overrides = {}) {
   const auto config = LoadConfig(text, overrides);
   return config ? "" : Lines(config.error());
@@ -240,7 +240,7 @@ TEST(Config, TakesTextsOfTheirShapeOnly) {
       {"access.audit_users", {"hashed", "plain"}, {"", "Hashed"}},
       {"cluster.address", {"seend-1:8080", "10.0.0.1:1", "[::1]:80"}, {"", "seend-1", "a b:1", "http://a:1"}},
       {"cluster.peers", {""}, {"a b", ",", "a,"}},
-      {"cluster.token", {}, {""}},  // a secret: in the file alone
+      {"cluster.token", {}, {""}},  // a secret: in the file only
       {"cluster.topic", topics_good, topics_bad},
       {"role", {"owner"}, {"", "primary", "Replica"}},
       {"replica_of", {}, {"", "a b", std::string(250, 'g')}},
@@ -345,7 +345,7 @@ TEST(Config, ReportsAllMistakesAtOnce) {
 
 struct TogetherCase {
   const char* text;
-  const char* error;  // "" where all is well
+  const char* error;  // "" if there is none
 };
 
 TEST(Config, HoldsTheRulesBetweenKeys) {

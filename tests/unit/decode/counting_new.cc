@@ -29,10 +29,10 @@ namespace seen {
 uint64_t AllocationCount() { return allocations; }
 }  // namespace seen
 
-// GCC takes `free` for a mismatch where it inlines the delete and not the new.
+// GCC reports `free` as a mismatch if it inlines the delete and not the new.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
-// All forms: the array and nothrow ones call the first by default, but not under a sanitizer.
+// All forms: by default the array and nothrow forms call the first one, but not under a sanitizer.
 void* operator new(size_t bytes) { return OrThrow(Allocate(bytes)); }
 void* operator new[](size_t bytes) { return OrThrow(Allocate(bytes)); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return Allocate(bytes); }

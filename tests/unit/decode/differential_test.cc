@@ -1,4 +1,4 @@
-// The decoder against a second reading of the same rules, written over another JSON library.
+// Compares the decoder with a second reader of the same rules, which uses another JSON library.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-/// Ways events are written; the pieces below know their names.
+/// A way to write events. The pieces below have the names of all ways.
 struct Way {
   const char* name;
   EventFormat format;
@@ -27,7 +27,7 @@ EventFormat Everything() {
   return format;
 }
 
-/// All at the top of the event: goes the short way.
+/// All fields are at the top of the event: the decoder reads such events in one pass.
 EventFormat Renamed() {
   EventFormat format = Everything();
   SetField(format, Field::kUserId, "/uid");
@@ -74,7 +74,8 @@ bool CompareOneWay(EventDecoder& decoder, const EventFormat& format, const std::
   return event->skip == SkipReason::kNone;
 }
 
-/// Compares both ways of reading: a byte-order mark is skipped, and what begins with one isn't plain.
+/// Compares both paths of the decoder. The decoder skips a byte-order mark, but a payload that begins with
+/// such a mark isn't plain.
 bool Compare(EventDecoder& decoder, const EventFormat& format, const std::string& payload,
              size_t event_bytes_max) {
   CompareOneWay(decoder, format, "\xef\xbb\xbf" + payload, event_bytes_max);
@@ -89,7 +90,7 @@ std::string_view PickOne(Random& random, std::span<const std::string_view> choic
   return choices[random() % choices.size()];
 }
 
-/// Pieces of JSON that events are made of, and mutated with.
+/// Pieces of JSON, to make events and to mutate them.
 std::string_view Piece(Random& random) {
   static constexpr std::string_view kPieces[] = {R"("user_id")",
                                                  R"("item_id")",
@@ -291,7 +292,7 @@ TEST(EventDecoder, AgreesWithAnotherLibraryOnTheTable) {
     SCOPED_TRACE(way.name);
     EventDecoder decoder = DecoderOf(way.format, kCaseEventBytesMax);
     for (const EventCase& c : EventCases()) {
-      if (c.name == "nested too deeply") continue;  // that library nests without limit
+      if (c.name == "nested too deeply") continue;  // the other library nests without limit
       SCOPED_TRACE(c.name);
       EXPECT_EQ(Compare(decoder, way.format, c.payload, kCaseEventBytesMax), !c.reason);
     }
@@ -301,7 +302,7 @@ TEST(EventDecoder, AgreesWithAnotherLibraryOnTheTable) {
 TEST(EventDecoder, AgreesWithAnotherLibraryOnMutatedEvents) {
   std::vector<std::string> seeds;
   for (const EventCase& c : EventCases()) {
-    // Good ones more often: most edits make a bad one.
+    // Good events more often, because most edits make an event bad.
     if (c.payload.size() < 600) seeds.insert(seeds.end(), c.reason ? 1 : 6, c.payload);
   }
   constexpr size_t kRounds = 40'000;

@@ -17,7 +17,7 @@ EventCase Bad(std::string_view name, std::string payload, RejectReason reason, s
   return {name, std::move(payload), reason, field, message, {}, 0, {}};
 }
 
-/// A single event with one value put in for each `?` of user, item and time.
+/// An event of one item, with these JSON values for user, item and time.
 std::string Single(std::string_view user, std::string_view item, std::string_view time,
                    std::string_view rest = "") {
   return R"({"user_id":)" + std::string(user) + R"(,"item_id":)" + std::string(item) + R"(,"exposed_at":)" +

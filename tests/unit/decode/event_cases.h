@@ -1,6 +1,6 @@
 #pragma once
-// Events good and bad, as front ends send them: one table for the decoder's test, the corpus of the
-// differential test, and the schema's examples.
+// Good and bad events, as front ends send them. One table for the decoder's tests and for the corpus of the
+// differential test. The table also has examples from the schema.
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ struct EventCase {
   std::string payload;
   std::optional<RejectReason> reason;  // nullopt: accepted
   std::string_view field;              // of a rejection
-  std::string_view message;            // of a rejection; one that ends in '*' is a prefix
-  std::string user_id;                 // of an accepted event, as all below
+  std::string_view message;            // of a rejection; a prefix if it ends in '*'
+  std::string user_id;                 // of an accepted event, like all fields below
   int64_t exposed_at = 0;
   std::vector<std::string> item_ids;
 };

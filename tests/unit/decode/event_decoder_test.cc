@@ -48,7 +48,7 @@ TEST(EventDecoder, GivesEachCaseOfTheTableANameOfItsOwn) {
 }
 
 TEST(EventDecoder, ReadsNothingBeyondThePayload) {
-  // The heap block ends where the payload does: a sanitizer sees a read past it.
+  // The heap block ends where the payload ends, so a sanitizer sees a read beyond it.
   EventDecoder decoder(1000);
   const std::string_view text = R"({"user_id":"u1","item_id":"n1","exposed_at":12})";
   for (size_t size = 0; size <= text.size(); ++size) {
@@ -80,7 +80,7 @@ TEST(EventDecoder, WorksOnAfterARejectionAndAfterAMove) {
 TEST(EventDecoder, SurvivesArbitraryBytes) {
   std::mt19937_64 random(20251121);
   EventDecoder decoder(4096);
-  // Uniform bytes seldom look like JSON; the second alphabet often does.
+  // Uniform bytes seldom look like JSON. Bytes of this alphabet often do.
   const std::string_view alphabet = "{}[]:,\"\\u0d8eE+-.1234567890tfnraslul \n\x80\xff";
   for (int round = 0; round < 40'000; ++round) {
     std::string bytes(random() % 120, '\0');

@@ -1,4 +1,4 @@
-// Events written otherwise than by default: what a format reads out of them, and what it says of bad ones.
+// Events that aren't in the default format: what a format reads from them, and its errors for bad events.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace seen {
 namespace {
 
-/// What a decoder says of one event, in a line: see Shown, or "reason field: message".
+/// The decoder's result for one event, as a line: see Shown, or "reason field: message".
 std::string Said(const EventFormat& format, std::string_view payload) {
   const auto plan = EventPlan::Make(format);
   if (!plan) return plan.error().path + ": " + plan.error().message;
@@ -24,7 +24,7 @@ std::string Said(const EventFormat& format, std::string_view payload) {
   return Shown(Copied(*event));
 }
 
-/// The line of an accepted event of which nothing more was wanted.
+/// The line of an accepted event, if the format wants no further fields.
 std::string Accepted(const std::string& user, const std::string& time, const std::string& items) {
   return user + "@" + time + " kind 0 skip 0 scene  request  filters 0 " + items;
 }
@@ -70,7 +70,7 @@ TEST(EventFormat, UnescapesPointersAndReadsNamesAsTheyAre) {
 TEST(EventFormat, TakesWhatIsUnmappedByItsOwnNameAndLeavesWhatNobodyWants) {
   EventFormat format;
   SetField(format, Field::kUserId, "/uid");
-  // By default a scene must be text; a company's own event may have another idea of the word.
+  // By default a scene must be text. A company's own events may use the name for something else.
   Expect(format,
          {{R"({"uid":"u","item_id":"n","exposed_at":1,"scene":{"id":5},"kind":9})", Accepted("u", "1", "n")},
           {R"({"uid":"u","items":["n",{"item_id":3}],"exposed_at":1})", Accepted("u", "1", "n 3")}});
@@ -254,7 +254,7 @@ TEST(EventFormat, SkipsWhatItsConditionsDoNotHoldFor) {
                   {R"({"event":["show"],"app":{"name":"com.x"}})", "skipped: condition"},
                   {R"({})", "skipped: condition"},
                   {R"({"event":"show","app":{"name":"com.x"}})", "missing_field user_id: missing"}});
-  // What isn't JSON may have been anything.
+  // Bytes that aren't JSON may have been any event, so no condition skips them.
   EXPECT_EQ(Said(format, R"({"event":"click")").substr(0, 17), "not_json not JSON");
 }
 
@@ -329,7 +329,7 @@ TEST(EventPlan, RefusesWhatItCannotDo) {
   EXPECT_EQ(Said(format, "{}"),
             "filters[16].when: \"/a/16\": conditions look at more than 16 places of an event; use fewer");
   format.filters.pop_back();
-  // What is looked at already costs no place.
+  // A place that is looked at already doesn't count again.
   format.filters.push_back({{}, {AnyOf("/a/0", {"x"}), AnyOf("/scene", {"home"})}});
   EXPECT_EQ(Said(format, "{}"), "missing_field user_id: missing");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Event formats in few words, for tests.
+// Short ways to write event formats in tests.
 
 #include <string_view>
 #include <vector>

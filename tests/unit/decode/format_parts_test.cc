@@ -1,4 +1,4 @@
-// What an event format is made of: pointers, times, names, kinds, conditions, coverage.
+// The parts of an event format: pointers, times, names, kinds, conditions, coverage.
 #include <gtest/gtest.h>
 
 #include "decode/coverage.h"
@@ -61,7 +61,7 @@ TEST(EventTime, ReadsRfc3339) {
       {"1969-12-31T23:00:00-01:00", 0},
       {"2106-02-07T06:28:15.999Z", 4'294'967'295'999},
       {"2024-02-29T23:59:59.9999Z", 1'709'251'199'999},
-      {"2016-12-31T23:59:60Z", 1'483'228'800'000},  // a leap second is the next day's first
+      {"2016-12-31T23:59:60Z", 1'483'228'800'000},  // a leap second is the next day's first second
       {"2025-11-21t04:40:00.1z", 1'763'700'000'100},
       {"2025-11-21 04:40:00.123456789123456789Z", 1'763'700'000'123},
       {"2025-11-21T04:40:00-00:00", 1'763'700'000'000},
@@ -120,7 +120,7 @@ TEST(NameTable, TellsNamesApartByEveryByte) {
   NameTable table;
   EXPECT_EQ(table.Find(""), NameTable::kNone);
   Strings names = {""};
-  // Names of every length that differ in one byte, at either end and within.
+  // Names of every length. Names of one length differ in one byte: the first, the middle or the last.
   for (size_t length = 1; length < 40; ++length) {
     for (const size_t at : {size_t{0}, length / 2, length - 1}) {
       std::string name(length, 'x');

@@ -1,4 +1,4 @@
-// Items out of JSON: what is read, and what is said of what can't be.
+// Items from JSON: what the decoder reads, and its errors for what it can't read.
 #include "decode/item_decoder.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Case {
 };
 
 void Expect(const ItemFormat& format, std::initializer_list<Case> cases) {
-  ItemDecoder decoder(format, 1000);  // one for all: nothing of an item is left for the next
+  ItemDecoder decoder(format, 1000);  // one for all: no item leaves anything for the next one
   for (const Case& c : cases) EXPECT_EQ(Said(decoder, c.json), c.said) << c.json;
 }
 

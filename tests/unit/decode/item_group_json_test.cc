@@ -1,4 +1,4 @@
-// Records of the topic of groups, there and back.
+// Records of the topic of groups: written, and read again.
 #include "decode/item_group_json.h"
 
 #include <gtest/gtest.h>

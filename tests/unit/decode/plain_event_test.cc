@@ -30,7 +30,7 @@ TEST(PlainEvent, LeavesTheRestToTheDocument) {
            R"({"user_id":"u1","item_id":"n1","exposed_at":1,"scene":{}})",  // nested
            R"({"user_id":"u1","item_id":"n1","exposed_at":1,"position":1.5})",
            R"({"user_id":"u1","item_id":"n1","exposed_at":1,"scene":"\ud83d\ude00"})",
-           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"ratio":5e100})",  // not for a float
+           R"({"user_id":"u1","item_id":"n1","exposed_at":1,"ratio":5e100})",  // too great for a float
            R"({"user_id":"u1","user_id":"u2","item_id":"n1","exposed_at":1})",
            R"({"user_id":"u1","item_id":1234567890123456789,"exposed_at":1})",  // 19 digits
            "{\"user_id\":\"u\xff\",\"item_id\":\"n1\",\"exposed_at\":1}",
@@ -60,7 +60,7 @@ TEST(PlainEvent, IsReadAlikeWhateverShapeTheOneBeforeHad) {
       EXPECT_EQ(event->items[0].item_id, "n1");
     }
   }
-  // The shape says a name comes next; the text says otherwise.
+  // By the remembered shape a name or a value comes next, but the text has none.
   EXPECT_TRUE(IsPlain(R"({"user_id":"u1","item_id":"n1","exposed_at":1})"));
   EXPECT_FALSE(IsPlain(R"({"user_id":"u1","item_id":"n1"})"));
   EXPECT_FALSE(IsPlain(R"({"user_id":"u1","item_id":"n1","exposed_at":)"));

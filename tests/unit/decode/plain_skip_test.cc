@@ -10,7 +10,7 @@
 namespace seen {
 namespace {
 
-/// How many bytes it takes; npos: none.
+/// How many bytes SkipPlainValue skips; npos: it refuses the value.
 size_t Skipped(const std::string& text) {
   const PlainSkipped skipped = SkipPlainValue(text.data(), text.data() + text.size());
   return skipped.end ? static_cast<size_t>(skipped.end - text.data()) : std::string::npos;
@@ -79,7 +79,7 @@ TEST(PlainSkip, GoesThirtyTwoLevelsDeep) {
   EXPECT_EQ(Skipped(nested(33)), std::string::npos);
 }
 
-// Whatever it takes, a whole JSON parser takes as well.
+// A whole JSON parser must accept every text that SkipPlainValue skips.
 TEST(PlainSkip, TakesNothingThatIsNoJson) {
   std::mt19937_64 random(7);
   const std::vector<std::string> pieces = {

@@ -23,7 +23,7 @@ const json* At(const json& from, std::span<const std::string> steps) {
   return at;
 }
 
-/// The rules for one event; `ok` false: rejected.
+/// Applies the rules to one event. If `ok_` is false at the end, the event is rejected.
 class Reading {
  public:
   Reading(const EventFormat& format, const json& event) : format_(format), event_(event) {
@@ -232,7 +232,7 @@ class Reading {
       const bool great = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
       if (!great) time = TimeOf(value.get<int64_t>(), unit);
     } else if (rule && unit == TimeUnit::kSeconds && value.is_number_float()) {
-      // An integer beyond 64 bits is a float here as well, and out of range either way.
+      // The library makes a float of an integer beyond 64 bits, too. Such an integer is out of range anyway.
       time = TimeOfSeconds(value.get<double>());
     }
     return time ? time->value : Refuse(int64_t{0});
@@ -281,7 +281,7 @@ ReadEvent Copied(const Event& event) {
 std::optional<ReadEvent> SecondReading(const EventFormat& format, const std::string& payload,
                                        size_t event_bytes_max) {
   if (payload.size() > event_bytes_max) return std::nullopt;
-  // That library takes a zero byte for the end of the text.
+  // The library takes a zero byte as the end of the text.
   if (payload.find('\0') != std::string::npos) return std::nullopt;
   const json event = json::parse(payload, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object()) return std::nullopt;

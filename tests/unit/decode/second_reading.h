@@ -1,5 +1,5 @@
 #pragma once
-// The decoder's rules once more, written over another JSON library and in no hurry.
+// The decoder's rules once more, with another JSON library, and not written to be fast.
 
 #include <cstdint>
 #include <optional>
@@ -30,10 +30,10 @@ struct ReadEvent {
   friend bool operator==(const ReadEvent&, const ReadEvent&) = default;
 };
 
-/// For a person.
+/// As text that a person can read.
 std::string Shown(const ReadEvent& event);
 
-/// What the decoder said, in the same form.
+/// The decoder's event, in the same form.
 ReadEvent Copied(const Event& event);
 
 /// nullopt: rejected.

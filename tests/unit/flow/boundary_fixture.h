@@ -1,5 +1,6 @@
 #pragma once
-// A table's row: events, and what is to be answered at which moment, whichever way the state came about.
+// A row of a table: events, and the answers expected at given moments. The answers must not depend on how the
+// state came about.
 
 #include <functional>
 #include <ostream>
@@ -25,7 +26,7 @@ struct Asked {
 };
 
 struct Row {
-  std::string name;  // of letters and digits
+  std::string name;  // letters and digits only
   std::function<void(FilterPolicy&)> policy;
   std::vector<Sent> sent;
   std::vector<Asked> asked;  // ascending by time
@@ -36,7 +37,7 @@ inline std::string NameOf(const ::testing::TestParamInfo<Row>& info) { return in
 
 class BoundaryTest : public TimedTest, public ::testing::WithParamInterface<Row> {
  protected:
-  /// Asks from the tail, the store, after replays, a restart, and once bytes have expired.
+  /// Checks the answers from the tail, from the store, after replays, after a restart and after expiry.
   void Run(const Row& row) {
     format.declared_kinds = {{"clicked", EventKind{kDeclaredKindFirst}},
                              {"purchased", EventKind{kDeclaredKindFirst + 1}}};
@@ -66,7 +67,7 @@ class BoundaryTest : public TimedTest, public ::testing::WithParamInterface<Row>
     }
     Open();
     Ask(row, "a restart");
-    // Time goes on, for Kafka as well, and the user changes: what has expired goes.
+    // The wall clock and Kafka's time go on, and the user changes. So the store drops expired bytes.
     for (const Asked& asked : row.asked) {
       clock.SetWall(asked.wall_ms);
       Send(Event("exposed", "another", asked.wall_ms));

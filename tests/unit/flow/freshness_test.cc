@@ -43,8 +43,8 @@ TEST(FreshnessTest, DoesNotKnowTheEndASecondAfterTheQuestion) {
 }
 
 TEST(FreshnessTest, IsBoundedInAStreamThatNeverStandsStill) {
-  // 1,000 records a second; the reader is 150 ms behind; a question every 300 ms. The reader is never at the
-  // newest end when the next one is confirmed... and the age stays near what it is.
+  // 1,000 records a second, and a question every 300 ms. A reader that is 450 or 1,000 ms behind never
+  // reaches the newest end before the next one is confirmed. The reported age still stays near the true age.
   for (const int64_t behind : {150, 450, 1'000}) {
     Freshness freshness;
     for (int64_t ms = 0; ms < 20'000; ++ms) {
@@ -70,7 +70,7 @@ TEST(FreshnessTest, LeavesOutAnAnswerThatAnotherOneHasOvertaken) {
 TEST(FreshnessTest, DoesNotGetYoungerAsTheProcessStandsStill) {
   Freshness freshness;
   freshness.EndConfirmed(100, kStart, 100);
-  // The answer to a question from before the stop comes out of the socket after it.
+  // The question was asked before the stop. The answer comes out of the socket after the stop.
   freshness.EndConfirmed(100, kStart + 10ms, 100);
   const auto reading = freshness.At(kStart + 8s, 100);
   EXPECT_FALSE(reading.end_is_known);

@@ -62,7 +62,8 @@ TEST(HeavyUsers, CountsTheLimitedUpToABound) {
   EXPECT_EQ(users.Limited(), HeavyUsers::kLimitedMax - 50);
 }
 
-// Whoever was read since the table last had room for them is where they belong.
+// The table is exact as long as users only grow. After a user shrinks, the table may lack another user with
+// more items, until that user is read again.
 TEST(HeavyUsers, AgreesWithASlowOne) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {

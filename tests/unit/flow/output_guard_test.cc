@@ -18,7 +18,7 @@ class OutputGuardTest : public testing::Test {
     const OutputGuard::Delivered one{place, offset};
     guard_.OnDelivered({&one, 1});
   }
-  // As the watch asks.
+  // Asks as the watch does.
   void Ask(int64_t end) { guard_.AtEnd(kPlace, Expected(), end); }
   std::optional<int64_t> Expected() const {
     const auto expected = guard_.Expected();
@@ -46,7 +46,7 @@ TEST_F(OutputGuardTest, WhatStoodJustBeforeIsLookedBackAtOnce) {
   EXPECT_EQ(guard_.TakeUnverified(), std::vector<int32_t>{kPlace.partition});
   EXPECT_TRUE(guard_.TakeUnverified().empty()) << "once";
   guard_.PutBackUnverified(kPlace.partition);
-  guard_.PutBackUnverified(9);  // isn't this process's
+  guard_.PutBackUnverified(9);  // this process doesn't own it
   EXPECT_EQ(guard_.TakeUnverified(), std::vector<int32_t>{kPlace.partition}) << "brokers didn't answer";
   guard_.LookBack(kPlace, 40, 50);
   guard_.LookBack(kPlace, 50, 50);

@@ -1,4 +1,4 @@
-// What the flow makes of kinds, conditions and coverage that the decoder found.
+// How the flow treats the kinds, conditions and coverage that the decoder found.
 #include <gtest/gtest.h>
 
 #include "decode/own_event.h"
@@ -74,7 +74,7 @@ TEST_F(PartitionEventsTest, TheDaemonsOwnErasureTakesEffectThoughItsClockWasAhea
   Send(erasure);
   EXPECT_EQ(reporter.rejected, 0u);
   EXPECT_FALSE(Seen(0, "a"));
-  // It takes nothing of the days in between.
+  // The erasure takes nothing from the days in between.
   Send(Event("exposed", "home", "b", kNow + 2 * kMsPerDay), kNow + 2 * kMsPerDay);
   EXPECT_TRUE(Seen(0, "b"));
 }
@@ -84,7 +84,7 @@ TEST_F(PartitionEventsTest, AnErasureIsAlsoOfFiltersThatAreNotConfiguredAnyMore)
   Send(Event("exposed", "home", "a"));
   Send(Event("exposed", "video_1", "b"));
   Checkpoint();
-  // Filter 1 leaves the configuration, and filters 0 and 2 surround it.
+  // Filter 1 leaves the configuration. Filters 0 and 2 stay, one on each side of it.
   Open({{0, "home", 30, 10'000, {}, SnapshotPolicy{}}, {2, "new", 30, 10'000, {}, SnapshotPolicy{}}}, {1});
   Send(Event("erased", "", ""));
   Checkpoint();
@@ -135,7 +135,7 @@ TEST_F(PartitionEventsTest, AnErasureConcernsEveryFilterAndIsNeverTooOld) {
   EXPECT_FALSE(Seen(0, "a"));
   EXPECT_TRUE(Seen(0, "late"));
   EXPECT_EQ(reporter.erased, 1u);
-  // Too old for this filter's window, and yet its bytes go.
+  // The erasure is too old for this filter's window, but still takes the bytes.
   const auto delta = flow->reader.ReadUser(1, UserKeyOf("u1"));
   ASSERT_TRUE(delta.has_value());
   EXPECT_TRUE(delta->segments.empty());

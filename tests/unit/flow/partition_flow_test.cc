@@ -142,7 +142,7 @@ TEST_F(PartitionFlowTest, UnacknowledgedDeadLettersHoldTheOffsetBackButNotTheSta
   ASSERT_EQ(flow->checkpoint.Write(), int64_t{1});
   EXPECT_EQ(durable.position->next_offset, 1);
   EXPECT_EQ(durable.position->anchor.offset, 1);
-  // Read again from there: the letter is sent again, nothing else changes.
+  // The flow reads again from there. It sends the letter again, and nothing else changes.
   dead_letters.Crash();
   Open(3);
   EXPECT_EQ(flow->intake.ReadFrom(0), 1);

@@ -1,4 +1,4 @@
-// The journal through a partition's flow: what is asked for is what was shown, wherever it stands by then.
+// The journal through a partition's flow: it lists what was shown, wherever the rows are by then.
 #include "flow/partition_journal.h"
 
 #include <fmt/format.h>
@@ -224,7 +224,7 @@ TEST_F(PartitionJournalTest, BegunOnAnOldStoreItIsWholeFromTheNextDayOn) {
 }
 
 TEST_F(PartitionJournalTest, TheOldestDaysGoWhereAllOfThemAreTooMuch) {
-  budget = std::make_shared<JournalBudget>(3);  // rows, with this store
+  budget = std::make_shared<JournalBudget>(3);  // rows: this store counts them instead of bytes
   Open();
   Show("u", "a", kNow - 2 * kDayMs);
   Show("u", "b", kNow - kDayMs);
@@ -238,7 +238,7 @@ TEST_F(PartitionJournalTest, TheOldestDaysGoWhereAllOfThemAreTooMuch) {
   EXPECT_FALSE(flow->intake.HasChanges());
   EXPECT_EQ(Items("u"), (Names{"d", "c", "b"}));
   EXPECT_EQ(flow->journal->WholeFrom(), DayOf({kNow}) - 1);
-  budget->Report(99, {{DayOf({kNow}), 100}});  // another partition's
+  budget->Report(99, {{DayOf({kNow}), 100}});  // of another partition
   Checkpoint();
   EXPECT_EQ(Items("u"), Names{}) << "a day that is too much alone goes too, and begins anew";
   Show("u", "e", kNow + 2);
@@ -269,7 +269,8 @@ TEST_F(PartitionJournalTest, ItsRowsFillTheTail) {
   EXPECT_EQ(Items("u").size(), taken + 1);
 }
 
-// Random histories, with failed checkpoints, crashes and partial replays, against the log itself.
+// Compares the journal with the log itself. The histories are random, with failed checkpoints, crashes and
+// partial replays.
 TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
   struct Logged {
     int user;
@@ -287,8 +288,8 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
     Open();
     const auto expect_right = [&](size_t applied) {
       for (int user = 0; user < 3; ++user) {
-        // As the state's: an erasure takes what is of its day or earlier and behind it, and later what is of
-        // earlier days.
+        // As in the state: an erasure takes rows that stand before it in the log if they are of its day or
+        // earlier. It takes rows that stand after it in the log if they are of earlier days.
         std::vector<std::pair<JournalPlace, std::string>> rows;
         int64_t newest_erasure = INT64_MIN;
         for (size_t i = 0; i < applied; ++i) {
@@ -341,7 +342,8 @@ TEST_F(PartitionJournalTest, ListsWhatTheLogSaysThroughAnything) {
         }
         fault = sim::StoreFault::kNone;
       } else {
-        // Some of what the state has is read again; until all of it has been, erasures may hide too much.
+        // The flow reads a part of the log again that the state already has. Erasures may hide too much until
+        // the flow has read all of that part.
         applied = random() % (reached + 1);
         if (durable.position) durable.position->next_offset = static_cast<int64_t>(applied);
         Open();

@@ -20,7 +20,7 @@ TEST(PublishTable, AgreesWithAMapUnderRandomAddsAndRemovals) {
     const UserRef ref = any();
     const auto known = expected.find(ref);
     ASSERT_EQ(table.Find(ref), known == expected.end() ? PublishTable::kNone : known->second);
-    // It fills up and empties by turns.
+    // The table fills up and empties in turns.
     if (random() % 100 < (i / 20'000 % 2 == 0 ? 70u : 30u)) {
       const uint32_t number = table.FindOrAdd(ref, Outlet{ref.filter.number()});
       if (known == expected.end()) {

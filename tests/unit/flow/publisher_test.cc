@@ -1,4 +1,4 @@
-// One publisher over several partitions: whose errors delay whom.
+// One publisher over several partitions. An error of one partition must not delay the others.
 #include "flow/publisher.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class PublisherTest : public testing::Test {
     lane.open = open;
     opened.Add(std::move(open));
   }
-  /// An exposure of an item of the partition's own user.
+  /// Exposes an item to the partition's own user.
   void Expose(int32_t number, const std::string& item) { Expose(number, User(number), item); }
   void Expose(int32_t number, const std::string& user, const std::string& item) {
     Lane& lane = lanes[static_cast<size_t>(number)];
@@ -155,7 +155,7 @@ TEST_F(PublisherTest, PublishesAPartitionOnlyWhileItsLeaseHolds) {
   EXPECT_TRUE(Published(0, "a"));
   EXPECT_FALSE(Published(1, "b")) << "no commit of its own has succeeded";
 
-  clock.Advance(8'000);  // it stood still: what it has is of before
+  clock.Advance(8'000);  // the process stood still: its state is from before
   Expose(0, "old");
   step();
   EXPECT_FALSE(Published(0, "old"));
@@ -215,13 +215,13 @@ TEST_F(PublisherTest, AnErrorIsRetriedLaterAndLaterUntilItIsOver) {
     publisher.Step();
     clock.Advance(10);
   }
-  // 0.2, 0.4, 0.8, 1.6, 3.2, 6.4 and then every 10 s.
+  // After 0.2, 0.4, 0.8, 1.6, 3.2, 6.4 s, and then every 10 s.
   EXPECT_EQ(Failures(0, PublishStep::kRender), 11u);
   ReadsFail(0, false);
   clock.Advance(10'000);
   publisher.Step();
   EXPECT_TRUE(Published(0, "a"));
-  // The next error begins anew.
+  // The back-off of the next error begins with the shortest delay again.
   clock.Advance(2'000);
   ReadsFail(0, true);
   Expose(0, "b");
@@ -234,7 +234,7 @@ TEST_F(PublisherTest, AnErrorIsRetriedLaterAndLaterUntilItIsOver) {
 
 TEST_F(PublisherTest, EachKindOfWorkBacksOffOnItsOwn) {
   ReadsFail(0, true);
-  clock.Advance(61'000);  // endings are looked for again
+  clock.Advance(61'000);  // the publisher looks for endings again
   publisher.Step();
   EXPECT_EQ(Failures(0, PublishStep::kRepublish), 1u);
   ReadsFail(0, false);

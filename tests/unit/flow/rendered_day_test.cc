@@ -1,4 +1,4 @@
-// The day by which snapshots may be rendered, beside checkpoints that are under way on another thread.
+// The day by whose windows snapshots may be rendered, while another thread writes checkpoints.
 #include "flow/rendered_day.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How often, how long after, and for how long served: a row a case.
+// Boundaries of the number of exposures, of cooldowns and of served items' time to live. A row per case.
 #include "unit/flow/boundary_fixture.h"
 
 namespace seen {
@@ -125,7 +125,7 @@ std::vector<Row> Served() {
       filter.limits.served_width_s = std::max<uint32_t>(1, seconds / kServedWidths);
     };
   };
-  // kAt begins a stretch of 300 s: what is served in it counts until its end and 1,800 s.
+  // A bucket of 300 s begins at kAt. An item served in it counts until 1,800 s after the bucket's end.
   const int64_t end = kAt + 2'100 * kSecond;
   return {
       {"FirstSecondOfAStretch",

@@ -1,4 +1,4 @@
-// Histories that are replayed beside live events: what is published when, and what is counted.
+// Histories that are replayed beside live events: what is published, when, and what is counted.
 #include "flow/replay_runs.h"
 
 #include "unit/flow/timed_fixture.h"
@@ -61,7 +61,7 @@ TEST_F(ReplayTest, LiveEventsArePublishedAtOnceAlsoOfUsersWithHistory) {
   Open();
   Publish();
   ReplayEvent("old");
-  FallBehind();  // the history does that
+  FallBehind();  // because of the history
   Send(Event("exposed", "live", kNow));
   Send(Event("exposed", "other", kNow, "u2"));
   Publish();
@@ -77,7 +77,7 @@ TEST_F(ReplayTest, AUserWithBothIsPublishedWithTheLiveEventAndOnceMoreAtTheEnd) 
     Send(Event("exposed", "live-" + std::to_string(i), kNow));
     publisher->Step();
     const uint64_t before = topic.sent_total;
-    for (int k = 0; k < 3; ++k) {  // the live event's snapshot is known, in flight or acknowledged
+    for (int k = 0; k < 3; ++k) {  // the live event's snapshot is due, in flight or acknowledged
       ReplayEvent("old-" + std::to_string(3 * i + k));
       Checkpoint();
       publisher->Step();
@@ -132,7 +132,7 @@ TEST_F(ReplayTest, ARunOfWhichNothingComesCountsAsEnded) {
   flow->intake.EndIdleReplays();
   Publish();
   EXPECT_TRUE(Published("old"));
-  ReplayEvent("older");  // it goes on
+  ReplayEvent("older");  // the run goes on
   Checkpoint();
   Publish();
   EXPECT_FALSE(Published("older"));
@@ -156,7 +156,7 @@ TEST_F(ReplayTest, ARestartWithinTheRunPublishesWhatIsMarkedAndHoldsWhatComes) {
   Open();
   Publish();
   EXPECT_TRUE(Published("old")) << "a restart publishes what is marked";
-  ReplayEvent("next");  // the begin stands before what is read now
+  ReplayEvent("next");  // the begin mark isn't read again
   Checkpoint();
   Publish();
   EXPECT_FALSE(Published("next"));

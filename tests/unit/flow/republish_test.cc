@@ -22,7 +22,7 @@ TEST_F(RepublishTest, AServedItemIsSeenAtOnceAndComesBackWhenItsBucketAndTheTtlA
   EXPECT_FALSE(Seen("a"));
   Publish();
   EXPECT_FALSE(Published("a"));
-  EXPECT_FALSE(HasSnapshot());  // it was all there was
+  EXPECT_FALSE(HasSnapshot());  // the user had nothing else
 }
 
 TEST_F(RepublishTest, AnEndingIsPublishedThoughTheDaemonWasKilledSince) {
@@ -50,7 +50,7 @@ TEST_F(RepublishTest, AnEndingThatComesLateIsNotLost) {
   Publish();
   clock.Advance(2'200'000);
   Publish();
-  // Served long ago, by a record of then; the wall clock is past its end, but its snapshot isn't out.
+  // The event and its record are old. By the wall clock the item has ended, but no snapshot of u2 has left.
   Send(Event("served", "b", kNow, "u2"), kNow);
   Publish();
   Checkpoint();
@@ -148,7 +148,7 @@ TEST_F(RepublishTest, TheSweepPublishesWhoseWindowMovedOnAndNobodyElse) {
   const uint64_t before = topic.sent_total;
   clock.Advance(kMsPerDay);
   Send(Event("exposed", "c", kNow + kMsPerDay, "third"));  // partition time moves on, too
-  Checkpoint();                                            // what was known before midnight is in the store
+  Checkpoint();                                            // the changes before midnight are in the store
   Publish();
   EXPECT_FALSE(HasSnapshot("old"));  // a tombstone
   EXPECT_TRUE(Published("b", "new"));
@@ -166,7 +166,7 @@ TEST_F(RepublishTest, AUserWhoVanishedWhileTheDaemonWasAwayGetsATombstone) {
   clock.Advance(20 * kMsPerDay);
   Open();
   Send(Event("exposed", "b", kNow + 20 * kMsPerDay, "here"));
-  Checkpoint();  // expires what is old
+  Checkpoint();  // drops what has expired
   Send(Event("removed", "x", kNow + 20 * kMsPerDay, "gone2"));
   Checkpoint();
   Publish(12);
@@ -180,7 +180,7 @@ TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
   Publish();
   Checkpoint();
   Publish();
-  // Of this one the tail alone knows: the sweep must not miss it.
+  // Only the tail knows this user. The sweep must not miss the user.
   Send(Event("exposed", "a", kNow, "u5"));
   Publish();
   const uint64_t before = topic.sent_total;
@@ -192,7 +192,7 @@ TEST_F(RepublishTest, ARateThatChangesWhileItRunsPublishesEverybodyOnce) {
   Checkpoint();
   Publish();
   EXPECT_EQ(topic.sent_total, before + 6);
-  Open();  // by the configuration as it is now
+  Open();  // with the changed configuration
   Publish();
   EXPECT_EQ(topic.sent_total, before + 6);
 }
@@ -228,7 +228,7 @@ TEST_F(RepublishTest, AnErasedUserGetsATombstoneThoughTheIdIsGone) {
   Checkpoint();
   ASSERT_TRUE(HasSnapshot());
   Send(Event("erased", "", kNow + 1'000));
-  Checkpoint();  // before it could be published
+  Checkpoint();  // before the erasure is published
   const auto delta = flow->reader.ReadUser(0, UserKeyOf("u1"));
   EXPECT_EQ(delta->user_id, "");
   Open();  // killed
@@ -248,7 +248,7 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
   FallBehind();
   Send(Event("erased", "", kNow + 1'000));
   Checkpoint();
-  Send(Event("exposed", "late", kNow - kMsPerDay));  // nothing becomes of it
+  Send(Event("exposed", "late", kNow - kMsPerDay));  // the later erasure takes it
   Checkpoint();
   EXPECT_EQ(flow->reader.ReadUser(0, UserKeyOf("u1"))->user_id, "");
   Open();
@@ -257,7 +257,8 @@ TEST_F(RepublishTest, AMarkKeepsTheIdOfAnErasedUserWhateverElseIsMarkedThere) {
 }
 
 TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
-  // Published, then killed before a checkpoint; read again when it is long over.
+  // The user was published, and the daemon was killed before a checkpoint. The next daemon reads the event
+  // long after the item's end.
   topic.topic[{FilterIndex(), "u1"}] = "an earlier life's";
   options.behind_age = std::chrono::milliseconds(-1);
   clock.Advance(5 * kMsPerDay);
@@ -277,7 +278,7 @@ TEST_F(RepublishTest, AMarkedUserGetsATombstoneThoughTheStateHasExpired) {
 TEST_F(RepublishTest, WhoseLastServedItemEndsTodayIsKeptUntilThatIsPublished) {
   const FilterPolicy& filter = options.filters[0];
   const Day today = DayOf(TimeMs{kNow});
-  // The last sweep was today's; of its own day tombstones may be on their way.
+  // The last sweep was today's. Tombstones of today may still be on their way: yesterday counts as swept.
   const Horizon horizon = filter.ByteHorizon({kNow}, {kNow}, today - 1);
   const auto served = static_cast<uint32_t>(kNow / 1'000 - 3 * 3'600);
   Delta delta = DeltaOf("u1", std::vector<Change>{{{1}, served, ChangeKind::kServed}}, filter.limits);

@@ -1,4 +1,4 @@
-// An erased user's snapshots in topics that no filter has any more.
+// The snapshots of an erased user in topics that no filter publishes to any more.
 #include "unit/flow/timed_fixture.h"
 
 namespace seen {

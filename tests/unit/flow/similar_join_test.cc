@@ -1,4 +1,4 @@
-// What an exposure records of the items that its item is like.
+// What an exposure records about the items that are similar to the exposed item.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class SimilarJoin : public TimedTest {
     options.filters.push_back(off);
     options.groups = &groups;
   }
-  // What a reader is told, asked for whatever the filter's policy says.
+  // The similar fingerprints that a reader gets if it asks for them, whatever the filter's policy says.
   std::vector<uint32_t> SimilarOf(FilterIndex filter = 0, std::string_view user = "u1") {
     SeenReader reader;
     AnswerLimits limits = options.filters[filter].AnswerAt(clock.WallNow());

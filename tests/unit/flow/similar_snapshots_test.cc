@@ -1,4 +1,4 @@
-// Snapshots that carry what is like the seen.
+// Snapshots that hold what is similar to the seen items.
 #include "support/fake_item_groups.h"
 #include "unit/flow/timed_fixture.h"
 
@@ -12,7 +12,7 @@ class SimilarSnapshots : public test::TimedTest {
     options.groups = &groups_;
     options.filters[0].similar = Similar::kDemote;
   }
-  /// What the published snapshot, or the one that is served, says: s: seen, n: near, g: of that group.
+  /// What a snapshot says about `item`. s: seen; n: near a seen item; g: the id of a seen item's group.
   static std::string Says(const std::string& bytes, const std::string& item) {
     const auto view = SnapshotView::Parse(bytes);
     if (!view) return view.error().message;

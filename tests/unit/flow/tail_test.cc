@@ -56,7 +56,7 @@ TEST(Tail, TellsTwoIdsUnderOneKey) {
 
 TEST(Tail, UsersWhoseKeysCollideInTheIndexStayApart) {
   Tail tail(8 << 20);
-  // One home cell and one tag for all: only the slots' keys tell them apart.
+  // All users have the same home cell and the same tag. Only the keys in their slots differ.
   for (uint64_t i = 0; i < 500; ++i) {
     const UserKey key{uint64_t{7} << 32 | i, 42};
     tail.Append(SlotOf(tail, key, "u" + std::to_string(i)), Exposed(static_cast<uint32_t>(i)), 1);
@@ -84,8 +84,9 @@ TEST(Tail, IsFullAtItsBytesAndSortsItsUsers) {
 }
 
 TEST(Tail, ReadersSeeEverythingAppendedBeforeTheyBeganWhileItGrows) {
-  // The writer tells after each Append how far a user has come; a reader that begins then must see as much.
-  constexpr uint32_t kUsers = 3'000;  // the index grows under the readers
+  // After each Append the writer notes how many changes the user has. A reader that begins later must see at
+  // least that many.
+  constexpr uint32_t kUsers = 3'000;  // the index grows while it is read
   constexpr uint32_t kRounds = 12;
   Tail tail(32 << 20);
   std::vector<UserKey> keys;
@@ -119,7 +120,7 @@ TEST(Tail, ReadersSeeEverythingAppendedBeforeTheyBeganWhileItGrows) {
 }
 
 TEST(Tail, KeepsWhatIsSimilarBesideTheExposuresOfTheFiltersThatRecordIt) {
-  // Filters 1 and 2 record it; against a plain list of what was appended.
+  // Filters 1 and 2 record similar items. Compares the tail with a plain list of the appended changes.
   std::mt19937_64 random(3);
   struct Appended {
     Change change;

@@ -1,5 +1,5 @@
 #pragma once
-// A partition whose snapshots are published to a fake topic, and a clock to move.
+// A partition whose snapshots are published to a fake topic, and a clock that the test moves.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class TimedTest : public ::testing::Test {
     filter.snapshot = SnapshotPolicy{};
     options.filters = {filter};
   }
-  /// Also a restart, after a crash.
+  /// Opens the partition, or opens it again, as after a crash.
   void Open() {
     const auto plan = EventPlan::Make(format);
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
@@ -52,7 +52,7 @@ class TimedTest : public ::testing::Test {
     log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value)});
     Apply(static_cast<int64_t>(log.size()) - 1);
   }
-  /// An event of a history that is replayed; with an empty value the mark of its kind.
+  /// Replays an event of a history. If `value` is empty, sends the mark that `note` names.
   void Replay(std::string value, ReplayNote note, std::optional<int64_t> timestamp_ms = std::nullopt) {
     log.push_back({timestamp_ms.value_or(clock.WallNow().value), std::move(value), note});
     Apply(static_cast<int64_t>(log.size()) - 1);
@@ -75,7 +75,7 @@ class TimedTest : public ::testing::Test {
     const auto written = flow->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
-  /// Lets the publisher work for a while. What a new day's snapshots wait for is written.
+  /// Lets the publisher work for a while. Writes the checkpoint that the snapshots of a new day wait for.
   void Publish(int rounds = 6) {
     for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < 4; ++i) {
@@ -85,11 +85,11 @@ class TimedTest : public ::testing::Test {
       clock.Advance(600);
     }
   }
-  /// Publication is left to marks from here on. Set options.behind_age to -1 ms before Open.
+  /// From here on publication is left to marks. Set options.behind_age to -1 ms before Open.
   void FallBehind() { flow->state.SetWatermarks(0, static_cast<int64_t>(log.size()) + kBehind); }
-  /// The rest of the log was a gap. Afterwards nothing is sent.
+  /// The rest of the log is a gap. Send nothing afterwards.
   void CatchUp() { flow->intake.ReachedEnd(static_cast<int64_t>(log.size()) + kBehind); }
-  /// In the published snapshot; false where there is none, or a tombstone.
+  /// Whether the published snapshot has the item. False if there is no snapshot, or a tombstone.
   bool Published(std::string_view item, const std::string& user = "u1", FilterIndex filter = 0) {
     const auto found = topic.topic.find({filter, user});
     if (found == topic.topic.end()) return false;
@@ -118,7 +118,7 @@ class TimedTest : public ::testing::Test {
   sim::StoreFault fault = sim::StoreFault::kNone;
   uint32_t level0_files = 0;
   OpenPartitions opened;
-  PartitionFlow* flow = nullptr;  // of the partition that is open
+  PartitionFlow* flow = nullptr;  // of the open partition
   std::optional<Publisher> publisher;
   std::deque<Logged> log;
 

@@ -7,7 +7,7 @@ namespace {
 class UnexposedTest : public test::TimedTest {
  protected:
   static constexpr uint32_t kGrace = 600;
-  // Of what is served at kNow: the end of its bucket, TTL and grace.
+  // When an item served at kNow is due: the end of its bucket, plus TTL, plus grace.
   static constexpr int64_t kDueMs = (kNow / 300'000 + 1 + 6) * 300'000 + kGrace * 1000;
 
   UnexposedTest() { options.unexposed = UnexposedPolicy{300, kGrace}; }
@@ -17,7 +17,7 @@ class UnexposedTest : public test::TimedTest {
     TimedTest::Send(std::move(value), timestamp_ms);
   }
   void Tick(int64_t timestamp_ms) { Send(Event("exposed", "tick", timestamp_ms, "clockwork"), timestamp_ms); }
-  /// Item ids that were told of, with how often.
+  /// The records of unexposed items that were published, and how often each.
   std::map<std::string, int> Told() const { return topic.told; }
   void Settle() {
     Checkpoint();
@@ -50,8 +50,8 @@ TEST_F(UnexposedTest, OnlyAnExposureReadInTimeResolves) {
   Send(Event("served", "late", kNow), kNow);
   Send(Event("served", "just", kNow), kNow);
   Send(Event("served", "before", kNow), kNow);
-  Send(Event("exposed", "before", kNow - 400'000), kNow);        // an earlier bucket: another showing
-  Send(Event("exposed", "just", kDueMs), kDueMs);                // partition time is at it, not past
+  Send(Event("exposed", "before", kNow - 400'000), kNow);        // in an earlier bucket: another showing
+  Send(Event("exposed", "just", kDueMs), kDueMs);                // partition time is at due time, not past it
   Send(Event("exposed", "late", kNow + 1'000), kDueMs + 1'000);  // shown in time, but read too late
   Settle();
   Tick(kDueMs + 2'000);
@@ -90,7 +90,7 @@ TEST_F(UnexposedTest, NothingIsLostInACrashAtAnyStep) {
     Checkpoint();
     if (crash == 2) Open();
     Publish();
-    if (crash == 3) Open();  // told of, not dropped
+    if (crash == 3) Open();  // published, but the row isn't dropped
     Checkpoint();
     if (crash == 4) Open();
     Publish();
@@ -169,7 +169,7 @@ TEST_F(UnexposedTest, AStoredTimeOfYearsAheadIsCorrectedAtOpening) {
   Open();
   Send(Event("served", "a", kNow), kNow);
   Checkpoint();
-  durable.position->partition_time = {kNow + 80 * 365 * kMsPerDay};  // an older version's
+  durable.position->partition_time = {kNow + 80 * 365 * kMsPerDay};  // an older version wrote it
   Open();
   EXPECT_EQ(reporter.times_corrected, 1u);
   EXPECT_EQ(flow->state.GetAsOf(clock.Now()).partition_time, TimeMs{kNow}) << "the last record's";

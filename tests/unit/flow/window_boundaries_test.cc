@@ -1,4 +1,4 @@
-// When an exposure ceases to count: to the millisecond, a row a case.
+// The millisecond from which on an exposure doesn't count any more. A row per case.
 #include <chrono>
 
 #include "unit/flow/boundary_fixture.h"
@@ -44,7 +44,7 @@ std::vector<Row> Midnights() {
     rows.push_back(Until(of + "Noon", days, kMidnight + 12 * kHour, end));
     rows.push_back(Until(of + "LastMsOfADay", days, kMidnight + kDay - 1, end));
     rows.push_back(Until(of + "LastMsOfTheDayBefore", days, kMidnight - 1, end - kDay));
-    // Judged by its record's own time.
+    // The time of the event's own record decides whether the event is too late.
     const int64_t record = kMidnight + days * kDay + 5 * kHour;
     rows.push_back({of + "ReadOnItsLastDay",
                     Window(days),

@@ -1,4 +1,4 @@
-// What may not change a state or its answers: wrong clocks, the order of days, replays, items_max.
+// What must not change a state: wrong clocks, the order of days, replays, items_max.
 #include <algorithm>
 #include <set>
 
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(ByAYear, WrongClock,
                                          ClockCase{"ToTheEpoch", -1'763'700'000'000 + kYear, true}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// The same exposures of nine days, in other orders, checkpoints and replays.
+// The same exposures of nine days, in different orders, and with different checkpoints and replays.
 class DayOrders : public TimedTest {
  protected:
   struct Shown {
@@ -126,7 +126,7 @@ TEST_F(DayOrders, ReplayedEndInTheSameBytes) {
 struct Cut {
   const char* name;
   std::vector<std::vector<int>> days;  // items by number, the newest day first
-  size_t whole_days;                   // that count whole; of the next the smallest fingerprints
+  size_t whole_days;                   // count whole; of the next day, the smallest fingerprints count
   size_t seen;
 };
 void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name; }

@@ -1,5 +1,4 @@
-// Texts that no one should have sent: they cost time in proportion to their bytes, and spoil nothing for the
-// next.
+// Bad texts must cost time in proportion to their bytes, and must not change the result for the next text.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -83,14 +82,14 @@ TEST(BadText, OfAnyBytesReadsAlikeEachTime) {
     ASSERT_EQ(a.sketch, b.sketch);
     ASSERT_EQ(a.bands, b.bands);
     ASSERT_EQ(a.words == 0, a.length == LengthClass::kEmpty);
-    // What the words are made of is normal already, so they are found again.
+    // The words are normalised text already, so a second reading finds words again.
     std::string words;
     for (const std::string_view word : reader.Words({.text = text})) words.append(word) += ' ';
     std::vector<std::string> first, again;
     for (const std::string_view word : reader.Words({.text = words})) again.emplace_back(word);
     for (const std::string_view word : reader.Words({.text = text})) first.emplace_back(word);
     ASSERT_EQ(again.size() == 0, first.size() == 0) << testing::PrintToString(text);
-    // Garbage before a text takes nothing of it, unless it opens something.
+    // Garbage before a text takes nothing from the text, unless it opens markup.
     if (round % 10 == 0) {
       reader.Read({.title = "\xff\x80??", .text = text}, b);
       ASSERT_EQ(a.content_hash, b.content_hash);

@@ -50,7 +50,7 @@ TEST(FeatureReader, TakesAVerbatimCopyForOneWhateverItsSpacesCaseAndPunctuation)
   EXPECT_EQ(FeaturesOf("中国 人民，软件").content_hash, FeaturesOf("中国人民 软件。").content_hash);
 }
 
-// A replay decides the same: whoever changes one of these changes what stored indexes mean.
+// A replay must decide the same. Whoever changes one of these values changes what stored indexes mean.
 TEST(FeatureReader, GivesTheSameFeaturesForEver) {
   const ItemFeatures empty = FeaturesOf("");
   EXPECT_EQ(empty.content_hash, 0x2d06800538d394c2u);  // XXH3-64 of nothing

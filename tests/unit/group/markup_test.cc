@@ -109,7 +109,7 @@ TEST(StripMarkup, TakesLinearTimeForTextsOfHalfTags) {
     std::string text;
     while (text.size() < 200'000) text += part;
     std::string out;
-    StripMarkup(text, out);  // by squares this is minutes
+    StripMarkup(text, out);  // in quadratic time this takes minutes
     EXPECT_LE(out.size(), text.size());
   }
 }

@@ -69,7 +69,7 @@ TEST(Normaliser, TakesInvalidUtf8ForASeparator) {
       {"a\xf4\x90\x80\x80z"sv, "a z"},  // beyond U+10FFFF
       {"a\xf0\x9f\x98z"sv, "a z"},      // cut
       {"\xff\xfe\xfd"sv, ""},          {"\xe4\xb8\xad\xe4\xb8"sv, "\xe4\xb8\xad"},
-      {"e\xff\xcc\x81z"sv, "e z"},  // a mark on what isn't there
+      {"e\xff\xcc\x81z"sv, "e z"},  // a mark without a letter below it
   };
   for (const auto& [text, normal] : kInvalid) EXPECT_EQ(Normal(text), normal) << testing::PrintToString(text);
 }
@@ -109,7 +109,7 @@ TEST(Normaliser, CutsAtACharacterAndSaysSo) {
 }
 
 TEST(Normaliser, TakesNoLongerForPilesOfMarks) {
-  // Letters, then marks of ever other classes, which normalisation sorts.
+  // A letter, then marks. Each mark is of another class than the one before, so normalisation sorts them.
   std::string text = "a";
   while (text.size() < 200'000) text += "\u05b0\u064b\u0e38\u0f71";
   EXPECT_LT(Normal(text).size(), 100u);

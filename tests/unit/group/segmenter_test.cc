@@ -17,7 +17,7 @@ struct Case {
   std::string_view text, words;
 };
 
-// Of texts that the dictionaries of ICU 72 to 76 cut alike.
+// The dictionaries of ICU 72 to 76 all cut these texts in the same way.
 TEST(Words, AreFoundInEveryScript) {
   constexpr Case kCases[] = {
       {"The cat's 2 dogs", "the|cat|s|2|dogs"},
@@ -63,7 +63,7 @@ TEST(Segmenter, CountsBytesBeyondTheBasicPlaneToo) {
 
 TEST(Segmenter, SaysItsVersion) { EXPECT_EQ(NewIcuSegmenter()->Version().substr(0, 4), "ICU "); }
 
-/// Two characters of three bytes a word.
+/// Each word has two characters, of three bytes each.
 class PairSegmenter final : public Segmenter {
  public:
   void Segment(std::string_view run, std::vector<uint32_t>& ends) override {

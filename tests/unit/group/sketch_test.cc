@@ -46,7 +46,7 @@ TEST(Sketch, IsExactForUpTo256Shingles) {
       const Pair pair = RandomPair(random, size, common);
       const Made a = MadeOf(pair.a), b = MadeOf(pair.b);
       EXPECT_EQ(a.sketch.level, 0);
-      // Of 512 hashes two have the same 16 bits now and then.
+      // Among 512 hashes, two sometimes have the same 16 bits.
       EXPECT_NEAR(SketchSimilarity(a.sketch, b.sketch), pair.similarity, 0.02) << size << " " << common;
       EXPECT_EQ(SketchSimilarity(a.sketch, b.sketch), SketchSimilarity(b.sketch, a.sketch));
     }
@@ -70,7 +70,7 @@ TEST(Sketch, EstimatesTheSimilarityOfLargeSets) {
         sum += error;
         worst = std::max(worst, std::abs(error));
       }
-      // Of 128 to 256 samples: a standard error of at most 0.045.
+      // With 128 to 256 samples, the standard error is at most 0.045.
       EXPECT_LT(worst, 0.16) << size << " " << similarity;
       EXPECT_LT(std::abs(sum / kPairs), 0.05) << size << " " << similarity;
     }
@@ -79,7 +79,7 @@ TEST(Sketch, EstimatesTheSimilarityOfLargeSets) {
 
 TEST(Sketch, OfOtherLevelsAreComparedOnWhatBothHave) {
   std::mt19937_64 random(3);
-  for (const size_t of_b : {257u, 500u, 1'000u, 4'000u}) {  // b holds a
+  for (const size_t of_b : {257u, 500u, 1'000u, 4'000u}) {  // b contains a
     std::vector<uint64_t> b(of_b);
     for (uint64_t& shingle : b) shingle = random();
     const std::vector<uint64_t> a(b.begin(), b.begin() + 200);
@@ -92,8 +92,8 @@ TEST(Sketch, OfOtherLevelsAreComparedOnWhatBothHave) {
 
 TEST(Sketch, ByHand) {
   const Sketch fine{0, {0x0001, 0x4000, 0x7fff, 0x8000}}, coarse{1, {0x0002, 0x8000, 0x8001, 0xfffe}};
-  // Of the finer one 0x8000 isn't in the coarser sample; of the coarser one 0x8000 and 0x8001 are 0x4000 on
-  // 15 bits.
+  // 0x8000 of the finer sketch isn't in the coarser sample. 0x8000 and 0x8001 of the coarser sketch are both
+  // 0x4000 on 15 bits.
   EXPECT_DOUBLE_EQ(SketchSimilarity(fine, coarse), 1.0);
   EXPECT_DOUBLE_EQ(SketchSimilarity(fine, {0, {0x0001, 0x0005}}), 0.2);
   EXPECT_DOUBLE_EQ(SketchSimilarity(fine, {9, {0x0001}}), 0);
@@ -113,7 +113,7 @@ TEST(Sketch, DependsOnTheSetAlone) {
   EXPECT_EQ(once.bands, again.bands);
   EXPECT_TRUE(std::is_sorted(once.sketch.values.begin(), once.sketch.values.end()));
 
-  // The least level that leaves few enough, by the definition.
+  // By the definition: the lowest level that leaves at most kSketchMax shingles.
   std::sort(shingles.begin(), shingles.end());
   shingles.erase(std::unique(shingles.begin(), shingles.end()), shingles.end());
   int level = 0;

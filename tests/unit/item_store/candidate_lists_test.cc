@@ -1,5 +1,5 @@
-// Lists of candidates on disk are those of plain maps, also where they weren't read because all that stand in
-// them were known from others.
+// Lists of candidates on disk are the same as those of plain maps. So are lists that the index doesn't read,
+// because other lists have named all their items.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class RandomTexts {
  public:
   explicit RandomTexts(uint64_t seed) : random_(seed) {}
   uint64_t Below(uint64_t limit) { return random_() % limit; }
-  /// Of one family: some bands in common, SimHashes a few bits apart.
+  /// Texts of one family have some bands in common, and their SimHashes are a few bits apart.
   ItemFeatures Of(uint64_t family) {
     ItemFeatures features;
     features.length = family % 3 == 0 ? LengthClass::kShort : LengthClass::kLong;
@@ -93,18 +93,18 @@ TEST_P(CandidateListsTest, AreTheSameAsOfPlainMaps) {
   std::vector<std::pair<ItemRef, StoredItem>> stored, unlisted;
   for (uint64_t number = 0; number < 400; ++number) {
     const ItemRef item{static_cast<int32_t>(number * kBuckets / 400), number};
-    // Some families are large, so that their lists hold more than is counted.
+    // Some families are large, so that their lists hold more items than the presence data counts.
     StoredItem row{"n" + std::to_string(number), {1}, texts.Of(texts.Below(1 + texts.Below(kFamilies)))};
     IndexChange change;
     change.added.push_back({item, row, true});
     stored.emplace_back(item, row);
     if (number % 4 == 1) {
-      unlisted.push_back(stored.back());  // as a copy is
+      unlisted.push_back(stored.back());  // copies aren't listed either
     } else {
       change.listed.push_back({item, row.features});
     }
     if (number > 20 && number % 5 == 0) {
-      // One is taken out; an older one comes into the lists behind newer ones.
+      // One item is taken out. An older item comes into the lists, after newer ones.
       const auto& [gone, was] = stored[stored.size() - 2 - texts.Below(10)];
       change.taken.push_back({gone, was});
       std::erase_if(unlisted, [&](const auto& one) { return one.first == gone; });

@@ -193,7 +193,7 @@ TEST_F(GroupTable, ForgetsEverythingWhereTheTopicWasMadeAnew) {
 }
 
 TEST_F(GroupTable, ItemsLeaveWithTheWindow) {
-  Put(Group("old", "g", {"g"}, kNow - 11 * kMsPerDay));  // 8 days, a quarter of it, and one
+  Put(Group("old", "g", {"g"}, kNow - 11 * kMsPerDay));  // 8 days, plus a quarter of them, plus one
   Put(Group("older", "g", {"g"}, kNow - 11 * kMsPerDay - 1));
   Put(Group("newest", "newest", {}, kNow));
   EXPECT_EQ(Members("g"), (Ids{"old"}));
@@ -203,7 +203,7 @@ TEST_F(GroupTable, ItemsLeaveWithTheWindow) {
   EXPECT_EQ(Similar("old").size(), 2u);
 }
 
-// Whatever the record's own timestamp says.
+// The record's own timestamp changes nothing.
 TEST_F(GroupTable, AnItemAheadOfTheClockMovesNoWindowAndLeavesLikeANewOne) {
   for (const int64_t timestamp : {kNow, kYear2100}) {
     ASSERT_TRUE(table->Reset());
@@ -237,7 +237,7 @@ TEST_F(GroupTable, ASlowClockTakesNothingEither) {
 
 struct StoredTimeCase {
   const char* what;
-  int64_t behind_ms;  // the clock, when the table is opened again
+  int64_t behind_ms;  // how far behind the clock is when the table is opened again
   bool dropped;
 };
 
@@ -319,7 +319,7 @@ TEST_F(GroupTable, IsReadWhileItIsWritten) {
         out.clear();
         table->Prefetch(FingerprintOf("i" + std::to_string(k % 8)));
         table->AppendLike(FingerprintOf("i" + std::to_string(k % 8)), out);
-        // All that an item is like in one version names that version.
+        // All fingerprints of one version of an item name that version.
         for (const Fingerprint fp : out) ASSERT_EQ(fp, out[0]);
       }
     });

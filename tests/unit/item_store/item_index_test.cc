@@ -1,4 +1,4 @@
-// The index of items on disk: what it was built with, what a crash leaves, what its lists keep.
+// The index of items on disk: the settings it was built with, its state after a crash, its lists.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -67,7 +67,7 @@ class ItemIndexTest : public ::testing::Test {
 
 TEST_F(ItemIndexTest, ReadsRowsOfSeveralBucketsTogether) {
   const auto index = Open(Options());
-  // Few from a file, then many from memory, then again.
+  // Buckets with few rows and with many. The first 301 rows are in files, the others in memory.
   std::vector<ItemRef> refs;
   for (uint64_t number = 0; number < 600; ++number) {
     refs.push_back({static_cast<int32_t>(std::bit_width(number / 20)), number});
@@ -148,7 +148,7 @@ TEST_F(ItemIndexTest, DropsBucketsWithACheckpointOnly) {
   EXPECT_EQ(ItemsOf(*Open(Options()), 2, 2), 1u);
 }
 
-// The power goes at every operation on the disk: a checkpoint is there wholly or not at all.
+// The power fails after 0, 2, 4, ... operations on the disk. A checkpoint is there as a whole, or not at all.
 TEST_F(ItemIndexTest, IsAtOneCheckpointOrTheOtherWhereverTheDiskStops) {
   uint64_t olds = 0, news = 0;
   bool done = false;
@@ -172,7 +172,7 @@ TEST_F(ItemIndexTest, IsAtOneCheckpointOrTheOtherWhereverTheDiskStops) {
     ASSERT_NE(index, nullptr) << "after " << operations;
     const auto position = index->ReadPosition();
     ASSERT_TRUE(position && *position) << "after " << operations;
-    // Numbers from 6 on are in buckets 2, 3, 0, 1, 2, 3; those below in 0, 1, 2.
+    // Numbers from 6 on are in buckets 2, 3, 0, 1, 2, 3. Numbers below 6 are in buckets 0, 1, 2, 0, 1, 2.
     std::vector<ItemRef> refs;
     for (uint64_t number = 0; number < 12; ++number) {
       refs.push_back({static_cast<int32_t>(number < 6 ? number % 3 : number % 4), number});
@@ -222,7 +222,7 @@ TEST(ItemLists, MergeToTheSameHoweverTheyAreBracketed) {
   }
 }
 
-// Pigeonhole: 64 bits in four blocks, at most three of them touched.
+// Pigeonhole principle: the 64 bits are four blocks, and three flipped bits touch at most three of them.
 TEST(ItemLists, EveryPairWithinThreeBitsSharesABlockOfATable) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 100'000; ++i) {

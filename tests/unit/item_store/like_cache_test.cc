@@ -14,7 +14,7 @@
 namespace seen {
 namespace {
 
-// What an item is like in its n-th version: all of it names item and version.
+// What an item is similar to in one of its versions. Each fingerprint names the item and the version.
 std::vector<Fingerprint> LikesOf(uint32_t item, uint32_t version, size_t count) {
   std::vector<Fingerprint> likes;
   for (size_t i = 0; i < count; ++i) {
@@ -26,7 +26,7 @@ std::vector<Fingerprint> LikesOf(uint32_t item, uint32_t version, size_t count) 
 TEST(LikeCache, GivesWhatWasFilledOfAnyLength) {
   LikeCache cache(1 << 20);
   LikeCache::Likes likes;
-  for (uint32_t item = 0; item < 34; ++item) {  // 0: like nothing
+  for (uint32_t item = 0; item < 34; ++item) {  // 0: similar to nothing
     const Fingerprint key{item * 0x7654321u};
     EXPECT_FALSE(cache.Find(key, likes).has_value());
     const auto expected = LikesOf(item, 0, item);
@@ -69,12 +69,12 @@ TEST(LikeCache, IsBoundedAndKeepsTheLatest) {
   }
 }
 
-// One thread changes items, others read and fill: nobody gets what is older than the change
-// known before the question, nor halves of two.
+// One thread changes items, others read and fill. A reader that knows of a change before it asks gets nothing
+// older than that change, and never parts of two versions.
 TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
   constexpr uint32_t kItems = 64;
   LikeCache cache(4096);
-  std::array<std::atomic<uint32_t>, kItems> disk{};  // the version that reading would find
+  std::array<std::atomic<uint32_t>, kItems> disk{};  // the version that a read would find
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> hits{0};
   const auto read = [&](uint64_t seed) {
@@ -89,7 +89,7 @@ TEST(LikeCache, ReadersNeverMeetHalvesNorWhatWasReplacedBeforeTheyAsked) {
         hits.fetch_add(1, std::memory_order_relaxed);
         ASSERT_EQ(found->count, count);
         const uint32_t version = (likes[0].value - item * 1'000'003u) / 64;
-        // The change is on disk a moment before the cache has heard of it.
+        // The change is on disk a moment before the cache is invalidated.
         ASSERT_GE(version + 1, known);
         const auto expected = LikesOf(item, version, count);
         ASSERT_TRUE(std::equal(expected.begin(), expected.end(), likes.begin()));

@@ -1,4 +1,4 @@
-// What is held in memory of the keys of an index of items, as rows and back; and that a start goes by them.
+// The presence data of an index of items, written as rows and read back. A start reads these rows.
 #include "item_store/presence_rows.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 TEST(PresenceRows, DenyNothingAndCountTheSame) {
   std::mt19937_64 random(1);
   PresenceHashes hashes;
-  ItemPresence noted(1000, 1 << 20);  // of another size than the one that is read
+  ItemPresence noted(1000, 1 << 20);  // of another size than `read`
   for (int i = 0; i < 90'000; ++i) {
     hashes.keys.push_back(ItemPresence::HashOf(std::to_string(random())));
     noted.Add(hashes.keys.back());
@@ -41,7 +41,7 @@ TEST(PresenceRows, RefusesWhatItDidNotWrite) {
   const std::string row = EncodePresence({{ItemPresence::HashOf("a")}, {ItemPresence::HashOf("b")}})[0];
   for (size_t length = 0; length < row.size(); ++length) {
     ItemPresence presence(10, 1 << 20);
-    const bool is_whole_hashes_fewer = length == row.size() - 6;  // one hash fewer can't be told
+    const bool is_whole_hashes_fewer = length == row.size() - 6;  // one hash fewer isn't noticed
     EXPECT_EQ(AddPresence(row.substr(0, length), presence), is_whole_hashes_fewer) << length;
   }
   std::string wrong = row;
@@ -86,7 +86,7 @@ class PresenceOfAnIndexTest : public ::testing::Test {
     EXPECT_TRUE(index.Candidates({&item.features, true, true, 0}, 10, lists));
     return known.item && !known.copies.empty() && lists.bands[0].size() == 1;
   }
-  // What is written goes around the index.
+  // Writes to the index's files, and not through the index.
   template <typename Change>
   void ChangeFiles(Change change) {
     const std::string path = RocksItemIndex::PathOf(folder_.path(), 0) + "/rocks";
@@ -134,7 +134,7 @@ TEST_F(PresenceOfAnIndexTest, IsMadeFromTheItemsWhereAnOlderVersionWroteTo) {
   auto index = Open();
   for (const uint64_t number : {1u, 2u}) Add(*index, number);
   index.reset();
-  // A version that knows no rows took another item in.
+  // As if a version that doesn't know these rows had taken another item.
   ChangeFiles(
       [](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* position, rocksdb::ColumnFamilyHandle* bucket) {
         std::string value;

@@ -1,5 +1,5 @@
 #pragma once
-// Items for GroupFlow made of numbers instead of text, the topic of groups as a map, and random histories.
+// For tests of GroupFlow: items of numbers instead of text, the topic of groups as a map, random histories.
 
 #include <deque>
 #include <map>
@@ -21,8 +21,9 @@ inline uint64_t Mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
-/// A text as a set of shingles. Its features follow TEXT's definitions closely enough to be compared: a
-/// SimHash of the shingles, minima of four hashes a band, a sketch of all.
+/// The features of a text, which is given as a set of shingles. The features follow the definitions of
+/// docs/SIMILAR.md closely enough to be compared: a SimHash of the shingles, minima of four hashes a band, a
+/// sketch of all.
 inline ItemFeatures FeaturesOf(const std::set<uint32_t>& shingles, bool is_short = false) {
   ItemFeatures features;
   features.words = static_cast<uint32_t>(shingles.size());
@@ -48,7 +49,7 @@ inline ItemFeatures FeaturesOf(const std::set<uint32_t>& shingles, bool is_short
   return features;
 }
 
-/// An item of a history; its features live as long as it.
+/// An item of a history. The features live as long as the item.
 struct GivenItem {
   std::string id;
   TimeMs created_at;
@@ -61,7 +62,7 @@ inline PreparedItem Prepared(const GivenItem& item, int64_t offset) {
           item.created_at, item.deleted,    item.deleted ? nullptr : &item.features};
 }
 
-/// The topic, compacted; acknowledges when it is asked to, or nothing at all.
+/// The compacted topic. Acknowledges all records in AwaitAll, or nothing while it is down.
 class MapSink final : public GroupSink {
  public:
   bool TrySend(std::string_view item_id, const ItemGroup* group) override {
@@ -93,14 +94,14 @@ class MapSink final : public GroupSink {
 
 struct ItemHistoryShape {
   size_t length = 60;
-  uint32_t families = 4;  // of texts that differ in few shingles
+  uint32_t families = 4;  // the texts of one differ in few shingles
   uint32_t shingles = 24;
   uint32_t ids = 25;
   int64_t step_ms = kMsPerDay / 3;  // between two items, at most
   uint32_t deleted_percent = 12;
 };
 
-/// Inserts, copies, near copies, changes of text, deletions, items that come late, some without a word; time
+/// Inserts, copies, near copies, changes of text, deletions, items that come late, items without a word. Time
 /// goes on, so that items leave the window.
 inline std::vector<GivenItem> RandomItems(uint64_t seed, const ItemHistoryShape& shape) {
   std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// GroupFlow over plain maps and over RocksDB against the rules, for random histories.
+// Compares GroupFlow, over plain maps and over RocksDB, with the rules, for random histories.
 #include "items/group_flow.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::map<std::string, std::string> TextOf(const std::map<std::string, ItemGroup>
   return all;
 }
 
-// Every kind of options, by seed.
+// The seeds together give every kind of options.
 GroupOptions OptionsOf(uint64_t seed) {
   GroupOptions options;
   options.window_days = seed % 3 == 0 ? 30 : 5;
@@ -89,8 +89,7 @@ TEST(GroupFlow, DecidesAsTheRulesSayAfterEachItem) {
 
 class OnDisk : public ::testing::Test {
  protected:
-  static constexpr uint64_t kPresenceBytesMax = 5
-                                                << 20;  // some have none, and ask their files for everything
+  static constexpr uint64_t kPresenceBytesMax = 5 << 20;  // some indexes have none, and always ask files
   OnDisk() { files_->CreateDirIfMissing("/store", {}, nullptr).PermitUncheckedError(); }
   std::unique_ptr<RocksItemIndex> Open(int32_t partition) {
     auto index = RocksItemIndex::Open({.directory = "/store",
@@ -104,7 +103,8 @@ class OnDisk : public ::testing::Test {
     return index ? std::move(*index) : nullptr;
   }
 
-  // In memory, without the time that a disk takes to sync: what a loss of power does is tested in unit/store.
+  // In memory, to save the time that a disk takes to sync. Tests in unit/store and unit/item_store cover a
+  // loss of power.
   const std::unique_ptr<rocksdb::Env> memory_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
   const std::shared_ptr<rocksdb::FileSystem> files_ = memory_->GetFileSystem();
   const StoreResources resources_{16 << 20, 1};
@@ -113,7 +113,7 @@ class OnDisk : public ::testing::Test {
 TEST_F(OnDisk, DecidesTheSameAsOverPlainMapsAndGoesOnWhereItWas) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     GroupOptions options = OptionsOf(seed);
-    // Small limits: what they cut must be the same too.
+    // With small limits, both must cut the same.
     if (seed % 2 == 0) {
       options.list_max = 3;
       options.candidates_max = 2;
@@ -146,7 +146,7 @@ TEST_F(OnDisk, DecidesTheSameAsOverPlainMapsAndGoesOnWhereItWas) {
   }
 }
 
-// What wasn't checkpointed is gone with the process, and decided again.
+// A killed process loses what it hasn't checkpointed. The next process decides it again.
 TEST_F(OnDisk, ComesToTheSameTopicWhereverItIsKilled) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const GroupOptions options = OptionsOf(seed);
@@ -198,7 +198,7 @@ TEST(GroupFlow, DecidesNothingAnewOfWhatItHasTaken) {
   }
 }
 
-// Uniform SimHashes: a new item is compared with a 65,536th of the others in each of four tables.
+// The SimHashes are uniform. So in each of four tables, a new item is compared with 1/65,536 of the others.
 TEST(GroupFlow, ComparesFourTimesItemsOverBlocks) {
   GroupOptions options;
   options.method = SimilarMethod::kSimHash;
@@ -216,14 +216,15 @@ TEST(GroupFlow, ComparesFourTimesItemsOverBlocks) {
     item.features.words = 100;
     ASSERT_TRUE(Take(*flow, item, static_cast<int64_t>(i)));
   }
-  // Each is compared with those before it: in the mean half of them. 4 x 2^32 / 65,536 is 262,144.
+  // Each item is compared with those before it, on average half of all. (With 2^32 others, that would be
+  // 4 x 2^32 / 65,536 = 262,144 comparisons.)
   const double expected = 4.0 * (kItems / 2.0) * kItems / 65'536;
   EXPECT_NEAR(static_cast<double>(flow->Figures().compared_total), expected, expected * 0.05);
 }
 
 class Spam : public ::testing::TestWithParam<bool> {};
 
-// Work for each is bounded, whatever there is already: records sent and rows verified don't grow.
+// The work for each item is bounded, whatever is already there: records sent and rows verified don't grow.
 TEST_P(Spam, CostsEachItemTheSame) {
   const bool is_identical = GetParam();
   MapIndex index;

@@ -132,7 +132,7 @@ TEST_F(GroupGuardTest, OpensTheTopicAgainWhereItsOffsetsAreGone) {
   EXPECT_EQ(Foreign(), Ids{"a"});
 }
 
-/// A flow with the items "a" and "b", near each other, of 100 days after the epoch.
+/// A flow with the items "a" and "b", which are near each other and were created 100 days after the epoch.
 class RepairTest : public testing::Test {
  protected:
   RepairTest() {
@@ -151,7 +151,7 @@ class RepairTest : public testing::Test {
     const PreparedItem prepared = test::Prepared(item, next_++);
     ASSERT_TRUE(flow_->Apply({&prepared, 1}));
   }
-  /// As it would stand in the topic.
+  /// A record of another owner, as it would stand in the topic.
   ForeignGroup Foreign(const std::string& item_id, bool is_old = true, TimeMs created_at = kNow) const {
     std::string value = ValueOf(item_id);
     if (const auto right = right_.find(item_id); !is_old && right != right_.end())

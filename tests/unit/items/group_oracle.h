@@ -1,6 +1,7 @@
 #pragma once
-// Which items are like which, and of which group: the rules of docs/SIMILAR.md and schemas/item_groups.md
-// over plain values. Every live item is a candidate; there are no lists, no limits but that of near items.
+// Which items are similar, and in which groups they are: the rules of docs/SIMILAR.md and
+// schemas/item_groups.md over plain values. Every live item is a candidate. There are no lists, and no limit
+// except the number of near items.
 
 #include <map>
 #include <string>
@@ -17,7 +18,7 @@ class GroupOracle {
 
   /// The topic of groups as it should be.
   const std::map<std::string, ItemGroup>& topic() const { return topic_; }
-  /// Those that are stored and in the window.
+  /// The items that are stored and in the window.
   std::vector<std::string> Live() const {
     std::vector<std::string> ids;
     for (const One& one : items_) {
@@ -26,7 +27,7 @@ class GroupOracle {
     return ids;
   }
   const ItemFeatures& FeaturesOf(const std::string& id) const { return Find(id)->given.features; }
-  /// The first item of its group, where that is still there.
+  /// The features of the first item of its group; nullptr if that item is gone.
   const ItemFeatures* FirstOf(const std::string& id) const {
     const uint64_t first = Find(id)->first;
     for (const One& one : items_) {
@@ -34,7 +35,7 @@ class GroupOracle {
     }
     return nullptr;
   }
-  /// That what `id` has near it is still there: another item may have come to the name.
+  /// Whether `near` is still the item that `id` was near to. Another item may have the name by now.
   bool IsStillNear(const std::string& id, const std::string& near) const {
     const One* other = Find(near);
     return other != nullptr && other->number == Find(id)->near_numbers.at(near);
@@ -63,7 +64,7 @@ class GroupOracle {
  private:
   struct One {
     uint64_t number = 0;
-    uint64_t first = 0;  // number of its group's
+    uint64_t first = 0;  // number of its group's first item
     GivenItem given;
     ItemGroup group;
     std::map<std::string, uint64_t> near_numbers;

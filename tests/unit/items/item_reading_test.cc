@@ -1,4 +1,4 @@
-// Records of items as they are read: what is rejected and why, and the same features whatever the threads.
+// The reading of item records: what is rejected and why. The features don't depend on the number of threads.
 #include "items/item_reading.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(ItemReadingTest, ReadsTheSameOnAnyNumberOfThreadsEachRecordInItsPlace) {
   std::vector<ReadItem> alone, together;
   Make(1)->Read(records, alone);
   const auto reading = Make(4);
-  for (const size_t count : {records.size(), size_t{3}, records.size()}) {  // also where no thread is woken
+  for (const size_t count : {records.size(), size_t{3}, records.size()}) {  // 3 wake no other thread
     reading->Read(std::span(records).first(count), together);
     for (size_t i = 0; i < count; ++i) {
       ASSERT_EQ(together[i].rejection.has_value(), i % 7 == 0) << i;
@@ -129,7 +129,7 @@ TEST_F(ItemReadingTest, TextsThatAreAskedForHaveTheFeaturesOfTheLog) {
   const auto reading = Make(2);
   const ReadItem item = ReadOne(R"({"item_id":"n1","text":"one two three four"})", now_);
   std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {  // more than are answered at a time
+  for (int i = 0; i < 8; ++i) {  // more calls than run at a time
     threads.emplace_back([&] {
       ItemFeatures features;
       reading->Features({"", "one two three four", ""}, features);

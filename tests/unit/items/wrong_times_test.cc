@@ -1,4 +1,4 @@
-// Items whose times are years ahead, from their records to the index on disk: they harm only themselves.
+// Items whose times are years ahead, from the records to the index on disk: they must harm only themselves.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
@@ -44,7 +44,7 @@ class WrongTimes : public ::testing::Test {
     ASSERT_TRUE(flow) << flow.error().message;
     flow_ = std::move(*flow);
   }
-  /// False: it was rejected.
+  /// False: the record was rejected.
   bool Take(const std::string& value, int64_t timestamp) {
     Record record;
     record.offset = offset_++;
@@ -65,7 +65,7 @@ class WrongTimes : public ::testing::Test {
   bool TakeItem(const std::string& id, int64_t timestamp) {
     return Take(R"({"item_id":")" + id + R"(","text":")" + std::string(kText) + "\"}", timestamp);
   }
-  // As an older version took it: its record's time was believed.
+  // Takes the item as an older version did, which believed the record's time.
   void TakeBelieved(const std::string& id, int64_t created_at) {
     clock_.SetWall(created_at);
     EXPECT_TRUE(TakeItem(id, created_at));
@@ -145,7 +145,7 @@ TEST_F(WrongTimes, ACorrectedIndexDropsNothingThatIsInTheWindow) {
   ASSERT_TRUE(TakeItem("newer", now_ - day));
   Checkpoint();
   TakeBelieved("future", kYear2100);
-  // The process dies between the files of the checkpoint and the dropping of buckets: both are there.
+  // The process dies after it wrote the checkpoint's files, before it dropped old buckets: both are there.
   IndexPosition position = **index_->ReadPosition();
   position.index_time = {kYear2100};
   ASSERT_TRUE(index_->Checkpoint(position, 0));

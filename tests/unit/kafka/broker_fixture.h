@@ -1,5 +1,5 @@
 #pragma once
-// One embedded broker for all tests of the binary; every test has topics and groups of its own.
+// One embedded broker for all tests of the binary. Each test has its own topics and groups.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,8 @@ class BrokerTest : public testing::Test {
     return BulkProducer::Open(options).value();
   }
 
-  /// `count` records "first".."first + count - 1", keyed and valued with their number.
+  /// Sends `count` records, numbered from `first` on. The key is the number, the value is "value " and the
+  /// number.
   static void Produce(const std::string& topic, int first, int count) {
     const auto producer = NewProducer(topic);
     for (int i = first; i < first + count; ++i) {

@@ -18,7 +18,7 @@ std::vector<KeyedRecord> Records(const std::vector<std::string>& keys,
   return records;
 }
 
-// A queue that holds a few of them has to be waited for again and again.
+// The queue holds only a few of the records, so the producer must wait for room again and again.
 TEST_F(BulkProducerTest, SendsManyAtOnceInOrderThroughAQueueTooSmallForThem) {
   const auto topic = NewTopic(3);
   BulkProducer::Options options;

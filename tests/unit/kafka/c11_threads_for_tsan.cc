@@ -1,6 +1,6 @@
-// ThreadSanitizer knows pthreads only: a thread begun by C11's thrd_create, as librdkafka does it on Debian,
-// crashes in it, and its mtx_t and cnd_t order nothing. So in such a build C11 threads are pthreads, which
-// they are in glibc anyway (same layouts).
+// ThreadSanitizer knows only pthreads. On Debian, librdkafka starts threads by C11's thrd_create. Such a
+// thread crashes in ThreadSanitizer, and C11's mtx_t and cnd_t order nothing for ThreadSanitizer. So in such
+// a build C11 threads are pthreads. In glibc they are pthreads anyway, with the same layouts.
 
 #if defined(__SANITIZE_THREAD__)
 
@@ -69,8 +69,8 @@ int cnd_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const times
 }
 void cnd_destroy(pthread_cond_t* condition) { pthread_cond_destroy(condition); }
 
-// librdkafka's reference counts, compiled without the sanitizer, don't order the last use of a lock or a
-// buffer before its end. (A use after the end is AddressSanitizer's to find.)
+// librdkafka's reference counts are compiled without the sanitizer. So the sanitizer doesn't see that the
+// last use of a lock or a buffer comes before its end. (AddressSanitizer finds a use after the end.)
 const char* __tsan_default_suppressions() { return "race_top:pthread_rwlock_destroy\nrace_top:free\n"; }
 
 }  // extern "C"

@@ -1,5 +1,5 @@
 #pragma once
-// A consumer with its threads, remembering what came.
+// A consumer with its threads. The harness remembers all calls of its handlers.
 
 #include <atomic>
 #include <map>
@@ -22,7 +22,7 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
     Watermarks now;
   };
 
-  /// `starts`: partition -> offset to start from; others from their low watermark.
+  /// `starts`: partition -> offset to start from. Other partitions start from their low watermark.
   explicit ConsumerHarness(const Consumer::Options& options, std::map<int32_t, int64_t> starts = {},
                            std::set<int32_t> unread = {}, std::map<int32_t, Anchor> last_read = {})
       : starts_(std::move(starts)),
@@ -119,13 +119,13 @@ class ConsumerHarness final : public RebalanceHandler, public WorkerHandler {
     return With([](auto& h) { return h.ends_.size(); });
   }
 
-  // mutex_
+  // mutex_ guards these.
   std::mutex mutex_;
   std::map<int32_t, int64_t> starts_;
   std::map<int32_t, Assignment> assignments_;
   std::map<int32_t, int> asked_;
   std::map<int32_t, int> revoked_;
-  std::set<int32_t> unread_;  // assigned, not to be read
+  std::set<int32_t> unread_;  // assigned, but must not be read
   std::map<int32_t, Anchor> last_read_;
   std::map<int32_t, int64_t> next_;
   std::map<int32_t, std::vector<int64_t>> offsets_;

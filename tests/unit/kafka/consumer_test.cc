@@ -23,7 +23,7 @@ class ConsumerTest : public BrokerTest {
     options.group_id = topic;
     options.instance_id = "one";
     options.workers = workers;
-    // The embedded broker waits for members that are gone nearly as long as their session.
+    // When a member has gone, the embedded broker waits for nearly the whole session of the member.
     options.client = {{"session.timeout.ms", "4000"}, {"heartbeat.interval.ms", "200"}};
     options.check_log_every = 0ms;
     return options;
@@ -93,7 +93,7 @@ TEST_F(ConsumerTest, ACommitThatSucceedsHoldsThePartitionsLeaseAndARevocationEnd
   harness.consumer().Commit(0, 1);
   EXPECT_TRUE(Eventually([&] { return lease.MayPublish(0, SystemClock().Now()); }));
   EXPECT_FALSE(lease.MayPublish(1, SystemClock().Now()));
-  // From when it was sent on, unchanged or not.
+  // The lease counts from the time when the commit was sent, even if the offset didn't change.
   EXPECT_FALSE(lease.MayPublish(0, SystemClock().Now() + 30s));
   harness.consumer().Commit(0, 1);
   harness.Stop();
@@ -182,10 +182,10 @@ TEST_F(ConsumerTest, DeliversNothingStaleAfterASeek) {
   const auto topic = NewTopic(2);
   Produce(topic, 0, 4000);
   auto options = OptionsFor(topic, 1);
-  options.batch_records_max = 64;  // much waits in the queue when a handler seeks
+  options.batch_records_max = 64;  // so that many records wait in the queue when a handler seeks
   ConsumerHarness harness(options);
   int seeks = 0;
-  // The harness holds every record to be the one after the last, or the one sought.
+  // The harness checks that each record is the one after the last, or the one that a handler sought.
   harness.With([&](auto& h) {
     h.on_batch_ = [&](const PartitionBatch& batch) {
       if (batch.partition != 0 || batch.records.empty() || seeks >= 8 || batch.records.back().offset < 200)
@@ -251,7 +251,7 @@ TEST_F(ConsumerTest, APartitionThatIsAssignedAndNotReadKeepsNoOtherFromBeingRead
   });
 }
 
-// The embedded broker knows no record by its time; tests/system/test_group.py asks a real one.
+// The embedded broker can't find a record by its time. tests/system/test_group.py asks a real broker.
 TEST_F(ConsumerTest, TheOffsetOfATimeAfterAllRecordsIsTheEnd) {
   const auto topic = NewTopic(1);
   Produce(topic, 0, 10);
@@ -277,7 +277,7 @@ TEST_F(ConsumerTest, SharesPartitionsWithASecondMemberAndTakesThemBack) {
   const auto topic = NewTopic(4);
   Produce(topic, 0, 400);
   auto options = OptionsFor(topic);
-  options.instance_id = "";  // a member that leaves says so
+  options.instance_id = "";  // a dynamic member tells the group when it leaves
   ConsumerHarness first(options);
   ASSERT_TRUE(Eventually([&] { return first.records() == 400; }));
   const auto owned = [](ConsumerHarness& harness) {
@@ -306,7 +306,7 @@ TEST_F(ConsumerTest, WaitsForBrokersThatAreAway) {
   EXPECT_TRUE(Eventually([&] { return harness.next(0) >= 20; }, 15s));
 }
 
-// librdkafka counts its connections that are down to say so, and has been seen to miss the last one.
+// librdkafka reports from a count that all connections are down. That count was seen to miss the last one.
 TEST_F(ConsumerTest, NoticesEveryTimeThatBrokersGoAway) {
   const auto topic = NewTopic(3);
   ConsumerHarness harness(OptionsFor(topic));

@@ -1,6 +1,7 @@
 #include "kafka/dead_letter_producer.h"
 
-// The reader of the room doesn't show headers: nothing else in the project needs them.
+// This test reads headers itself. The room's reader doesn't return headers, because only this test needs
+// them.
 #include <librdkafka/rdkafka.h>
 
 #include <map>
@@ -107,7 +108,7 @@ TEST_F(DeadLetters, OfALongKeyKeepAQuarterAtTheValuesCost) {
   struct Case {
     size_t key, value, key_kept, value_kept;
   };
-  // Of 10,000 bytes 1,536 are for headers and framing.
+  // Headers and framing take 1,536 of the 10,000 bytes.
   const Case cases[] = {{50'000, 0, 8'464, 0},
                         {50'000, 100, 8'364, 100},
                         {50'000, 50'000, 2'116, 6'348},
@@ -143,7 +144,8 @@ TEST_F(DeadLetters, AreCutDownToTheirHeadersAndThenDroppedButNeverHoldTheOffset)
   sim::CountingReporter reporter;
   options.reporter = &reporter;
   const auto producer = DeadLetterProducer::Open(options).value();
-  // A key too long for the topic, which doesn't say how much it takes: again as it is, then half of it.
+  // The key is too long for the topic, and the topic doesn't say its limit. So the producer sends the key
+  // once more as it is, and then half of it.
   broker.FailNext(FaultyBroker::Request::kProduce, 2, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
   const std::string key(8'000, 'k');
   const Record long_key{7, {1}, key, {}, true};

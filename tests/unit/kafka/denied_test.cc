@@ -1,4 +1,4 @@
-// What is said where Kafka denies something or refuses a connection.
+// The messages when Kafka denies a request or refuses a connection.
 
 #include "kafka/denied.h"
 

@@ -11,7 +11,7 @@
 namespace seen {
 namespace {
 
-/// Answers as they come.
+/// Collects the answers as they come.
 class Answers {
  public:
   ChangePort::Done Taking() {
@@ -104,7 +104,7 @@ TEST_F(EventProducerTest, SaysInTimeThatNobodyAnswers) {
   EventProducer producer(options);
   Answers answers;
   for (int i = 0; i < 3; ++i) producer.Send("u", "event", answers.Taking());
-  ASSERT_EQ(answers.All().size(), 1u);  // one too many, at once
+  ASSERT_EQ(answers.All().size(), 1u);  // the third is one too many: refused at once
   EXPECT_EQ(answers.All()[0].error().code, Code::kUnavailable);
   ASSERT_TRUE(answers.Wait(3));
   for (const auto& place : answers.All()) {

@@ -1,7 +1,7 @@
 #pragma once
-// A mock cluster of a test's own that answers requests with errors.
+// A mock cluster for one test. It can answer requests with errors.
 
-// rdkafka_mock.h wants rdkafka.h first.
+// rdkafka_mock.h needs rdkafka.h before it.
 // clang-format off
 #include "kafka/rdkafka_handles.h"
 #include <librdkafka/rdkafka_mock.h>

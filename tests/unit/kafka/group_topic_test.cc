@@ -24,7 +24,7 @@ class GroupTopicTest : public BrokerTest {
   static std::unique_ptr<GroupTopic> Follow(const std::string& topic, const std::vector<int64_t>& from) {
     return FollowedGroupTopic::Open({Brokers(), {}, topic, 1 << 20}, from, 5s).value();
   }
-  /// What is handed over of all that was sent: {item id: who decided it}.
+  /// Reads up to `ends`. Returns what the topic hands over of all sent records: {item id: who decided it}.
   static std::map<std::string, std::string> ReadAll(GroupTopic& topic, const std::vector<int64_t>& ends) {
     std::map<std::string, std::string> read;
     EXPECT_TRUE(Eventually([&] {
@@ -52,7 +52,7 @@ class GroupTopicTest : public BrokerTest {
 
 TEST_F(GroupTopicTest, RecordsSayWhoDecidedThem) {
   const std::string topic = NewTopic(2);
-  Produce(topic, 1, 1);  // another program's
+  Produce(topic, 1, 1);  // a record of another program
   const auto from_the_end = Follow(topic, {});
   Send(topic, {"a", "b", "gone"});
   const std::map<std::string, std::string> own = {{"a", "0/seend-1/1763690000000"},

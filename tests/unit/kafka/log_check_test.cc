@@ -11,7 +11,7 @@ using Kind = kafka::LogFinding::Kind;
 
 class LogCheckTest : public BrokerTest {
  protected:
-  /// Of the record that Produce wrote as `number`, in a topic of one partition.
+  /// The anchor of the record that Produce wrote as `number`, in a topic of one partition.
   static Anchor Written(int number) {
     const std::string text = std::to_string(number);
     return {number, {1'700'000'000'000 + number}, RecordHash(text, "value " + text)};
@@ -37,7 +37,7 @@ TEST_F(LogCheckTest, TellsTheRecordThatWasReadFromAnotherOne) {
   const Case cases[] = {
       {Written(0), Kind::kSame},          {Written(5), Kind::kSame},
       {Written(9), Kind::kSame},          {of_another_time, Kind::kReplaced},
-      {of_another_text, Kind::kReplaced}, {Written(10), Kind::kShorter},  // just behind the end
+      {of_another_text, Kind::kReplaced}, {Written(10), Kind::kShorter},  // just after the end
       {Written(11), Kind::kShorter},      {Written(1'000), Kind::kShorter},
   };
   for (const Case& one : cases) {
@@ -52,7 +52,7 @@ TEST_F(LogCheckTest, ARecordThatRetentionTookIsNoOther) {
   const auto topic = NewTopic(1);
   const auto producer = NewProducer(topic);
   std::string text(900'000, 'x');
-  std::mt19937 random(1);  // it mustn't compress well
+  std::mt19937 random(1);  // random, so that the text doesn't compress well
   for (char& byte : text) byte = static_cast<char>(random());
   for (int i = 0; i < 12; ++i) {
     ASSERT_TRUE(producer->Send("k", std::to_string(i) + text, TimeMs{1}));

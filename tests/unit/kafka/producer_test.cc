@@ -216,7 +216,7 @@ TEST_F(SnapshotProducerTest, TriesASnapshotThatIsTooLargeOnceASecondAndSendsTheO
   send(1, 20'000);
   EXPECT_EQ(failed[1], 1);
   EXPECT_EQ(reporter.too_large, 1u);
-  // The broker would take it now, and isn't asked.
+  // The broker would accept the snapshot now. But the producer doesn't ask the broker within a second.
   for (int i = 0; i < 100; ++i) send(2, 30'000);
   if (std::chrono::steady_clock::now() - began < 1s) {
     EXPECT_EQ(failed[2], 100);

@@ -1,4 +1,4 @@
-// What counts, rule by rule.
+// Which items count in an answer, rule by rule.
 #include "model/answer_limits.h"
 
 #include <gtest/gtest.h>
@@ -181,7 +181,7 @@ TEST(Answer, WhereTheWindowGoesByCreationOldItemsNeedNoRemembering) {
   const std::vector<Change> history = {ShownOf(1, kDay - 31, kDay), ShownOf(2, kDay - 30, kDay),
                                        ShownOf(3, kDay, kDay)};
   EXPECT_EQ(Seen(history, limits), (V{2, 3}));
-  limits.by_creation = false;  // and set back again
+  limits.by_creation = false;  // the limit is switched off again
   EXPECT_EQ(Seen(history, limits), (V{1, 2, 3}));
   limits.horizon = {kDay + 1};
   EXPECT_EQ(Seen(history, limits), V{});
@@ -234,7 +234,7 @@ TEST(Answer, EachItemCountsForADayThatLeavesTheWindowNoSoonerThanItDoes) {
   AnswerLimits limits;
   limits.horizon = {kDay - 30};
   limits.declared[0] = {kDay - 7};    // a shorter window
-  limits.declared[1] = {kDay - 365};  // a longer one
+  limits.declared[1] = {kDay - 365};  // a longer window
   constexpr auto kOther = static_cast<ChangeKind>(17);
   const std::vector<Change> history = {Shown(1, At(kDay - 20, 9)),    {{2}, At(kDay - 5, 7), kClicked},
                                        {{3}, At(kDay - 200), kOther}, {{4}, At(kDay - 20), kOther},

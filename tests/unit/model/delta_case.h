@@ -1,6 +1,6 @@
 #pragma once
-// Seeded deltas for the short paths: mostly of exposures alone, of few and of many items a day, with now and
-// then what ends a short path: removals, erasures, other kinds, a limit that bites, two ids.
+// Seeded deltas for the short paths. Most deltas hold only exposures, of few or of many items a day. Some
+// hold a case that ends a short path: removals, erasures, other kinds, a limit that cuts, two ids.
 
 #include <algorithm>
 #include <random>
@@ -20,7 +20,7 @@ inline std::string Encoded(const Delta& delta) {
   return bytes;
 }
 
-/// For people.
+/// Readable text, for messages.
 inline std::string Text(const Delta& delta) {
   std::ostringstream out;
   out << "\"" << delta.user_id << "\"";

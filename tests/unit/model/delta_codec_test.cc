@@ -122,13 +122,13 @@ TEST(DeltaCodec, ArbitraryBytesGiveADeltaOrAnErrorAndNeverTwoFormsOfOne) {
       ASSERT_TRUE(std::is_sorted(segment.fingerprints.begin(), segment.fingerprints.end()));
     }
   }
-  EXPECT_GT(decoded_count, 100u);  // else the test would have looked at nothing
+  EXPECT_GT(decoded_count, 100u);  // otherwise the test checked nothing
 }
 
 TEST(DeltaCodec, PureNoiseNeverDecodesBeyondItsBytes) {
   std::mt19937_64 random(11);
   for (int round = 0; round < test::Rounds(100'000); ++round) {
-    std::vector<char> exact(random() % 64);  // on the heap without slack: a sanitizer sees one byte too many
+    std::vector<char> exact(random() % 64);  // no slack: a sanitizer sees a read beyond the end
     for (char& c : exact) c = static_cast<char>(random());
     if (!exact.empty()) exact[0] = 1;
     if (exact.size() > 1) exact[1] = static_cast<char>(random() % 16);
@@ -137,7 +137,7 @@ TEST(DeltaCodec, PureNoiseNeverDecodesBeyondItsBytes) {
 }
 
 TEST(DeltaCodec, AThousandHugeCountsDontAllocate) {
-  // version, segments, one segment, kind, day, seconds, then a count of 4 billion items in no bytes
+  // version, segments, one segment, kind, day, seconds, then a count of 4 billion items without their bytes
   const std::string bytes("\x01\x08\x01\x00\x02\x00\x00\xff\xff\xff\xff\x0f\x05\x00", 14);
   for (int i = 0; i < 1'000; ++i) ASSERT_FALSE(DecodeDelta(bytes).has_value());
 }

@@ -1,4 +1,4 @@
-// What expiry promises in model/delta.h and model/horizon.h.
+// The promises about expiry in model/delta.h and model/horizon.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(Expire, IsMonotonousOverTime) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     DeltaCase c(seed);
     Horizon horizon = c.RandomHorizon();
-    // As it must: what lets a later day go has let go of all before it.
+    // Horizon demands that `taken_back` is not after any of these days.
     for (const Day day : {horizon.exposed, horizon.by_creation, horizon.declared.front(),
                           horizon.declared.back(), horizon.ServedFrom(c.limits.served_width_s)}) {
       horizon.taken_back = std::min(horizon.taken_back, day);
@@ -116,7 +116,7 @@ TEST(Expire, DropsEachKindAtItsOwnHorizon) {
   horizon.declared[15] = {20'001};
   EXPECT_EQ(left(horizon), (V{1, 2, 3, 6, 7}));
   horizon = {};
-  horizon.served_second = noon + 7 * 600 - 1;  // noon begins a stretch of ten minutes
+  horizon.served_second = noon + 7 * 600 - 1;  // a bucket of ten minutes begins at noon
   EXPECT_EQ(left(horizon), (V{1, 2, 3, 4, 5, 6, 7}));
   horizon.served_second = noon + 7 * 600;
   EXPECT_EQ(left(horizon), (V{1, 3, 4, 5, 7}));
@@ -127,7 +127,7 @@ TEST(Expire, DropsEachKindAtItsOwnHorizon) {
 TEST(Expire, KeepsTheNewestEmptiedForAsLongAsItsGraceLasts) {
   Delta delta = Compose(ShownOn(100, 1), ShownOn(102, 2), {});
   Horizon horizon = Horizon::Of({103});
-  horizon.whole = {101};  // two days
+  horizon.whole = {101};  // two days of grace
   horizon.taken_back = {103};
   Expire(delta, horizon);
   ASSERT_EQ(delta.segments.size(), 1u);

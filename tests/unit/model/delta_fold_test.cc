@@ -1,4 +1,4 @@
-// Folding and expiring deltas as bytes against doing it with decoded ones: the same, to the byte.
+// Folding and expiring encoded deltas gives the same bytes as folding and expiring decoded deltas.
 #include "model/delta_fold.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(FoldEncoded, OfArbitraryBytesGivesBytesOrFalse) {
     std::string bytes = Encoded(c.RandomDelta(100));
     const std::string other = Encoded(c.RandomDelta(20));
     for (size_t i = random() % 4; i > 0; --i) bytes[random() % bytes.size()] = static_cast<char>(random());
-    const std::vector<char> exact(bytes.begin(), bytes.end());  // a sanitizer sees one byte too many
+    const std::vector<char> exact(bytes.begin(), bytes.end());  // a sanitizer sees a read beyond the end
     const std::string_view parts[] = {{exact.data(), exact.size()}, other};
     std::string out;
     (void)FoldEncoded(parts, c.limits, c.RandomHorizon(), out);

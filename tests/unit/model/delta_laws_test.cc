@@ -1,5 +1,5 @@
-// Every law that model/delta.h promises, on thousands of seeded histories of all kinds with removals,
-// erasures and segments over their limit.
+// Checks every law that model/delta.h promises, on thousands of seeded histories. The histories hold all
+// kinds, removals, erasures and segments over their limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ struct Case {
   Delta RandomDelta() { return DeltaOf("u", History(random() % 12), limits); }
 };
 
-// Cut in pieces of `length` things.
+// Cuts `history` into pieces of `length()` changes each. A change that takes two entries (kResolving) stays
+// whole.
 std::vector<Delta> Pieces(std::span<const Change> history, const DeltaLimits& limits, auto&& length) {
   std::vector<Delta> pieces;
   for (size_t from = 0; from < history.size();) {
@@ -64,7 +65,7 @@ Delta OneByOne(std::span<const Change> history, const DeltaLimits& limits) {
   return delta;
 }
 
-// A random grouping: cut anywhere, compose the pieces in a random order of adjacent pairs.
+// Cuts the history at random places. Then composes adjacent pieces, in a random order.
 Delta RandomGrouping(std::span<const Change> history, Case& c) {
   std::vector<Delta> pieces = Pieces(history, c.limits, [&] { return 1 + c.random() % 4; });
   while (pieces.size() > 1) {
@@ -107,7 +108,7 @@ TEST(DeltaLaws, AnyGroupingGivesTheSameBytes) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     Case c(seed);
     auto history = c.History(1 + c.random() % 40);
-    if (seed % 2 == 0)  // as most are: the encoder has a short way for them
+    if (seed % 2 == 0)  // as for most users: the encoder has a short path for such histories
       std::erase_if(history, [&](const Change& change) {
         const bool similar = change.kind == ChangeKind::kSimilar && seed % 4 == 2;
         return change.kind != ChangeKind::kExposed && !similar;
@@ -138,7 +139,7 @@ TEST(DeltaLaws, ReplayingTheWholeOrAnySuffixChangesNothing) {
     const auto history = c.History(1 + c.random() % 30);
     const Delta state = DeltaOf("u", history, c.limits);
     for (size_t from : {size_t{0}, c.random() % history.size(), history.size() - 1}) {
-      // Not within what is two changes.
+      // Never cut within a change that takes two entries.
       size_t begin = 0;
       while (begin + test::LengthAt(history, begin) <= from) begin += test::LengthAt(history, begin);
       from = begin;
@@ -148,12 +149,12 @@ TEST(DeltaLaws, ReplayingTheWholeOrAnySuffixChangesNothing) {
   }
 }
 
-// What a fill writes (flow/partition_fill.h).
+// A fill writes such a change (flow/partition_fill.h).
 TEST(DeltaLaws, EarlierHistoryUnderneathWrittenAsAChangeIsTheHistoryInOrder) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     Case c(seed);
     const auto history = c.History(2 + c.random() % 20);
-    // What is stored begins anywhere, and what is read again may reach into it.
+    // The stored part begins anywhere. The part that the fill reads may overlap with it.
     std::vector<size_t> cuts = {0};
     while (cuts.back() < history.size()) cuts.push_back(cuts.back() + test::LengthAt(history, cuts.back()));
     const size_t stored_at = c.random() % cuts.size();
@@ -174,11 +175,11 @@ TEST(DeltaLaws, EqualsTheOracle) {
   size_t at_most_64 = 0, others = 0, similar_met = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
     Case c(seed);
-    if (seed % 16 == 7) {  // the same few again and again
+    if (seed % 16 == 7) {  // the same few items many times
       c.shape.items = 2;
       c.shape.days = 1;
     }
-    if (seed % 16 == 10) {  // what is similar has eight times the limit
+    if (seed % 16 == 10) {  // similar items have eight times the limit
       c.shape.items = 40;
       c.shape.days = 1;
       c.shape.removed_percent = 3;
@@ -197,7 +198,7 @@ TEST(DeltaLaws, EqualsTheOracle) {
     }
   }
   EXPECT_GT(similar_met, static_cast<size_t>(kSeeds / 200));
-  EXPECT_GT(others, static_cast<size_t>(kSeeds));  // else it would have looked at little
+  EXPECT_GT(others, static_cast<size_t>(kSeeds));  // otherwise the test checked little
   EXPECT_GT(at_most_64, static_cast<size_t>(kSeeds / 200));
 }
 

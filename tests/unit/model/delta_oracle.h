@@ -1,6 +1,6 @@
 #pragma once
-// The rules of a delta as they are written down, over the whole history at once: no composition, no
-// cleverness.
+// The rules of a delta, applied as they are written to the whole history at once. There is no composition and
+// no optimization.
 
 #include <algorithm>
 #include <map>
@@ -81,10 +81,10 @@ class DeltaOracle {
     ChangeKind change;
     SegmentKind kind{};
     Fingerprint fingerprint;
-    Day day;  // that removals compare with
+    Day day;  // removals compare with this day
     uint32_t width = 86'400;
     int64_t bucket = 0;
-    uint32_t within = 0;  // second of the bucket
+    uint32_t within = 0;  // second within the bucket
     uint32_t time = 0;    // kept beside the fingerprint
   };
   struct Bucket {
@@ -124,7 +124,8 @@ class DeltaOracle {
     return thing;
   }
 
-  // By something later in the log of its day or a later one, or earlier in the log of a later day.
+  // Whether a change of kind `by` takes thing `i` back. Such a change is later in the log and has the same
+  // day or a later one. Or it is earlier in the log and has a later day.
   bool TakenBack(size_t i, ChangeKind by) const {
     for (size_t j = 0; j < things_.size(); ++j) {
       if (things_[j].change != by) continue;
@@ -134,7 +135,7 @@ class DeltaOracle {
     return false;
   }
 
-  // How many smaller ones there are, shown on `day` or later, or removed then.
+  // How many smaller fingerprints were shown or removed on `day` or later.
   static size_t Smaller(Fingerprint fingerprint, Day day, SegmentKind kind, const Bucket& bucket,
                         Day bucket_day, const std::map<Fingerprint, Day>& removals) {
     std::set<Fingerprint> smaller;

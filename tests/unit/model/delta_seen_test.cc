@@ -1,4 +1,4 @@
-// What counts in an answer, read from bytes, against SeenFingerprints over decoded deltas.
+// Compares the items that count, read from encoded deltas, with SeenFingerprints over decoded deltas.
 #include "model/delta_seen.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(SeenReader, ReadsWhatSeenFingerprintsTells) {
     std::vector<Fingerprint> actual(reader.seen().values().begin(), reader.seen().values().end());
     std::sort(actual.begin(), actual.end());
     ASSERT_EQ(actual, expected) << "seed " << seed;
-    // What they changed under is known also where nothing is left of the user.
+    // The reader knows the id that came with the changes, even if nothing is left of the user.
     const std::string other_id = changed_id.empty() ? stored.user_id : changed_id;
     ASSERT_EQ(reader.user_id(), stored.user_id.empty() ? other_id : std::min(other_id, stored.user_id));
     size_t kept = 0, largest = 0;
@@ -82,7 +82,7 @@ TEST(SeenReader, OfArbitraryBytesGivesASetOrAnError) {
     DeltaCase c(round % 50);
     std::string bytes = Encoded(c.RandomDelta(100));
     for (size_t i = random() % 4; i > 0; --i) bytes[random() % bytes.size()] = static_cast<char>(random());
-    const std::vector<char> exact(bytes.begin(), bytes.end());  // a sanitizer sees one byte too many
+    const std::vector<char> exact(bytes.begin(), bytes.end());  // a sanitizer sees a read beyond the end
     const auto read = reader.Read({exact.data(), exact.size()}, {}, {}, {c.RandomDay(), 1'000, c.limits});
     if (!read) {
       ASSERT_EQ(read.error().code, Code::kCorrupt);

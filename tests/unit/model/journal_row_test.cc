@@ -30,7 +30,7 @@ TEST(JournalRow, ComesBackAsItWas) {
 
 TEST(JournalRow, TakesFourBytesMoreThanItsTextsWhereItSaysNothingElse) {
   EXPECT_EQ(Encoded({0, {0}, "", "", {{"12345678", {}}}}).size(), 8u + 6u);
-  // A position that follows the one before costs a byte.
+  // A position that follows the previous position takes one byte.
   EXPECT_EQ(Encoded({0, {0}, "", "", {{"a", 0}, {"b", 1}, {"c", 2}}}).size(), 5u + 3 * 3u);
 }
 

@@ -1,4 +1,4 @@
-// What model/set_digest.h promises: equal sets, and no others, have equal digests.
+// The promise of model/set_digest.h: equal sets have equal digests, and different sets have different ones.
 #include "model/set_digest.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ SetDigest DigestOf(const Delta& delta, const Horizon& horizon, const UserKey& us
   return digester.sum();
 }
 
-// As DigestHorizon makes them: what is taken back is kept as long as exposures are.
+// The windows as DigestHorizon makes them. Removals are kept as long as exposures.
 Horizon WindowsOf(DeltaCase& c) {
   Horizon horizon = Horizon::Of(c.RandomDay());
   horizon.whole = kLastOfDays;
@@ -37,7 +37,7 @@ Horizon WindowsOf(DeltaCase& c) {
   return horizon;
 }
 
-// As a compaction has it that knows a time before, or the same, and keeps a day more.
+// The horizon of a compaction. A compaction knows an earlier time, or the same, and keeps one day more.
 Horizon Earlier(const Horizon& horizon, DeltaCase& c) {
   Horizon earlier = horizon;
   const int32_t days = 1 + c.Below(3);
@@ -104,7 +104,7 @@ TEST(SetDigest, ChangesWithEachField) {
   EXPECT_NE(DigestOf(delta, all, kUser, "video").digest, before.digest);
 }
 
-// The values were computed by another program, from schemas/backup.md.
+// Another program computed the values from schemas/backup.md.
 TEST(SetDigest, IsAsItIsDescribed) {
   Delta delta;
   delta.user_id = "u1";

@@ -30,7 +30,7 @@ TEST(ExposuresCursor, RefusesWhatWasNotGiven) {
   for (const std::string& other : {std::string(), text + "0", text.substr(1), std::string(48, 'g')}) {
     EXPECT_FALSE(DecodeCursor(other, "q")) << other;
   }
-  // Well made, but not of this program: it must not overflow.
+  // These cursors are well formed, but this program never makes them. Decoding must not overflow.
   EXPECT_FALSE(DecodeCursor(EncodeCursor({{{1}, INT64_MAX}, 0}, "q"), "q"));
   EXPECT_FALSE(DecodeCursor(EncodeCursor({{{-1}, 1}, 0}, "q"), "q"));
 }

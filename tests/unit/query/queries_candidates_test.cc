@@ -10,13 +10,13 @@
 namespace seen {
 namespace {
 
-constexpr uint32_t kToday = 20'000 * 86'400;  // a second
+constexpr uint32_t kToday = 20'000 * 86'400;  // in seconds
 
 Change Shown(const std::string& id, uint32_t second) {
   return {FingerprintOf(id), second, ChangeKind::kExposed};
 }
 
-// Against the rule stated directly, with few ids, so that they come again, and days an item may be of.
+// Compares the answers with the rule, stated directly. There are few ids and few days, so that both repeat.
 TEST(Candidates, AreThoseNotSeenNotSeenElsewhereAndNotThereBefore) {
   std::mt19937_64 random(3);
   Candidates candidates;
@@ -34,7 +34,7 @@ TEST(Candidates, AreThoseNotSeenNotSeenElsewhereAndNotThereBefore) {
       if (random() % 2 == 0) second = kToday + static_cast<uint32_t>(random() % 7) * 43'200;
     }
     std::vector<Change> changes;
-    std::map<std::string, uint32_t> last_shown;  // the end of the newest day that has it
+    std::map<std::string, uint32_t> last_shown;  // id -> last second of the newest day that has the id
     std::map<uint32_t, uint32_t> day_ends;
     for (const std::string& id : stored) {
       changes.push_back(Shown(id, kToday + static_cast<uint32_t>(random() % (3 * 86'400))));
@@ -47,7 +47,7 @@ TEST(Candidates, AreThoseNotSeenNotSeenElsewhereAndNotThereBefore) {
     }
     ASSERT_TRUE(seen.Read({}, "u", changes, {}));
 
-    std::map<std::string, uint32_t> known_created;  // of an id, the latest that is given
+    std::map<std::string, uint32_t> known_created;  // id -> the latest time that is given
     for (size_t i = 0; i < created.size(); ++i) {
       uint32_t& known = known_created[items[i]];
       known = std::max(known, created[i]);
@@ -70,7 +70,7 @@ TEST(Candidates, AreThoseNotSeenNotSeenElsewhereAndNotThereBefore) {
 TEST(Candidates, OfTheSameItemAreOneWhereverItsTimeIsGiven) {
   struct Case {
     const char* name;
-    std::vector<uint32_t> created;  // of "a", "b", "a"; "a" was shown, "b" too, both at kToday
+    std::vector<uint32_t> created;  // of "a", "b", "a"; "a" and "b" were shown at kToday
     std::vector<uint32_t> unseen;
   };
   const std::vector<Case> cases = {

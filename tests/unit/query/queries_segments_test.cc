@@ -102,7 +102,7 @@ TEST(DescribeUser, NamesEachKindItsStretchAndWhenItEnds) {
 }
 
 TEST(DescribeUser, TellsWhenServedItemsEnd) {
-  const uint32_t bucket = kToday * 288 + 2;  // of 300 s
+  const uint32_t bucket = kToday * 288 + 2;  // buckets of 300 s
   const int64_t start_ms = int64_t{bucket} * 300'000, end_ms = start_ms + 7 * 300'000;
   const OtherSegment served = Other(SegmentKind::kServed, bucket, {{1}}, {}, 300);
   const SegmentSummary last = One(served, Policy(), {end_ms - 1});
@@ -126,7 +126,7 @@ TEST(DescribeUser, PutsTheNewestFirstAndCountsWhatCounts) {
                   Other(static_cast<SegmentKind>(kDeclaredKindFirst + 3), kToday - 8, {{5}}),
                   Other(static_cast<SegmentKind>(kDeclaredKindFirst + 3), kToday - 7, {{6}})};
   const UserAnswer answer = DescribeUser(delta, Policy(), kNow);
-  EXPECT_EQ(answer.items, 5u);  // 1, 2, 3, 4, 6
+  EXPECT_EQ(answer.items, 5u);  // items 1, 2, 3, 4 and 6
   EXPECT_EQ(answer.removals, 1u);
   std::string bytes;
   EncodeDelta(delta, bytes);

@@ -23,12 +23,13 @@ constexpr auto kPage = SimilarBecause::kPage;
 
 class SimilarCandidatesTest : public testing::Test {
  protected:
-  /// An exposure, as the flow joins it with what is known now.
+  /// An exposure. The flow joins each exposure with the groups that are known now.
   void Show(const std::string& item) {
     shown_.push_back(FingerprintOf(item));
     groups_.AppendSimilar(FingerprintOf(item), similar_shown_);
   }
-  /// A removal, likewise: of the similar set it takes out what it joins, whoever put it there.
+  /// A removal. The flow joins each removal in the same way. The removal takes the joined items out of the
+  /// similar set, whichever item put them there.
   void TakeBack(const std::string& item) {
     std::erase(shown_, FingerprintOf(item));
     std::vector<Fingerprint> gone;
@@ -36,7 +37,7 @@ class SimilarCandidatesTest : public testing::Test {
     for (const Fingerprint one : gone) std::erase(similar_shown_, one);
   }
 
-  /// Those unseen, in order, and what is told of the others, or of all of them.
+  /// Returns the unseen items, in order. `told_` gets the similar candidates: the dropped ones, or all.
   Ids Ask(const Ids& items, SimilarCandidates::Rules rules = {Similar::kDrop, false}) {
     seen_.Reset(shown_.size());
     for (const Fingerprint one : shown_) seen_.Insert(one);
@@ -90,7 +91,7 @@ TEST_F(SimilarCandidatesTest, AreNearAnItemThatWasSeen) {
 
 TEST_F(SimilarCandidatesTest, AreBlockedByANearOneOfAnotherGroup) {
   groups_.Put("a", "first", {"first"});
-  groups_.Put("b", "other", {"other", "a"});  // like a, but not like a's first item
+  groups_.Put("b", "other", {"other", "a"});  // similar to a, but not to a's first item
   Show("b");
   EXPECT_EQ(Ask({"a", "first", "other"}), Ids{"first"});
   EXPECT_EQ(told_, (std::vector<Told>{{"a", "b", kNear}, {"other", "b", kNear}}));
@@ -111,7 +112,7 @@ TEST_F(SimilarCandidatesTest, AreOfAGroupOfWhichOneWasSeenThoughNotNearIt) {
   Show("b");
   EXPECT_EQ(Ask({"c"}), Ids{});
   EXPECT_EQ(told_, (std::vector<Told>{{"c", "b", kGroup}}));
-  similar_shown_.clear();  // nor was the group known when it was shown
+  similar_shown_.clear();  // the group wasn't known when b was shown either
   EXPECT_EQ(Ask({"c"}), Ids{});
   EXPECT_EQ(told_, (std::vector<Told>{{"c", "b", kGroup}}));
   EXPECT_EQ(groups_.scans, 0U) << "the first item's near ones are the group";
@@ -133,7 +134,7 @@ TEST_F(SimilarCandidatesTest, AreLikeTheFirstItemOfTheirGroupThoughItsRecordHasG
 TEST_F(SimilarCandidatesTest, AreFoundAmongTheFirst256OfALargeGroup) {
   groups_.Put("a", "a", {});
   for (int i = 100; i < 400; ++i)
-    groups_.Put("m" + std::to_string(i), "a", {"a"});  // a's list has 32 of them
+    groups_.Put("m" + std::to_string(i), "a", {"a"});  // a's list has room for 32 of them
   shown_ = {FingerprintOf("m354")};
   EXPECT_EQ(Ask({"m200", "m201", "a"}), Ids{});
   EXPECT_EQ(told_,
@@ -148,7 +149,7 @@ TEST_F(SimilarCandidatesTest, AreFoundAmongTheFirst256OfALargeGroup) {
 
 TEST_F(SimilarCandidatesTest, AreTheNearOnesOfItsFirstItemOnlyIfTheyAreOfTheGroup) {
   groups_.Put("c", "a", {"a"});
-  groups_.Put("x", "older", {"a"});  // near the first item, of another group
+  groups_.Put("x", "older", {"a"});  // near the first item, but of another group
   shown_ = {FingerprintOf("x")};
   EXPECT_EQ(Ask({"c"}), Ids{"c"});
 }
@@ -176,7 +177,7 @@ TEST_F(SimilarCandidatesTest, ArentLikeThemselvesWhereTheyMayBeShownAgain) {
 
   groups_.Put("b", "a", {"a"});
   Show("b");
-  shown_.clear();  // once is not enough
+  shown_.clear();  // shown once, which is not enough
   asks_groups_shown_ = false;
   EXPECT_EQ(Ask({"b", "a"}), Ids{"b"})
       << "what is like one that was shown is recorded from the first time on";

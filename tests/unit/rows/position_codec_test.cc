@@ -62,9 +62,9 @@ TEST(WholenessCodec, DecodesToWhatWasEncodedAndRefusesEverythingElse) {
   };
   constexpr size_t kFirst = 3, kFilterBytes = 16;
   with(0, 2);                          // version
-  with(kFirst + 10, 2);                // a flag that isn't one
-  with(kFirst + kFilterBytes - 1, 3);  // nowhere
-  with(kFirst + kFilterBytes, 0);      // a filter twice
+  with(kFirst + 10, 2);                // an invalid flag
+  with(kFirst + kFilterBytes - 1, 3);  // an unknown LastPublished
+  with(kFirst + kFilterBytes, 0);      // the same filter twice
   for (const std::string& one : wrong) {
     const auto decoded = DecodeWholeness(one);
     ASSERT_FALSE(decoded) << one.size();

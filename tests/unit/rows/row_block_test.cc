@@ -68,7 +68,8 @@ TEST(RowBlock, ReadsAsItWasWritten) {
   EXPECT_EQ(RowsOf(batch), rows);
 }
 
-// A row of another than the delta's or the mark's own user isn't mixed up: its key is written.
+// A block leaves out a key that follows from the user id in the value. If the key belongs to another user,
+// the block writes the key.
 TEST(RowBlock, KeepsAKeyThatIsNotTheUsersOwn) {
   OwnRow row = DeltaRow("u1");
   row.key = std::string(View(KeyOf(Table::kDeltas, {FilterId{0}, UserKeyOf("u2")})));
@@ -112,7 +113,7 @@ TEST(RowBlock, IsFullAtItsBytes) {
   EXPECT_TRUE(writer.IsFull());
 }
 
-// Every bit counts: the compressed bytes carry a checksum.
+// Damage never gives another row, because the compressed bytes carry a checksum.
 TEST(RowBlock, DamageIsCorruptAndNeverAnotherRow) {
   const std::vector<OwnRow> rows = {DeltaRow("u1"), DeltaRow("u2"), DeltaRow("u3")};
   const std::string block = BlockOf(rows);
@@ -126,7 +127,7 @@ TEST(RowBlock, DamageIsCorruptAndNeverAnotherRow) {
     std::string damaged = block;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     RowBatch batch;
-    // A few bits of a frame's head say nothing of its content.
+    // A few bits of a frame's header don't affect its content.
     if (ReadRowBlock(damaged, batch)) {
       EXPECT_EQ(RowsOf(batch), rows) << bit;
     }

@@ -18,7 +18,7 @@ RowBatch Folded(const RowFold& fold) {
   return batch;
 }
 
-// What stood there before, the batches one by one and the batches folded come to the same.
+// On the same earlier rows, the batches one by one give the same result as the fold of the batches.
 TEST(RowFold, IsWhatItsBatchesAreOneAfterAnother) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     RandomBatches random(seed);
@@ -40,7 +40,7 @@ TEST(RowFold, IsWhatItsBatchesAreOneAfterAnother) {
   }
 }
 
-// Folds of folds, as a restore makes them of runs.
+// A run is a fold. A restore folds runs, so it makes folds of folds.
 TEST(RowFold, OfFoldsIsTheFoldOfAll) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     RandomBatches random(seed);

@@ -47,7 +47,7 @@ class ExposuresTakerTest : public testing::Test {
       clock_.Advance(200);
     }
   }
-  /// `days` ago.
+  /// Appends `count` exposures from `days` days ago.
   void Fill(int32_t partition, int count, int64_t days = 0) {
     const int64_t at = clock_.WallNow().value - days * kMsPerDay;
     for (int i = 0; i < count; ++i) {
@@ -64,7 +64,7 @@ class ExposuresTakerTest : public testing::Test {
 
   std::function<bool(int32_t, Instant)> ready_elsewhere_;
   bool owns_ = true;
-  int wakes_ = 0;  // of the publisher
+  int wakes_ = 0;  // how often the publisher was woken
   std::mt19937_64 random_{1};
   sim::VirtualClock clock_;
   NoWait wait_;
@@ -113,10 +113,10 @@ TEST_F(ExposuresTakerTest, WakesThePublisherForACheckpointAndForAnotherOwner) {
 TEST_F(ExposuresTakerTest, MissingStateIsReadAgainAndWhatTheTopicNoLongerHoldsIsLost) {
   struct Case {
     const char* topic;
-    int64_t oldest_days;  // of the record at the low watermark
+    int64_t oldest_days;  // age of the record at the low watermark
     int64_t low;
-    bool emptied;  // the folder is there, and nothing in it
-    int64_t lost;  // up to there
+    bool emptied;  // the folder exists, but is empty
+    int64_t lost;  // the records below this offset
   };
   for (const auto& [topic, oldest_days, low, emptied, lost_to] :
        {Case{"nothing was deleted", 5, 0, false, 0}, Case{"an emptied folder", 5, 0, true, 0},

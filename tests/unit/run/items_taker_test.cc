@@ -81,12 +81,12 @@ class ItemsTakerTest : public testing::Test, public RunnerWait {
     }
     return "";
   }
-  /// Up to which offset the index on disk goes; -1: it has nothing.
+  /// The next offset of the index on disk. -1: the index has no position.
   int64_t Durable(int32_t partition) {
     const auto position = indexes_.disks[partition].ReadPosition();
     return *position ? (*position)->next_offset : -1;
   }
-  /// A language that `partition` has.
+  /// A language whose items go to `partition`.
   static std::string LanguageOf(int32_t partition) {
     for (const char* lang : {"en", "zh", "de", "fr", "ru", "ja"}) {
       if (PartitionOf(Partitioner::kMurmur2, lang, 2) == partition) return lang;
@@ -189,7 +189,8 @@ TEST_F(ItemsTakerTest, AFullDiskIsTriedAgain) {
   Steps();
   EXPECT_EQ(Durable(0), 1);
 
-  // The same at a checkpoint: the index goes back to the last one, and what it had taken is read again.
+  // The same at a checkpoint. The index goes back to its last checkpoint, and the taker reads the later items
+  // again.
   bool full = true;
   indexes_.on_checkpoint = [&](int32_t) {
     return full ? std::optional(Error{Code::kNoSpace, "no space left"}) : std::nullopt;
@@ -255,7 +256,7 @@ TEST_F(ItemsTakerTest, NoGroupIsSentWithoutTheLeaseAndNoneIsLost) {
   EXPECT_EQ(Durable(0), 1);
   EXPECT_TRUE(groups_.records.contains("a"));
 
-  topic_.on_commit = nullptr;  // none succeeds
+  topic_.on_commit = nullptr;  // no commit succeeds
   clock_.Advance(60'000);
   lease.Ended(0, clock_.Now());
   Send(0, "b");

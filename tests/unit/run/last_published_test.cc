@@ -1,4 +1,4 @@
-// What becomes of published snapshots when the state they were rendered from is lost.
+// What happens to published snapshots after the state that they were rendered from is lost.
 #include <gtest/gtest.h>
 
 #include "support/lost_state.h"
@@ -9,7 +9,7 @@ using sim::LostState;
 
 SnapshotShape Of(SnapshotFormat format) { return {format, 0.01, false}; }
 
-/// "u" saw `old` items 20 days ago and "idle" one; the log holds the last 7 days.
+/// 20 days ago, "u" saw `old_items` items and "idle" saw one. The log holds the last 7 days.
 std::unique_ptr<LostState> Lost(const SnapshotShape& shape, int old_items = 3,
                                 bool publish_incomplete = false) {
   auto world = std::make_unique<LostState>(shape, publish_incomplete);
@@ -19,7 +19,7 @@ std::unique_ptr<LostState> Lost(const SnapshotShape& shape, int old_items = 3,
   world->Settle();
   EXPECT_TRUE(world->Holds("u", "old0"));
   for (int day = 0; day < 20; ++day) world->NextDay();
-  world->Expose("other", "x");  // something is left in the log
+  world->Expose("other", "x");  // so that the log is not empty
   world->LoseState(7);
   return world;
 }
@@ -190,7 +190,7 @@ TEST(LastPublished, IsOfAFilterThatWasAddedUnderAnotherName) {
   world.Settle();
   world.Expose("u", "old");
   world.Settle();
-  world.options().filters[0].id = 1;  // the same topic, a new filter of the store
+  world.options().filters[0].id = 1;  // the same topic, but a new filter in the store
   world.options().filters[0].name = "renamed";
   world.options().retired_filters = {0};
   world.Restart();

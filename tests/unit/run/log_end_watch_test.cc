@@ -39,8 +39,8 @@ class LogEndWatchTest : public testing::Test {
   FakeStore store_{durable_, fault_, level0_files_};
   OpenPartitions partitions_;
   std::vector<std::vector<int32_t>> asked_;
-  std::chrono::milliseconds fetch_wait_{0};  // a broker answers a connection's requests in their order
-  std::set<int32_t> silent_;                 // they don't answer, and those asked with them don't either
+  std::chrono::milliseconds fetch_wait_{0};  // a fetch delays the request: a broker answers in order
+  std::set<int32_t> silent_;                 // no answer for these, or for others asked with them
   LogEndWatch watch_{[this](std::span<const int32_t> partitions,
                             std::chrono::milliseconds timeout) -> Result<std::map<int32_t, int64_t>> {
                        asked_.emplace_back(partitions.begin(), partitions.end());

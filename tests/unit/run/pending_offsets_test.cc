@@ -13,7 +13,7 @@ TEST(PendingOffsets, PositionWaitsForTheOldest) {
   PendingOffsets pending(10);
   EXPECT_EQ(pending.position(), 10);
   const auto a = pending.Add(10);
-  const auto b = pending.Add(12);  // 11: a gap
+  const auto b = pending.Add(12);  // offset 11 is a gap
   pending.Pass(15);
   EXPECT_EQ(pending.next_offset(), 15);
   pending.Done(b);

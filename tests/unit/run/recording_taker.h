@@ -1,5 +1,5 @@
 #pragma once
-// A taker that remembers what it was given, and fails as a test says.
+// A taker that remembers its records, and fails when a test says so.
 
 #include <gtest/gtest.h>
 
@@ -15,19 +15,19 @@
 
 namespace seen {
 
-/// Thread-safe. Everything of a partition is durable once it is taken, up to the last checkpoint.
+/// Thread-safe. The values stay when a partition closes. The offset is durable up to the last checkpoint.
 class RecordingTaker final : public TopicTaker {
  public:
   struct Kept {
-    int64_t next_offset = -1;  // durable; -1: no state
+    int64_t next_offset = -1;  // durable; -1: no state yet
     std::vector<std::string> values;
     std::vector<std::pair<int64_t, int64_t>> lost;
     int opened = 0, closed = 0, dropped = 0, resumed = 0;
     int64_t end = -1;
     std::optional<Error> open_fails;
-    std::optional<Error> take_fails;  // once
-    std::optional<Error> idle_fails;  // once
-    size_t room = SIZE_MAX;           // records it takes
+    std::optional<Error> take_fails;  // fails once
+    std::optional<Error> idle_fails;  // fails once
+    size_t room = SIZE_MAX;           // how many more records it takes
     std::string refusal;
   };
 

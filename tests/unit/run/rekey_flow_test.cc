@@ -161,7 +161,7 @@ TEST_F(RekeyFlowTest, WhatFailedIsReadAgainAfterAWhile) {
   EXPECT_EQ(flow.position(), 1);
   EXPECT_EQ(flow.Apply(Records({Of("b"), Of("c"), Of("d")}, 1)), 3u);
   ASSERT_EQ(topic_.in_flight.size(), 6u);
-  Tell(flow, 1);  // of before: means nothing any more
+  Tell(flow, 1);  // from before the rewind: has no effect
   EXPECT_EQ(flow.position(), 1);
   for (size_t i = 3; i < 6; ++i) Tell(flow, i);
   EXPECT_EQ(flow.position(), 4);
@@ -181,13 +181,13 @@ TEST_F(RekeyFlowTest, WhatTheTopicRefusesForItsLengthBecomesALetter) {
   letters_.DeliverAll();
   EXPECT_EQ(flow.position(), 3);
 
-  topic_.record_bytes_max = 10;  // refused before it is queued
+  topic_.record_bytes_max = 10;  // refused before the record is queued
   EXPECT_EQ(flow.Apply(Records({Of("d")}, 3)), 1u);
   EXPECT_EQ(reporter_.rejected[3], "too_large");
 }
 
-// Whatever fails, crashes and comes twice: every record is in the topic or the letters once the position has
-// passed it.
+// Sends fail, the process crashes, and records come twice. Still, each record below the position is in the
+// topic or in the dead letters.
 TEST_F(RekeyFlowTest, NothingIsMissingBelowThePosition) {
   for (int round = 0; round < 50; ++round) {
     topic_ = {};
@@ -221,7 +221,7 @@ TEST_F(RekeyFlowTest, NothingIsMissingBelowThePosition) {
           ASSERT_TRUE(bad ? letters_.topic.contains(offset) : arrived.contains(offset)) << offset;
         }
       }
-      topic_.in_flight.clear();  // killed
+      topic_.in_flight.clear();  // the process is killed
       letters_.Crash();
     }
   }

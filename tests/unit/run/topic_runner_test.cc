@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = PartitionProblem::Kind;
 
-/// Waiting moves the clock, and may make room.
+/// A wait moves the clock. `on_wait` may make room.
 class WaitOnClock final : public RunnerWait {
  public:
   explicit WaitOnClock(sim::VirtualClock& clock) : clock_(clock) {}
@@ -27,7 +27,7 @@ class WaitOnClock final : public RunnerWait {
 
 class TopicRunnerTest : public testing::Test {
  protected:
-  /// Two workers, partitions 0 to 2.
+  /// Starts a runner with two workers and partitions 0 to 2.
   void Start(bool rebuild = false) {
     TopicRunner::Options options;
     options.topic = "t";
@@ -178,7 +178,7 @@ TEST_F(TopicRunnerTest, ALogThatWasCutStopsItsPartitionAlone) {
   EXPECT_FALSE(log_->opening());
   ExpectOthersGoOn(0);
 
-  topic_.Recreate(1);  // while it is read
+  topic_.Recreate(1);  // while the runner reads the partition
   ASSERT_TRUE(Steps());
   ASSERT_TRUE(Problem(1));
   EXPECT_EQ(Problem(1)->kind, Kind::kRefused);

@@ -8,7 +8,7 @@
 
 namespace seen {
 
-/// Remembers what was asked and answers at once.
+/// Remembers the request and answers at once.
 class FakeChange : public ChangePort {
  public:
   Result<ChangePlace> place = ChangePlace{3, 41};

@@ -7,10 +7,10 @@
 
 namespace seen {
 
-/// A daemon with one filter, "home", whose user "u1" (and any other id that is asked for) has seen `seen`.
+/// A daemon with one filter, "home". User "u1", like any other user, has seen the items in `seen`.
 class FakeQuery : public QueryPort {
  public:
-  std::optional<Error> error;  // answered instead
+  std::optional<Error> error;  // the answer, if it is set
   std::set<std::string, std::less<>> seen = {"a", "7"};
   DaemonStatus status;
   mutable std::string user_asked;
@@ -27,7 +27,7 @@ class FakeQuery : public QueryPort {
   mutable std::string item_asked;
 
   mutable SnapshotQuestion shape_asked;
-  AsOf as_of = kAsOf;  // answered
+  AsOf as_of = kAsOf;  // in the answers
 
   Status CanAnswer(std::string_view filter, std::string_view user_id) const override {
     if (auto e = Refusal(filter, user_id)) return Fail(*e);
@@ -129,7 +129,7 @@ class FakeQuery : public QueryPort {
   }
 };
 
-/// Every field set, and two partitions that differ in what is optional.
+/// A status with every field set. Its two partitions differ in the optional fields.
 inline DaemonStatus BusyStatus() {
   DaemonStatus status;
   status.version = "0.1.0";
@@ -194,7 +194,7 @@ inline DaemonStatus BusyStatus() {
   status.rekeying = rekeying;
   ItemsStatus items{"items", "items-in-order", "seend-items", "partition 0 is catching_up", {}, rekeying, {},
                     {}};
-  if (items.rekeying) items.rekeying->source_topic = "items-raw";  // a label of its own
+  if (items.rekeying) items.rekeying->source_topic = "items-raw";  // so that the label differs
   items.rekeying_rejected[static_cast<size_t>(RejectReason::kNotJson)] = 1;
   ItemsPartitionStatus& of = items.partitions.emplace_back();
   of.state = "catching_up";

@@ -40,7 +40,7 @@ class ForwarderTest : public HttpServerTest {
     return "(none)";
   }
 
-  // Holds requests until it is let go.
+  // A handler that waits for `gone_` holds its request until the test sets `go_`.
   std::promise<void> go_;
   std::shared_future<void> gone_{go_.get_future()};
 };
@@ -182,7 +182,7 @@ class ForwardedRoutesTest : public testing::Test {
     if (const auto later = response.later) later([&](HttpResponse answer) { response = std::move(answer); });
     return response;
   }
-  // A little of the time has passed.
+  // The deadline is a little shorter, because some time has passed.
   static void ExpectAbout(milliseconds deadline, milliseconds asked) {
     EXPECT_LE(deadline, asked);
     EXPECT_GT(deadline, asked - milliseconds(200));

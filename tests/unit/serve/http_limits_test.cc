@@ -1,4 +1,4 @@
-// What the server takes from no client: too much, too slow, too many, no HTTP.
+// What the server refuses from any client: too much, too slow, too many, not HTTP.
 
 #include <atomic>
 #include <random>
@@ -26,9 +26,9 @@ TEST_F(HttpLimitsTest, HoldsLittleForAPipeliningClientThatDoesNotRead) {
   std::string requests;
   for (int i = 0; i < 1000; ++i) requests += kGet;
   client.Send(requests);
-  EXPECT_FALSE(client.SeesEnd(50));  // there are bytes, of which this reads only some
+  EXPECT_FALSE(client.SeesEnd(50));  // there are bytes, and this reads only some of them
   std::this_thread::sleep_for(1500ms);
-  EXPECT_LT(handled, 200);  // what sockets' buffers and 1 MiB take, and no more
+  EXPECT_LT(handled, 200);  // as many as 1 MiB and the sockets' buffers hold
 }
 
 TEST_F(HttpLimitsTest, RefusesWhatIsTooLargeOrNoHttp) {
@@ -36,7 +36,7 @@ TEST_F(HttpLimitsTest, RefusesWhatIsTooLargeOrNoHttp) {
   const std::string long_text(2000, 'x');
   ExpectRefusal("GET /" + long_text + " HTTP/1.1\r\nHost: x\r\n\r\n", 431);
   ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nX: " + long_text + "\r\n\r\n", 431);
-  ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nX: " + long_text, 431);  // no end in sight
+  ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nX: " + long_text, 431);  // the header never ends
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + long_text, 431);
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1; " + long_text, 431);
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + long_text, 413);
@@ -51,7 +51,7 @@ TEST_F(HttpLimitsTest, RefusesWhatIsTooLargeOrNoHttp) {
   ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\n", 400);
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnothex\r\n", 400);
-  ExpectRefusal("\x16\x03\x01\x02", 400);  // TLS
+  ExpectRefusal("\x16\x03\x01\x02", 400);  // the start of a TLS handshake
   ExpectRefusal("GET / HTTP/1.1\r\n\r\n", 400);
   ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400);
   ExpectRefusal("GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505);
@@ -74,7 +74,8 @@ TEST_F(HttpLimitsTest, TakesWhatIsJustSmallEnough) {
   EXPECT_EQ(answer->body, "POST / " + body);
 }
 
-// "/long" takes 1,500 bytes of body, "/none" isn't there, others take 1,000; each byte costs two.
+// "/long" takes bodies of up to 1,500 bytes, other paths up to 1,000. "/none" doesn't exist. Each byte of a
+// body takes two bytes of memory.
 BodyRule RuleFor(const HttpRequest& head) {
   BodyRule rule{"/route", head.target == "/long" ? 1'500U : 1'000U, 2};
   if (head.target == "/none") rule.refusal = Problem(404, "no such page", head.target);
@@ -105,7 +106,7 @@ TEST_F(HttpLimitsTest, AnswersARefusedRequestWithoutKeepingItsBody) {
   std::atomic<int> handled = 0;
   Start(
       {}, [&](const HttpRequest& request) { return ++handled, Echo(request); }, RuleFor);
-  // A short one is read and dropped: the connection goes on.
+  // The server reads and drops a short body. The connection stays open.
   RawClient client(server_->port());
   client.Send(Post("/none", 1'000'000));
   client.Send(std::string(500'000, 'x'));
@@ -113,7 +114,7 @@ TEST_F(HttpLimitsTest, AnswersARefusedRequestWithoutKeepingItsBody) {
   client.Send(std::string(500'000, 'x') + kGet);
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 404U);
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "GET /a ");
-  // A long one isn't waited for, nor one whose client waits, nor one of unknown length.
+  // The server doesn't wait for a long body, for a body whose client waits, or for one of unknown length.
   ExpectRefusal(Post("/none", 3'000'000), 404);
   ExpectRefusal("POST /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n", 404);
   ExpectRefusal("POST /none HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 404);
@@ -129,7 +130,7 @@ TEST_F(HttpLimitsTest, RefusesABodyForWhichThereIsNoRoomNow) {
   while (server_->bodies_bytes() < 3'800) std::this_thread::sleep_for(1ms);
   RawClient third(server_->port());
   std::set<std::string> retries;
-  for (int i = 0; i < 50; ++i) {  // the connection goes on: what came was dropped
+  for (int i = 0; i < 50; ++i) {  // the server dropped the body, and the connection stays open
     third.Send(Post("/a", 101) + std::string(101, 'z'));
     const auto answer = third.Receive();
     ASSERT_TRUE(answer);
@@ -240,7 +241,7 @@ TEST_F(HttpLimitsTest, LetsALargeUploadReadItsRefusal) {
   Start({.body_bytes_max = 100'000});
   RawClient client(server_->port());
   client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
-  client.Send(std::string(300'000, 'x'));  // sent before the answer is looked at
+  client.Send(std::string(300'000, 'x'));  // sent before the client reads the answer
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 413U);
 }
 
@@ -251,7 +252,7 @@ TEST_F(HttpLimitsTest, GivesASlowRequestUp) {
                                   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"}) {
     RawClient client(server_->port());
     client.Send(start);
-    // A byte now and then doesn't help.
+    // A byte now and then doesn't extend the time.
     for (int i = 0; i < 6; ++i) {
       std::this_thread::sleep_for(30ms);
       client.Send("x");
@@ -275,7 +276,7 @@ TEST_F(HttpLimitsTest, ClosesIdleConnections) {
   EXPECT_TRUE(silent.SeesEnd(3000));
   EXPECT_TRUE(served.SeesEnd(3000));
   RawClient busy(server_->port());
-  for (int i = 0; i < 5; ++i) {  // longer than the time-out, but never idle for it
+  for (int i = 0; i < 5; ++i) {  // longer than the timeout, but never idle for that long
     busy.Send(kGet);
     EXPECT_TRUE(busy.Receive());
     std::this_thread::sleep_for(80ms);

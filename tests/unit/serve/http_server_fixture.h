@@ -13,7 +13,7 @@
 
 namespace seen {
 
-/// Serves an echo: the body is method, target and the request's body.
+/// An echo server: the answer's body is the request's method, target and body.
 class HttpServerTest : public testing::Test {
  protected:
   void Start(HttpOptions options = {}, HttpServer::Handler handler = Echo, HttpServer::BodyRules rules = {}) {
@@ -41,7 +41,7 @@ class HttpServerTest : public testing::Test {
     const std::lock_guard lock(mutex_);
     return answers_[{route, status}];
   }
-  /// Sends `bytes` on a connection of its own; what is answered must end the connection.
+  /// Sends `bytes` on a new connection. The server must answer with `status` and end the connection.
   void ExpectRefusal(const std::string& bytes, unsigned status) {
     RawClient client(server_->port());
     client.Send(bytes);

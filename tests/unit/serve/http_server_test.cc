@@ -81,7 +81,7 @@ TEST_F(HttpServerTest, GivesTheSameAnswersHoweverTheBytesArrive) {
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {
     RawClient client(server_->port());
-    // Round 0: a byte at a time. After that in random pieces.
+    // Round 0 sends one byte at a time. Later rounds send random pieces.
     for (size_t at = 0; at < requests.size();) {
       const size_t piece = round == 0 ? 1 : 1 + random() % (round % 2 == 0 ? 4 : 64);
       ASSERT_TRUE(client.Send(requests.substr(at, piece)));
@@ -117,7 +117,7 @@ TEST_F(HttpServerTest, AsksForTheBodyOfAClientThatWaits) {
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).status, 100U);
   client.Send("hello");
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /w hello");
-  // Neither for one it won't take, nor for one that is there.
+  // No 100 Continue for a body that has already arrived, or for a body that the server refuses.
   client.Send("POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi");
   EXPECT_EQ(client.Receive().value_or(RawAnswer{}).body, "POST /w hi");
   client.Send("POST /w HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5000\r\n\r\n");
@@ -178,7 +178,7 @@ TEST_F(HttpServerTest, FinishesRequestsUnderWayWhenStopped) {
   stopper.join();
   EXPECT_LT(std::chrono::steady_clock::now() - started, 1500ms);
   EXPECT_FALSE(RawClient(port).connected());
-  server_->Stop();  // does nothing
+  server_->Stop();  // a second Stop does nothing
 }
 
 TEST_F(HttpServerTest, StopsWithinItsTimeWhateverClientsDo) {
@@ -240,7 +240,7 @@ TEST_F(HttpServerTest, SaysWhyItCannotListen) {
   EXPECT_TRUE(HttpServer::Start({.listen = "localhost:0"}, Echo));
 }
 
-/// Answers "/later..." when told to, all else at once.
+/// A server that answers "/later..." when the test says so, and all other targets at once.
 class LaterTest : public HttpServerTest {
  protected:
   void StartLater(HttpOptions options = {}) {
@@ -297,7 +297,7 @@ TEST_F(LaterTest, HoldsNobodyUp) {
   EXPECT_EQ(answer->status, 202U);
   EXPECT_EQ(answer->body, "later /later");
   EXPECT_EQ(Answers("/later", 202), 1);
-  waits.Send(kGet);  // the connection goes on
+  waits.Send(kGet);  // the connection stays open
   EXPECT_TRUE(waits.Receive());
 }
 
@@ -306,7 +306,7 @@ TEST_F(LaterTest, KeepsAPipelineInOrder) {
   RawClient client(server_->port());
   const auto get = [](const std::string& target) { return "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"; };
   client.Send(get("/1") + get("/later2") + get("/3") + get("/later4") + get("/5"));
-  auto answer = client.Receive();  // what is ready doesn't wait for what isn't
+  auto answer = client.Receive();  // a ready answer doesn't wait for later answers
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->body, "GET /1 ");
   for (const std::string expected : {"later /later2", "GET /3 ", "later /later4", "GET /5 "}) {

@@ -1,4 +1,4 @@
-// GET /v1/groups/{item}: questions in, JSON out.
+// GET /v1/groups/{item}: requests in, JSON out.
 #include "serve/item_routes.h"
 
 #include <gtest/gtest.h>

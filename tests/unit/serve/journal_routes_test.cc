@@ -1,4 +1,4 @@
-// .../exposures and .../why: questions in, JSON out.
+// .../exposures and .../why: requests in, JSON out.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

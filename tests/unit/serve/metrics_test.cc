@@ -24,14 +24,14 @@ MetricsOptions Options() {
           .snapshots = {{FilterIndex{1}, SnapshotPolicy({SnapshotFormat::kSplitBlockBloom, 0.01})}}};
 }
 
-/// The value of a sample by its whole name with labels in the order written; NaN if there is none.
+/// The value of a sample. `sample`: name and labels as on the page, in the same order. NaN: no such sample.
 double Value(const std::string& page, const std::string& sample) {
   const size_t at = ("\n" + page).find("\n" + sample + " ");
   if (at == std::string::npos) return std::nan("");
   return std::atof(page.c_str() + at + sample.size() + 1);
 }
 
-/// Everything happens once.
+/// Reports each occurrence once.
 void ReportAll(Metrics& metrics) {
   BatchReport batch;
   batch.records = 10;
@@ -145,7 +145,7 @@ TEST(Metrics, CountWhatIsReported) {
       {"seen_visible_to_published_seconds_sum{filter=\"home\"}", 4.5},
   };
   for (const auto& [sample, value] : samples) EXPECT_DOUBLE_EQ(Value(page, sample), value) << sample;
-  // The order of two labels is the library's choice.
+  // The library chooses the order of two labels.
   const double by_route = Value(page, R"(seen_http_requests_total{route="/v1/status",code="200"})");
   const double by_code = Value(page, R"(seen_http_requests_total{code="200",route="/v1/status"})");
   EXPECT_EQ(std::isnan(by_route) ? by_code : by_route, 2);

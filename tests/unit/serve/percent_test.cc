@@ -14,7 +14,7 @@ TEST(PercentDecoding, TakesWhatPathsMayHold) {
       {"u%2F1", "u/1"},
       {"u%2f1", "u/1"},
       {"100%25", "100%"},
-      {"%2525", "%25"},  // once only
+      {"%2525", "%25"},  // decoded only once
       {"a+b", "a+b"},
       {"%00", "\0"s},
       {"%E7%94%A8%E6%88%B7", "用户"},

@@ -1,5 +1,5 @@
 #pragma once
-// A TCP client that sends bytes as they are: what it takes to be rude to a server.
+// A TCP client that sends bytes as they are, so that tests can break the protocol.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -58,7 +58,8 @@ class RawClient {
   }
   void FinishSending() { shutdown(fd_, SHUT_WR); }
 
-  /// The next answer (`has_body` false: to a HEAD); nullopt if the connection ends or `timeout` passes first.
+  /// The next answer. `has_body` is false for the answer to a HEAD. nullopt: the connection ended, or
+  /// `timeout_ms` passed.
   std::optional<RawAnswer> Receive(bool has_body = true, int timeout_ms = 5'000) {
     while (input_.find("\r\n\r\n") == std::string::npos) {
       if (!More(timeout_ms)) return std::nullopt;

@@ -43,8 +43,8 @@ TEST(ReadinessTest, WaitsForEveryPartitionThatIsReadAndThenStaysWhileAnyAnswers)
   struct Case {
     const char* name;
     std::vector<PartitionStatus> partitions;
-    bool at_first;  // before it was ready
-    bool later;     // once it was
+    bool at_first;  // expected before the daemon was ready once
+    bool later;     // expected after it was ready once
     size_t troubles;
   };
   PartitionStatus behind = Partition(1, "ready");

@@ -27,7 +27,7 @@ class RoutesTest : public testing::Test {
     }
     return "(none)";
   }
-  /// The document, checked to be the one RFC 9457 asks for.
+  /// Returns the problem document. Checks that the document is as RFC 9457 demands.
   static json ProblemOf(const HttpResponse& response) {
     EXPECT_EQ(response.content_type, "application/problem+json");
     const json problem = json::parse(response.body);
@@ -42,7 +42,7 @@ class RoutesTest : public testing::Test {
     return problem["detail"].get<std::string>().find(text) != std::string::npos;
   }
 
-  /// What is answered later, at once.
+  /// Sends a request whose answer may come later. Takes that answer at once.
   HttpResponse Change(std::string_view method, std::string_view target, std::string_view body = {},
                       std::string_view content_type = "application/json") {
     HttpResponse response = routes_.Handle({method, target, body, content_type});
@@ -268,7 +268,7 @@ TEST_F(RoutesTest, TakeTargetsInAbsoluteForm) {
 TEST_F(RoutesTest, RefuseARequestBeforeItsBody) {
   const struct {
     std::string_view method, target, content_type;
-    unsigned status;  // 0: the body is wanted
+    unsigned status;  // 0: the server takes the body
     size_t bytes_max;
   } cases[] = {
       {"POST", "/v1/filters/home/users/u1/unseen", "", 0, 4 << 20},
@@ -280,7 +280,7 @@ TEST_F(RoutesTest, RefuseARequestBeforeItsBody) {
       {"POST", "/v1/users/u1/removed", "application/json", 0, 1 << 20},
       {"POST", "/v1/users/u1/removed", "text/plain", 415, 0},
       {"POST", "/v1/users//removed", "application/json", 400, 0},
-      {"POST", "/v1/similar", "", 404, 0},  // nothing is grouped here
+      {"POST", "/v1/similar", "", 404, 0},  // this daemon groups no items
       {"POST", "/nowhere", "", 404, 0},
       {"GET", "/v1/status", "", 0, 64 << 10},
       {"POST", "/v1/status", "", 405, 0},

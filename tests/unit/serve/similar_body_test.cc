@@ -1,4 +1,4 @@
-// The JSON of POST /v1/similar: what is read, what is said of what can't be, and the answer.
+// The JSON of POST /v1/similar: the requests, the errors for wrong requests, and the answer.
 #include "serve/similar_body.h"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ TEST(UnseenQuestion, TakesWhenAnItemWasCreated) {
     Ids ids;
     Seconds seconds;
   };
-  // Each plain, and with an escape in it, which only the strict reader takes.
+  // Each case runs as it is, and once more with an escape in it. Only the strict reader takes escapes.
   const std::vector<Case> cases = {
       {R"({"id":"a","created_at":1763700000999})", {"a"}, {1'763'700'000}},
       {R"({"created_at":1763700001000,"id":7})", {"7"}, {1'763'700'001}},
@@ -65,7 +65,7 @@ TEST(UnseenQuestion, MayLeaveListsEmptyAndComeInAnyOrder) {
 }
 
 TEST(UnseenQuestion, AsksForOnePerGroup) {
-  // Each plain, and with an escape in it, which only the strict reader takes.
+  // Each case runs without and with an escape in the id. Only the strict reader takes escapes.
   for (const std::string id : {"a", "\\u0061"}) {
     const std::pair<std::string, bool> cases[] = {
         {R"({"one_per_group":true,"items":[")" + id + R"("]})", true},
@@ -251,7 +251,7 @@ TEST(UnseenAnswer, TellsOfWhatIsSimilarOnlyWhereItWasAskedFor) {
       "\n");
 }
 
-// The plain reader takes what the strict one takes, and gives the same ids.
+// The plain reader and the strict reader give the same ids for the same lists.
 TEST(UnseenQuestion, ReadsTheSameWithAndWithoutEscapes) {
   std::mt19937_64 random(5);
   const std::vector<std::string> plain = {"a",    "0",   "-",          "7x",
@@ -279,7 +279,7 @@ TEST(UnseenQuestion, ReadsTheSameWithAndWithoutEscapes) {
     }
     if (std::count(seconds.begin(), seconds.end(), 0u) == std::ssize(seconds)) seconds.clear();
     const nlohmann::json body = {{"items", items}, {"also_seen", also_seen}};
-    for (const bool ascii : {false, true}) {  // ascii: what is beyond it is escaped
+    for (const bool ascii : {false, true}) {  // ascii: all other characters are escaped
       const std::string text = body.dump(static_cast<int>(random() % 3) - 1, ' ', ascii);
       const auto question = ParseUnseenQuestion(text);
       ASSERT_TRUE(question) << text << question.error().message;

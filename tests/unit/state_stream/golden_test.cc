@@ -1,6 +1,6 @@
-// The bytes that schemas/state.md specifies, against a file that doesn't change unless the format does.
-// SEEN_WRITE_GOLDEN=1 writes it. Compressed bytes differ by the version of Zstandard, so they are only
-// read.
+// Compares the bytes that schemas/state.md specifies with a file. The file changes only if the format
+// changes. SEEN_WRITE_GOLDEN=1 writes the file. Compressed bytes depend on the version of Zstandard, so the
+// test only reads them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

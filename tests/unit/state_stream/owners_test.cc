@@ -1,5 +1,5 @@
-// Owners that come and go, each with a store of its own, over a log that loses and delays; and what a restore
-// makes of it.
+// Owners come and go, each with its own store. Their state topic loses and delays records. The tests check
+// what a restore makes of the topic.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -46,7 +46,7 @@ void ApplyRow(const Row& row, Rows& rows) {
   }
 }
 
-/// A store: a checkpoint's rows at once, or none.
+/// A store that takes all rows of a checkpoint at once, or none of them.
 class MapStore final : public RowSource {
  public:
   std::unique_ptr<CheckpointWriter> Begin(const Position& position) {
@@ -130,7 +130,7 @@ class MapTarget final : public RestoreTarget {
                              return Status();
                            });
   }
-  Rows held;  // what there was before
+  Rows held;  // the rows before the restore
   Rows rows;
 };
 
@@ -153,7 +153,7 @@ struct Owner {
   }
   int64_t position() const { return store.GetPosition().next_offset; }
 
-  // What the input's next records change, and this and that of the owner's own.
+  // Writes the changes of the input's records up to `to`, and some random rows of the owner itself.
   void Checkpoint(int64_t to, std::mt19937_64& random, uint32_t second) {
     Position position;
     position.next_offset = to;
@@ -190,7 +190,7 @@ struct Owner {
         ASSERT_TRUE(writer->AddEnding({second + 5, user}));
       }
     }
-    if (random() % 20 == 0) return;  // the disk is full: nothing of it counts
+    if (random() % 20 == 0) return;  // as with a full disk: no row is kept
     ASSERT_TRUE(writer->Commit());
   }
   void Step(bool last = false) {
@@ -215,7 +215,7 @@ struct Restored {
   Rows rows;
 };
 
-// `held`: state that is at hand, which may be older.
+// `held`: a state that the restore already has. It may be older than the topic.
 Restored RestoreFrom(FakeStateTopic& topic, const Rows& held = {}) {
   MapTarget target;
   target.held = held;
@@ -266,7 +266,7 @@ class Owners {
     most_runs_ = std::max(most_runs_, restored.state->runs);
   }
 
-  // Everything of the last owner's is delivered: what is restored is what it has.
+  // Delivers all records of the last owner. Then a restore gives exactly the state of that owner.
   void ToRest() {
     Owner& owner = *owners_.back();
     owner.Checkpoint(owner.position() + 3, random_, second_);
@@ -311,7 +311,7 @@ class Owners {
   size_t owners() const { return owners_.size(); }
 
  private:
-  // Of the one that opened the stream last: a former owner doesn't know better.
+  // Checks only the owner that opened the stream last. A former owner doesn't know of later records.
   void CheckWhatOwnersSay(int64_t reached) {
     int64_t epoch = kNoOffset;
     for (size_t i = 0; i < topic_.records.size(); ++i) {
@@ -326,7 +326,7 @@ class Owners {
     }
   }
 
-  // A copy that an owner left some time.
+  // Restores over a copy that an owner left at some time.
   void BringUpToDate() {
     if (random_() % 4 != 0) return;
     const Rows& copy = copies_[random_() % copies_.size()];
@@ -337,7 +337,7 @@ class Owners {
     continued_ += later.state->continued ? 1 : 0;
   }
 
-  // With what the state topic holds, with a state of its own, or with none.
+  // The new owner begins with the restored state, with its own older state, or with no state.
   void Replace() {
     const Restored restored = RestoreFrom(topic_);
     const Rows own = owners_[random_() % owners_.size()]->store.rows;

@@ -34,7 +34,7 @@ void ExpectSame(const RowBatch& a, const RowBatch& b) {
   for (size_t i = 0; i < a.ranges(); ++i) ASSERT_EQ(a.GetRange(i), b.GetRange(i));
 }
 
-// Blocks of many rows, a row of many blocks' length, records shorter than a block and longer than it.
+// Blocks with many rows, rows as long as many blocks, records shorter and longer than a block.
 TEST(StateParts, AreReadAsTheyWereWritten) {
   for (const auto& [rows, value_bytes] : {std::pair<size_t, size_t>{1, 1}, {5000, 200}, {3, 2'000'000}}) {
     const RowBatch batch = RandomRows(rows, value_bytes);

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Restores that last until they are told to end.
+/// Each restore runs until the test ends it.
 class RestoreJobsTest : public testing::Test {
  protected:
   RestoreJobs::Restorer Restorer() {
@@ -106,7 +106,7 @@ TEST_F(RestoreJobsTest, WhatItCameToIsToldOnce) {
   EXPECT_EQ(begun_[5].load(), 2);
 }
 
-// The partition went to another member, which wrote state, and came back.
+// The partition went to another member and came back. The other member wrote state in between.
 TEST_F(RestoreJobsTest, WhatWasRestoredForAnEarlierAssignmentDoesNotCount) {
   RestoreJobs jobs(
       {.quick = milliseconds(0)}, [this] { return Restorer(); }, clock_);

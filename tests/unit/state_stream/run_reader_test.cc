@@ -15,7 +15,8 @@ class RunReaderTest : public ::testing::Test {
     topic_.records.insert(topic_.records.end(), records.begin(), records.end());
   }
 
-  // What a reader that holds `held` comes to.
+  // Reads the whole topic with a reader that holds the state up to `held`. Returns the offset that it
+  // reaches.
   int64_t ReadAll(int64_t held, int64_t epoch = kNoOffset) {
     HeldRows rows;
     rows.Apply(RowsBetween(0, held));
@@ -113,8 +114,8 @@ TEST_F(RunReaderTest, NothingCountsBeforeTheEpochIsKnown) {
   EXPECT_EQ(ReadAll(0, 77), 10);
 }
 
-// Owners come and go, and former ones write on. Their runs hold records that the input never had: whoever
-// takes one in shows it.
+// Owners come and go, and former owners go on writing. Their runs hold a record that the input never had. So
+// the rows show whether a reader took such a run.
 TEST_F(RunReaderTest, NoOrderOfOwnersMakesAReaderTakeAFormerOnesRun) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     topic_.records.clear();
@@ -131,7 +132,7 @@ TEST_F(RunReaderTest, NoOrderOfOwnersMakesAReaderTakeAFormerOnesRun) {
       Owner& owner = random() % 2 == 0 ? owners.back() : owners[which];
       const bool is_former = &owner != &owners.back();
       if (random() % 10 == 0) {
-        // It holds what it has read of the input, wherever the runs end.
+        // A new owner holds what it has read from the input. The runs may end elsewhere.
         owners.push_back({topic_.Open(), static_cast<int64_t>(random() % 40)});
         continue;
       }
@@ -142,7 +143,7 @@ TEST_F(RunReaderTest, NoOrderOfOwnersMakesAReaderTakeAFormerOnesRun) {
         if (is_former) rows.Add({RowOp::kMerge, "\x10\xff", DeltaOf(1'000'000, "nobody")});
         owner.unsent = RecordsOf(RunHead(owner.epoch, owner.number++, from, to), rows, 100);
         if (!is_former || random() % 2 == 0) owner.position = to;
-        if (!is_former && random() % 10 == 0) owner.unsent.pop_back();  // it was dropped
+        if (!is_former && random() % 10 == 0) owner.unsent.pop_back();  // the run's last record was dropped
       }
       if (owner.unsent.empty()) continue;
       Send({owner.unsent.front()});

@@ -1,5 +1,6 @@
 #pragma once
-// A state topic's partition in memory, and states of items that say which records of the input they hold.
+// One partition of a state topic, in memory. The items of its states say which records of the input the state
+// holds.
 
 #include <gtest/gtest.h>
 
@@ -29,11 +30,12 @@ inline std::string DeltaKey(const std::string& user_id) {
   return std::string(View(KeyOf(Table::kDeltas, {FilterId{0}, UserKeyOf(user_id)})));
 }
 
-/// The item of record `offset`: as little to be compressed as real ones. Backward it is the offset again.
+/// The item of record `offset`. Such items compress as little as real items. OffsetOf gives the offset of an
+/// item.
 inline uint32_t ItemOf(int64_t offset) { return static_cast<uint32_t>(offset) * 0x9e3779b1u; }
 inline int64_t OffsetOf(uint32_t item) { return static_cast<uint32_t>(item * 0xe8b2f51u); }
 
-/// What record `offset` of the input changes.
+/// The change that record `offset` of the input makes.
 inline std::string DeltaOf(int64_t offset, const std::string& user_id) {
   Delta delta;
   delta.user_id = user_id;
@@ -43,7 +45,7 @@ inline std::string DeltaOf(int64_t offset, const std::string& user_id) {
   return bytes;
 }
 
-/// The rows of [from, to): a checkpoint's.
+/// The rows of a checkpoint over the offsets [from, to).
 inline RowBatch RowsBetween(int64_t from, int64_t to) {
   std::map<std::string, std::string> rows;
   for (int64_t offset = from; offset < to; ++offset) {
@@ -65,7 +67,7 @@ inline RowBatch RowsBetween(int64_t from, int64_t to) {
   return batch;
 }
 
-/// A store that holds what it was given, and can say of which records.
+/// A store that keeps its rows. It can say which records the rows came from.
 struct HeldRows {
   std::map<std::string, std::string, std::less<>> rows;
 

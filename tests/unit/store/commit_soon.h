@@ -8,7 +8,8 @@
 
 namespace seen::test {
 
-/// RocksDB may need a moment to notice that it can write again. Of either kind of checkpoint.
+/// Retries for about 10 s, because RocksDB may need a moment to notice that it can write again. Takes both
+/// kinds of checkpoint.
 Status CommitSoon(PartitionStore& store, const auto& checkpoint) {
   Status committed = Commit(store, checkpoint);
   for (int i = 0; i < 100 && !committed; ++i) {

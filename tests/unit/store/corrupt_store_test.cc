@@ -1,4 +1,4 @@
-// A store whose files were damaged: the error says so, names partition and remedy, and no answer is wrong.
+// Stores with damaged files. The error names the damage, the partition and the remedy. No answer is wrong.
 #include <fstream>
 #include <functional>
 
@@ -20,7 +20,7 @@ std::vector<fs::path> FilesLike(const fs::path& folder, std::string_view part) {
   return found;
 }
 fs::path FileLike(const fs::path& folder, std::string_view part) { return FilesLike(folder, part).at(0); }
-// That of the users.
+// The file with the users.
 fs::path BigFile(const fs::path& folder) {
   const auto files = FilesLike(folder, ".sst");
   return *std::max_element(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
@@ -45,14 +45,14 @@ void FlipByteFromEnd(const fs::path& file, uint64_t back) { FlipByte(file, fs::f
 
 class CorruptStoreTest : public StoreTest {
  protected:
-  // With a block cache of its own, or blocks would be found there that are damaged on disk.
+  // Each store has its own block cache. A shared cache would still hold blocks that are damaged on disk.
   StoreOptions Options() {
     StoreOptions options = StoreTest::Options();
     options.resources = StoreResources{16 << 20, 1};
     return options;
   }
   std::unique_ptr<RocksPartitionStore> Open() { return StoreTest::Open(Options()); }
-  // One big file of state, and a small one of the last checkpoint.
+  // Writes one big file of state, and a small file of the last checkpoint.
   void Fill() {
     Checkpoint big = At(10);
     for (uint64_t user = 0; user < kUsers; ++user) {
@@ -68,7 +68,7 @@ class CorruptStoreTest : public StoreTest {
   }
   fs::path Folder() const { return StoreDirectory::PartitionPath(folder_.path(), 3); }
 
-  // Opens the store and reads all of it. The first error, or what it holds.
+  // Opens the store and reads all of it. Returns the contents, or the first error.
   Result<Contents> ReadAll() {
     auto store = RocksPartitionStore::Open(Options());
     if (!store) return Fail(store.error());
@@ -99,7 +99,7 @@ class CorruptStoreTest : public StoreTest {
         << error.message;
   }
 
-  // What --rebuild does.
+  // Does what --rebuild does.
   void ExpectAnEmptyStoreTakesItsPlace() {
     const auto directory = *StoreDirectory::Open(folder_.path());
     const Status removed = directory->RemovePartition(3);
@@ -178,8 +178,8 @@ TEST_F(CorruptStoreTest, AFlippedByteAnywhereIsReportedOrHarmless) {
   EXPECT_GT(reported, 20);
 }
 
-// RocksDB can't tell a cut from the crash that leaves half a record: the state is an older one, with its own
-// position, from which the log is read again.
+// RocksDB can't tell a cut from a crash that leaves half a record. Then the store holds an older state with
+// its own position, and the daemon reads the log again from that position.
 TEST_F(CorruptStoreTest, ACutManifestIsReportedOrLeavesAnOlderStateWithItsPosition) {
   Fill();
   const auto whole = ReadAll();

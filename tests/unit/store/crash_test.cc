@@ -1,4 +1,4 @@
-// What a loss of power leaves: at every single operation on the disk.
+// What a loss of power leaves, at each single operation on the disk.
 #include <functional>
 
 #include "store_fixture.h"
@@ -52,14 +52,14 @@ TEST_F(CrashTest, KeepsACommittedCheckpoint) {
   EXPECT_EQ(Read(*Open(OnLossyDisk()), kUsers), kAfterFirst);
 }
 
-// `torn`: whether files keep a random part of what wasn't synced.
+// `torn`: whether files keep a random part of their unsynced bytes.
 void LeavesTheOldStateOrTheNewOne(LossyDisk& disk, const std::function<StoreOptions()>& options, bool torn) {
   uint64_t olds = 0;
   uint64_t news = 0;
   bool done = false;
   for (uint64_t operations = 0; !done; ++operations) {
     ASSERT_LT(operations, 300u) << "a checkpoint is not that many operations";
-    // A fresh partition each time: that many checkpoints would bring compactions in between.
+    // Each round takes a new partition. In one partition, so many checkpoints would cause compactions.
     StoreOptions fresh = options();
     fresh.identity.partition = static_cast<int32_t>(operations);
     auto store = RocksPartitionStore::Open(fresh);

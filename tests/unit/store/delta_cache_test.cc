@@ -23,7 +23,7 @@ class DeltaCacheTest : public testing::Test {
     cache.Compose(user, delta);
     cache.CheckpointEnds();
   }
-  // What the cache has of a user; "none" if it must be read from the store.
+  // The cached bytes of a user. "none": the user must be read from the store.
   std::string Got(const UserRef& user) {
     std::string out;
     return cache.Get(user, out) ? out : "none";
@@ -93,10 +93,10 @@ TEST_F(DeltaCacheTest, ADamagedValueIsDroppedNotComposed) {
 using CachedStore = test::StoreTest;
 
 TEST_F(CachedStore, ShowsAReaderAllThatWasCommittedBeforeItBegan) {
-  // A reader reads all the time, so that its offers meet checkpoints at every point; whatever it sees,
-  // nothing that was committed before it began may be missing.
+  // A reader reads all the time, so that its offers come at every point of a checkpoint. No read may miss
+  // anything that was committed before the read began.
   StoreOptions options = Options();
-  options.delta_cache_bytes = 8 * 1024;  // too small for all: some are driven out
+  options.delta_cache_bytes = 8 * 1024;  // too small for all users: some are evicted
   const auto opened = Open(std::move(options));
   ASSERT_TRUE(opened);
   RocksPartitionStore& store = *opened;

@@ -37,8 +37,8 @@ StoreDescriptor WithoutCountedKinds(StoreDescriptor descriptor) {
   return descriptor;
 }
 
-// What EncodeDescriptor wrote in a lower version, which ended `bytes` before the fields of the filters'
-// kinds.
+// The bytes that EncodeDescriptor wrote in the lower `version`. That version ended `bytes` bytes before the
+// fields of the filters' kinds.
 std::string InVersion(char version, const StoreDescriptor& descriptor, size_t bytes) {
   std::string encoded = EncodeDescriptor(WithoutCountedKinds(descriptor));
   encoded.resize(encoded.size() - descriptor.filters.size() - bytes);
@@ -208,7 +208,7 @@ TEST_F(StoreTest, RefusesTheFolderOfAnotherPartition) {
 TEST_F(StoreTest, RefusesANewerVersion) {
   ASSERT_TRUE(Commit(*Open(), At(1)));
   {
-    // As a newer program would leave it: a higher number, then who knows what.
+    // A newer program would leave a higher number, and then unknown bytes.
     std::string newer;
     PutLittleEndian(static_cast<uint16_t>(kStoreVersion + 1), newer);
     newer += "something new";

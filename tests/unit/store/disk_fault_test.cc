@@ -1,4 +1,4 @@
-// A full disk and one that fails: nothing changes, and it goes on without being opened again.
+// A full disk and a failing disk. The store doesn't change, and goes on without being opened again.
 #include "commit_soon.h"
 #include "support/lossy_file_system.h"
 
@@ -12,7 +12,7 @@ class DiskFaultTest : public StoreTest {
     options.file_system = disk_.Mount();
     return options;
   }
-  // Some operands a user, of about 4 KB each.
+  // One operand for each of 20 users, of about 3 KB each.
   static Checkpoint Big(int64_t offset) {
     Checkpoint checkpoint = At(offset);
     for (uint64_t user = 0; user < 20; ++user) {
@@ -33,7 +33,8 @@ TEST_F(DiskFaultTest, SaysNoSpaceChangesNothingAndGoesOnWhenThereIsSpaceAgain) {
   auto store = Open(OnLossyDisk());
   ASSERT_TRUE(Commit(*store, Big(1)));
   const size_t items = Items(*store);
-  // From nothing at all to nearly enough: the file, its table of contents and the manifest each fail in turn.
+  // The free space grows from nothing to nearly enough. So the file, its table of contents and the manifest
+  // fail in turn.
   for (uint64_t free = 0; free < 120'000; free += 4'000) {
     disk_.SetFreeBytes(free);
     const Status full = Commit(*store, Big(2));
@@ -52,11 +53,11 @@ TEST_F(DiskFaultTest, SaysNoSpaceChangesNothingAndGoesOnWhenThereIsSpaceAgain) {
 
 TEST_F(DiskFaultTest, GoesOnAfterTheManifestFoundNoSpace) {
   auto store = Open(OnLossyDisk());
-  // The fewest bytes with which a checkpoint succeeds; one less fails in its last write, the manifest's.
+  // The most free bytes with which a checkpoint still fails. Its last write fails, which is the manifest's.
   uint64_t enough = 0;
   const Checkpoint small = At(1);
   for (uint64_t step = 4096; step > 0; step /= 2) {
-    ASSERT_TRUE(store->CompactAll());  // or a compaction in the background would take of the bytes
+    ASSERT_TRUE(store->CompactAll());  // otherwise a background compaction could use up the bytes
     disk_.SetFreeBytes(enough + step);
     const Status committed = Commit(*store, small);
     disk_.SetFreeBytes(std::nullopt);
@@ -95,7 +96,7 @@ TEST_F(DiskFaultTest, GoesOnAfterACompactionFoundNoSpace) {
   EXPECT_EQ(Items(*store), 4000u);
 }
 
-// Each operation of a checkpoint fails once, the disk being fine before and after.
+// Each operation of a checkpoint fails once. The disk is fine before and after.
 class EachFailedOperation : public DiskFaultTest, public ::testing::WithParamInterface<DiskOperation> {};
 
 TEST_P(EachFailedOperation, IsReportedAndGotOver) {
@@ -109,7 +110,7 @@ TEST_P(EachFailedOperation, IsReportedAndGotOver) {
     disk_.FailNext(GetParam(), UINT64_MAX);
     if (failed) {
       if (GetParam() != DiskOperation::kLink || skip > 0) break;
-      ++offset;  // RocksDB copies what it can't link
+      ++offset;  // RocksDB copies a file that it can't link
       continue;
     }
     ++failures;

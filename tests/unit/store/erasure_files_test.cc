@@ -1,5 +1,4 @@
-// What is left of an erased user in a partition's files: after a compaction the key with its day, and nothing
-// else.
+// What an erased user leaves in a partition's files. After a compaction, only the key and its day are left.
 #include <gtest/gtest.h>
 #include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
@@ -80,7 +79,7 @@ class ErasureFilesTest : public testing::Test {
     const auto written = flow_->checkpoint.Write();
     ASSERT_TRUE(written.has_value()) << written.error().message;
   }
-  /// Every key and value of every file, uncompressed, and all bytes of all others.
+  /// All bytes of all files, and all keys and values of the SST files, uncompressed.
   std::string AllBytes() const {
     std::string all;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
@@ -112,7 +111,7 @@ class ErasureFilesTest : public testing::Test {
   sim::FakeSnapshotTopic topic_{random_};
   sim::FakeDeadLetters dead_letters_{random_};
   OpenPartitions opened_;
-  RocksPartitionStore* store_ = nullptr;  // of the partition that is open
+  RocksPartitionStore* store_ = nullptr;  // the store of the open partition
   PartitionFlow* flow_ = nullptr;
   std::optional<Publisher> publisher_;
   int64_t next_ = 0;
@@ -146,7 +145,7 @@ TEST_F(ErasureFilesTest, AfterAnErasureAndACompactionOnlyTheKeyAndItsDayAreLeft)
   Checkpoint();
   ASSERT_TRUE(store_->CompactAll().has_value());
   const std::string after = AllBytes();
-  EXPECT_FALSE(Has(after, kUser));  // nor as part of an item's or a request's id
+  EXPECT_FALSE(Has(after, kUser));  // not even as part of an item's or a request's id
   for (const char* about : {"", "shown-to-", "served-to-", "removed-from-", "request-of-"}) {
     EXPECT_TRUE(Has(after, about + std::string(kOther))) << about;
   }

@@ -1,5 +1,5 @@
-// The bytes that schemas/store.md specifies, against files that don't change unless the format does.
-// SEEN_WRITE_GOLDEN=1 writes them.
+// Compares the bytes that schemas/store.md specifies with files. The files change only if the format changes.
+// SEEN_WRITE_GOLDEN=1 writes the files.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -29,7 +29,7 @@ std::string Hex(const std::string& bytes) {
   return hex;
 }
 
-// "name: hex", a line each.
+// One line for each golden: "name: hex".
 std::string Text(const std::vector<Golden>& goldens) {
   std::string text;
   for (const Golden& golden : goldens) text += golden.name + ": " + Hex(golden.bytes) + "\n";

@@ -1,4 +1,4 @@
-// State and journal move together, wherever the power goes: on every single operation on the disk.
+// State and journal move together, even if the power fails at any single operation on the disk.
 #include "journal_fixture.h"
 #include "support/lossy_file_system.h"
 
@@ -86,7 +86,7 @@ TEST_F(JournalCrashTest, DroppingDaysLosesNothingElseWhereverItIsCut) {
     fresh.identity.partition = static_cast<int32_t>(operations);
     auto store = RocksPartitionStore::Open(fresh);
     ASSERT_TRUE(Commit(**store, {At(10), kDay, {}, {kOld, kNextDay}}));
-    // The drop comes behind the commit, whose outcome doesn't depend on it.
+    // The drop comes after the commit. The result of the commit doesn't depend on the drop.
     disk_.CrashAfter(operations);
     (void)Commit(**store, JournalCheckpoint{At(20), kDay + 1, {}, {}});
     done = disk_.operations() > 0 && (*store)->JournalDays().size() == 1;

@@ -1,4 +1,4 @@
-// A full disk, or one that fails, at midnight: a checkpoint begins a day of the journal and drops another.
+// A full or failing disk at midnight, when a checkpoint begins one day of the journal and drops another.
 #include "commit_soon.h"
 #include "journal_fixture.h"
 #include "support/lossy_file_system.h"
@@ -34,7 +34,7 @@ TEST_F(JournalDiskFaultTest, ANewDayGoesOnWhenThereIsSpaceAgain) {
   Day day = kDay;
   ASSERT_TRUE(Commit(*store, FirstOf(day)));
   int refused = 0;
-  // From nothing at all to nearly enough: each write of the checkpoint fails in turn.
+  // The free space grows from nothing to nearly enough. So each write of the checkpoint fails in turn.
   for (uint64_t free = 0; free < 24'000; free += 1'000) {
     day = day + 1;
     disk_.SetFreeBytes(free);
@@ -65,7 +65,7 @@ TEST_P(EachFailedOperationAtMidnight, IsGotOver) {
   for (uint64_t skip = 0; skip < 12; ++skip) {
     day = day + 1;
     disk_.FailNext(GetParam(), skip);
-    (void)Commit(*store, FirstOf(day));  // what can't be dropped or described is no failure of the checkpoint
+    (void)Commit(*store, FirstOf(day));  // a failed drop or description doesn't fail the checkpoint
     disk_.FailNext(GetParam(), UINT64_MAX);
     const Status resumed = CommitSoon(*store, FirstOf(day));
     const std::string what = "skip " + std::to_string(skip);

@@ -1,4 +1,4 @@
-// The journal of a partition's store: rows in, in order out, days and users gone for good.
+// The journal of a partition's store: write rows, read them in order, delete days and users for good.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -98,7 +98,7 @@ TEST_F(JournalTest, ErasesWhatWasStoredUpToADayAndNothingElse) {
       Rows({RowAt(kAnna, kDay, 1, 1, "a"), RowAt(kAnna, kDay + 1, 1, 2, "b"),
             RowAt(kAnna, kDay + 2, 1, 3, "c"), RowAt(kBert, kDay, 1, 4, "d"), RowAt(kLast, kDay, 1, 5, "e")});
   ASSERT_TRUE(Commit(*store, {At(6), {}, {}, before}));
-  // In the file of the erasure itself, also where the erased ones stood.
+  // Rows in the same file as the erasure stay, even at the places of the erased rows.
   const auto with = Rows({RowAt(kAnna, kDay + 1, 1, 7, "f"), RowAt(kAnna, kDay + 1, 0, 8, "g")});
   ASSERT_TRUE(Commit(*store, {At(9), {}, {{kAnna, kDay + 1}, {kLast, kDay}}, with}));
   const auto after = Rows({RowAt(kAnna, kDay, 5, 9, "h")});
@@ -125,7 +125,7 @@ bool FilesHold(const std::string& folder, const std::string& text) {
 }
 
 TEST_F(JournalTest, LeavesNothingOfAnErasedRowInTheFilesOnceCompacted) {
-  // Compression would hide it; what can't be compressed stands as it is.
+  // Compression would hide the text. So this text can't be compressed, and stands in the file as it is.
   const std::string secret = "7Qm#zX9!kP2&vL5@wR8^";
   auto store = Open();
   ASSERT_TRUE(

@@ -1,4 +1,4 @@
-// A disk that is full, or fails, while a store is opened: the error says what to do, and the next try works.
+// The disk is full or fails while a store is opened. The error says what to do, and the next try works.
 #include <unistd.h>
 
 #include <fstream>
@@ -92,7 +92,7 @@ TEST(StoreDirectory, OpensWhereTheLockHasNoSpaceForItsText) {
   EXPECT_TRUE(directory) << directory.error().message;
 }
 
-// RocksDB's own words are warnings and errors of ours only where somebody can act on them.
+// RocksDB's own messages become our warnings and errors only if somebody can act on them.
 TEST_F(JournalTest, CheckpointsLogNothing) {
   ::testing::internal::CaptureStderr();
   {

@@ -147,7 +147,7 @@ TEST_F(StoreTest, ExpiresValuesThatNobodyTouchesAndDropsEmptyOnes) {
     checkpoint.deltas[User(1, 1)] = Exposures(day, {3});
     ASSERT_TRUE(Commit(*store, checkpoint));
   }
-  ASSERT_TRUE(store->CompactAll());  // now they are values, not operands
+  ASSERT_TRUE(store->CompactAll());  // now the deltas are values, not operands
   const Contents before = Read(*store, users);
   ASSERT_EQ(before.deltas.size(), 3u);
 
@@ -163,7 +163,7 @@ TEST_F(StoreTest, ExpiresValuesThatNobodyTouchesAndDropsEmptyOnes) {
 
 TEST_F(StoreTest, ExpiresWhatItMergesAndNothingThatIsYoungerThanTheHorizon) {
   const auto store = Open();
-  store->SetHorizon(0, Horizon::Of(kDay + 3));  // first: a compaction may merge at any time
+  store->SetHorizon(0, Horizon::Of(kDay + 3));  // set first, because a compaction may merge at any time
   for (int64_t offset = 1; offset <= 4; ++offset) {
     Checkpoint checkpoint = At(offset);
     checkpoint.deltas[User(1)] = Exposures(kDay + static_cast<int32_t>(offset), {1});
@@ -221,7 +221,8 @@ TEST_F(StoreTest, ReportsAnOperandThatIsNotADeltaAsCorrupt) {
   EXPECT_EQ(bytes, "");
 }
 
-// Flips one byte of the one file, at many places: each time the store either says so or has the right answer.
+// Flips one byte of the only file, at many places in turn. Each time, the store either reports the damage or
+// has the right answer.
 TEST_F(StoreTest, NeverAnswersWronglyFromAFileWithAFlippedByte) {
   Checkpoint checkpoint = At(5);
   std::vector<UserRef> users;
@@ -252,7 +253,7 @@ TEST_F(StoreTest, NeverAnswersWronglyFromAFileWithAFlippedByte) {
   for (int64_t at = 3; at < size; at += size / 40) {
     flip(at);
     StoreOptions options = Options();
-    options.resources = StoreResources(1 << 20, 1);  // nothing is cached from before
+    options.resources = StoreResources(1 << 20, 1);  // a new cache, so that no old block is cached
     const auto store = RocksPartitionStore::Open(options);
     if (!store) {
       EXPECT_EQ(store.error().code, Code::kCorrupt) << store.error().message;
@@ -288,7 +289,7 @@ TEST_F(StoreTest, ServesReadersWhileCheckpointsAreCommittedAndCompacted) {
       const uint32_t before = committed.load();
       const auto position = store->ReadPosition();
       const auto found = store->ReadDelta(User(1), bytes);
-      const uint32_t after = committed.load() + 1;  // one may be visible before it is counted
+      const uint32_t after = committed.load() + 1;  // a commit may be visible before the test counts it
       ASSERT_TRUE(position && found);
       const int64_t offset = *position ? (*position)->next_offset : 0;
       ASSERT_GE(offset, before);

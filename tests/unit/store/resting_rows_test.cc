@@ -1,4 +1,4 @@
-// A store's links, read while it goes on: rows/state_digest.h over RocksDB.
+// Reads links to a store's files while the store goes on. This is rows/state_digest.h over RocksDB.
 #include "store/resting_rows.h"
 
 #include <filesystem>
@@ -30,7 +30,7 @@ class RestingRowsTest : public StoreTest {
     EXPECT_TRUE(read) << read.error().message;
     return digester.Finish();
   }
-  // Three checkpoints, of the same users.
+  // Writes three checkpoints of the same users.
   void Fill(RocksPartitionStore& store) {
     for (int32_t checkpoint = 0; checkpoint < 3; ++checkpoint) {
       Checkpoint next = At(100 * (checkpoint + 1));

@@ -1,4 +1,4 @@
-// State leaves a RocksDB as runs and bases, and makes another one.
+// State leaves one RocksDB as runs and bases. A restore makes another RocksDB from them.
 #include "state_stream/restore.h"
 
 #include <random>
@@ -28,7 +28,7 @@ class RestoreTest : public StoreTest {
     return options;
   }
 
-  // All that travels.
+  // All rows that go through the state topic.
   static Rows RowsOf(RocksPartitionStore& store) {
     Rows rows;
     const auto cursor = store.ReadRows();
@@ -85,7 +85,7 @@ class RestoreTest : public StoreTest {
     return restore.Run();
   }
 
-  // Brings what the folder holds up to date. False: there was nothing to do.
+  // Brings the state in the folder up to date. False: there was nothing to do.
   bool BringUpToDate() {
     auto resting = ReadRestingState(folder_.path(), 3);
     EXPECT_TRUE(resting && *resting && (*resting)->position);
@@ -102,7 +102,7 @@ class RestoreTest : public StoreTest {
     return true;
   }
 
-  // A store's owner from one position to another, who leaves with everything sent.
+  // Owns the store from position `from` to `to`, and leaves when everything is sent. Returns the rows.
   Rows Own(int64_t from, int64_t to) {
     auto store = Open(Options());
     const auto known = ReadStreamEnd(topic_, 3, topic_.end());
@@ -163,7 +163,7 @@ TEST_F(RestoreTest, AStoreThatWasLostIsTheSameAgain) {
   const auto position = store->ReadPosition();
   ASSERT_TRUE(position && *position);
   EXPECT_EQ((*position)->next_offset, 390);
-  // Their topic has them: the copy stayed behind.
+  // The state topic doesn't have a store's copy of the published snapshots. Only the snapshot topic has them.
   EXPECT_EQ((*position)->filters[0].last_published, LastPublished::kUnread);
   EXPECT_EQ(
       std::distance(std::filesystem::directory_iterator(StoreDirectory::IncomingPath(folder_.path())), {}),
@@ -197,7 +197,7 @@ TEST_F(RestoreTest, AnOlderCopyIsBroughtUpToDate) {
   EXPECT_TRUE(continued_);
   EXPECT_EQ(RowsOf(*Open(Options())), expected);
   EXPECT_FALSE(BringUpToDate()) << "it has all that the topic has";
-  Own(300, 320);  // and is a store like any other
+  Own(300, 320);  // the restored store works like any other
 }
 
 TEST_F(RestoreTest, ACopyThatIsOlderThanTheBaseIsReplaced) {

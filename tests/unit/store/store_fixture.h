@@ -1,5 +1,5 @@
 #pragma once
-// A store directory in a temporary folder, and short ways to fill it.
+// A store directory in a temporary folder, with helpers to fill it.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// What a store should hold or does hold, as plain values.
+/// The expected or actual contents of a store, as plain values.
 struct Contents {
   std::optional<Position> position;
   std::map<UserRef, Delta> deltas;
@@ -67,7 +67,7 @@ inline std::string Encoded(const Delta& delta) {
   return bytes;
 }
 
-/// Deltas and marks in any order; written in theirs.
+/// Deltas and marks. Tests add them in any order, and they are written in the order of their keys.
 struct Checkpoint {
   Position position;
   std::map<UserRef, Delta> deltas;
@@ -80,7 +80,7 @@ inline Checkpoint At(int64_t offset) {
   return checkpoint;
 }
 
-/// Everything but the commit.
+/// Writes a checkpoint, but doesn't commit it.
 inline Result<std::unique_ptr<CheckpointWriter>> Prepare(PartitionStore& store,
                                                          const Checkpoint& checkpoint) {
   auto writer = store.BeginCheckpoint(checkpoint.position);
@@ -101,7 +101,7 @@ inline Status Commit(PartitionStore& store, const Checkpoint& checkpoint) {
   return (*writer)->Commit();
 }
 
-/// `users`: those that may have a delta.
+/// Reads the whole store. `users`: the users that may have a delta.
 inline Contents Read(const PartitionStore& store, const std::vector<UserRef>& users) {
   Contents contents;
   const auto position = store.ReadPosition();

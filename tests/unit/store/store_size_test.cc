@@ -1,4 +1,4 @@
-// Bytes on disk a (user, item): the figure that decides how much state a machine holds.
+// Bytes on disk per (user, item). This figure decides how much state a machine can hold.
 #include <cstdio>
 #include <random>
 #include <set>
@@ -36,7 +36,7 @@ TEST_F(StoreTest, TakesAtMost3Point6BytesAnItemOnceCompacted) {
   }
   ASSERT_TRUE(store->CompactAll());
   const uint64_t in_files = store->Figures().bytes;
-  store.reset();  // what a compaction replaced is gone
+  store.reset();  // closing removes the files that a compaction replaced
   const auto per_item = [](uint64_t bytes) {
     return static_cast<double>(bytes) / (double{kUserCount} * kDays * kItemsADay);
   };

@@ -73,7 +73,7 @@ TEST_F(BackupDirectoryTest, KnowsATableByItsEnd) {
   }
   BackupDirectory directory = Open();
   added_ = {};
-  // Another beginning: were it read, its checksum would be another one.
+  // The backup knows a table by its size and its last 64 KiB.
   const BackupFile known =
       Take(directory, "000099.sst", std::string(50'000, 'b') + std::string(50'000, 'a') + "end");
   EXPECT_EQ(added_.files, 1U) << "its last 64 KiB are others";

@@ -69,13 +69,13 @@ TEST(ByteStream, TheBytesSayHowAFileIsPacked) {
   const ScratchFolder folder;
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += "{\"n\":" + std::to_string(i * 7919) + "}\n";
-  const auto plain = ReadAll(folder.Write("plain.gz", text));  // its name lies
+  const auto plain = ReadAll(folder.Write("plain.gz", text));  // the name is wrong: the file isn't packed
   ASSERT_EQ(plain.events.size(), 50'000u);
   const size_t half = text.size() / 2 - text.size() / 2 % 2;
   for (const std::string& packed :
        {Gzip(text), Zstd(text), Gzip("") + Gzip(text.substr(0, half)) + Gzip("") + Gzip(text.substr(half)),
         Zstd("") + Zstd(text.substr(0, half)) + Zstd(text.substr(half)), Gzip(text) + std::string(512, '\0'),
-        std::string("\x5e\x2a\x4d\x18\x04\0\0\0size", 12) + Zstd(text)}) {  // pzstd begins so
+        std::string("\x5e\x2a\x4d\x18\x04\0\0\0size", 12) + Zstd(text)}) {  // pzstd begins its files so
     const auto read = ReadAll(folder.Write("packed", packed));
     EXPECT_EQ(read.error, "");
     EXPECT_EQ(read.events, plain.events);

@@ -14,7 +14,7 @@ Result<ItemsTopicOptions::Outcome> Read(std::vector<std::string> arguments) {
   CLI::App app;
   ItemsTopicOptions options;
   options.AddTo(app);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   app.parse(arguments);
   return options.Read();
 }

@@ -12,7 +12,7 @@
 namespace seen {
 namespace {
 
-constexpr int64_t kToday = 20'000;  // a UTC day
+constexpr int64_t kToday = 20'000;  // days since 1970, UTC
 constexpr TimeMs kNoon{kToday * kMsPerDay + kMsPerDay / 2};
 
 TimeMs DaysAgo(int64_t days) { return {kNoon.value - days * kMsPerDay}; }
@@ -27,7 +27,7 @@ std::string KindOf(std::string_view kind, std::string_view user, std::string_vie
 
 using NameSet = std::set<std::string>;
 
-/// An oracle of one filter, and what decides what it is told.
+/// An oracle of one filter, and the judge that decides what the oracle gets from each record.
 class Told {
  public:
   explicit Told(const FilterRules& filter = {}, const OracleRules& rules = {})
@@ -39,7 +39,7 @@ class Told {
     record.value_is_null = value_is_null;
     if (const auto told = judge_.Read(record, source)) oracle_.Add(*told);
   }
-  /// At kNoon, with a margin for clocks.
+  /// The items seen at `now`, with a margin for differences between clocks.
   SeenItems Seen(std::string_view user = "u", TimeMs now = kNoon) const {
     return oracle_.Seen(user, Moment::At(now));
   }
@@ -92,7 +92,7 @@ TEST(Oracle, JudgesAgeByTheRecordsOwnTime) {
   EXPECT_EQ(told.counts().too_old, 1u);
   EXPECT_EQ(told.counts().exposures, 1u);
   EXPECT_EQ(told.judge().too_old(), (std::vector<uint64_t>{1}));
-  // The daemon dropped it for good, whatever the time is.
+  // The daemon dropped the event for good. An earlier time doesn't bring the event back.
   const SeenItems seen = told.Seen("u", DaysAgo(5));
   EXPECT_TRUE(seen.must.empty() && seen.may.empty());
 }
@@ -103,13 +103,13 @@ TEST(Oracle, FollowsRemovalsAndErasures) {
   add(EventOf("u", "a", DaysAgo(1)));
   add(EventOf("u", "b", DaysAgo(0)));
   add(KindOf("removed", "u", "a", DaysAgo(0)));
-  add(KindOf("removed", "u", "b", DaysAgo(1)));  // shown after it
-  add(EventOf("u", "a", DaysAgo(2)));            // late
+  add(KindOf("removed", "u", "b", DaysAgo(1)));  // b was shown after this removal
+  add(EventOf("u", "a", DaysAgo(2)));            // a late event, older than the removal
   add(KindOf("served", "u", "c", DaysAgo(0)));
   EXPECT_EQ(told.Must(), (NameSet{"b"}));
   EXPECT_EQ(told.May(), (NameSet{"c"})) << "nobody said how long served items count";
   EXPECT_EQ(told.Seen().taken_back, 1u);
-  add(EventOf("u", "a", DaysAgo(0)));  // the same day, later in the log
+  add(EventOf("u", "a", DaysAgo(0)));  // the day of the removal, but later in the log
   EXPECT_EQ(told.Must(), (NameSet{"a", "b"}));
   add(KindOf("erased", "u", "", DaysAgo(0)));
   add(EventOf("u", "d", DaysAgo(1)));
@@ -134,7 +134,7 @@ TEST(Oracle, CountsServedItemsByBucketsOfASixth) {
   Told told({.served_ttl_s = 600});  // buckets of 100 s
   const auto at = [&](int64_t second) { return TimeMs{kNoon.value + second * 1000}; };
   ASSERT_EQ(kNoon.value % 100'000, 0);
-  told.AddRecord(at(30), KindOf("served", "u", "n", at(30)));  // until 100 + 600
+  told.AddRecord(at(30), KindOf("served", "u", "n", at(30)));  // counts until second 100 + 600
   const struct {
     int64_t second;
     bool must, may;
@@ -166,7 +166,7 @@ TEST(Oracle, CountsAnItemFromItsKthExposureOn) {
   EXPECT_EQ(told.Must(), (NameSet{"thrice in a day", "thrice in days"}));
   EXPECT_TRUE(told.May().empty());
   EXPECT_EQ(told.Seen().too_few_exposures, 2u);
-  // The third has left the window by then.
+  // By then, the third exposure has left the window.
   EXPECT_EQ(told.Must("u", {kNoon.value + 28 * kMsPerDay}), (NameSet{"thrice in a day"}));
   EXPECT_EQ(told.Seen("u", {kNoon.value + 40 * kMsPerDay}).left_window, 4u);
 }
@@ -211,7 +211,7 @@ TEST(Oracle, GoesByTheDayOfCreationWhereTheFilterDoes) {
   EXPECT_EQ(told.Seen().left_window, 1u);
 }
 
-/// Two filters, of which one counts a kind in a window of its own and covers one scene.
+/// Two filters. One of them counts a declared kind in its own window, and covers one scene.
 OracleRules TwoFilters() {
   constexpr auto kBought = static_cast<EventKind>(kDeclaredKindFirst);
   EventFormat format;
@@ -259,7 +259,7 @@ TEST(Oracle, KnowsWhichFiltersAnEventConcerns) {
   EXPECT_TRUE(names(0).empty() && names(1).empty()) << "an erasure concerns every filter";
 }
 
-/// Two ids of one fingerprint.
+/// Two ids with the same fingerprint.
 const std::pair<std::string, std::string>& Twins() {
   static const auto kTwins = [] {
     std::unordered_map<uint32_t, int> known;
@@ -280,7 +280,7 @@ TEST(Oracle, TellsItemsOfOneFingerprintApart) {
   EXPECT_EQ(told.Names(seen.must), (NameSet{a}));
   EXPECT_EQ(told.Names(seen.not_seen), (NameSet{b})) << "the filter holds it, by a's fingerprint";
   EXPECT_EQ(seen.fingerprints_must, (std::vector<Fingerprint>{FingerprintOf(b)}));
-  // What takes b back takes back a, too: the daemon knows fingerprints alone.
+  // A removal of b also removes a, because the daemon knows only fingerprints.
   told.AddRecord(kNoon, KindOf("removed", "u", b, kNoon));
   EXPECT_EQ(told.May(), (NameSet{a}));
   EXPECT_TRUE(told.Seen().fingerprints_must.empty());
@@ -352,7 +352,7 @@ TEST(Oracle, BeyondItemsMaxOnlyTheNewestDaysThatFitMustBeSeen) {
   Told told({.items_max = 5});
   for (int i = 0; i < 3; ++i) told.AddRecord(kNoon, EventOf("u", fmt::format("new{}", i), DaysAgo(0)));
   for (int i = 0; i < 4; ++i) told.AddRecord(kNoon, EventOf("u", fmt::format("mid{}", i), DaysAgo(1)));
-  told.AddRecord(kNoon, EventOf("u", "new0", DaysAgo(1)));  // again: takes no place twice
+  told.AddRecord(kNoon, EventOf("u", "new0", DaysAgo(1)));  // a second time: still takes one place
   told.AddRecord(kNoon, EventOf("u", "old", DaysAgo(2)));
   EXPECT_EQ(told.Must(), (NameSet{"new0", "new1", "new2"}));
   EXPECT_EQ(told.May(), (NameSet{"mid0", "mid1", "mid2", "mid3", "old"}));

@@ -53,7 +53,7 @@ TEST(Manifest, KeepsTheOldFileWhereTheNewOneCantBeWritten) {
   const ScratchFolder folder;
   const std::string path = folder.Path("progress");
   ASSERT_TRUE(WriteManifest(path, AManifest()));
-  ASSERT_TRUE(std::filesystem::create_directory(path + ".tmp"));  // in the way of the temporary file
+  ASSERT_TRUE(std::filesystem::create_directory(path + ".tmp"));  // blocks the temporary file
   const auto written = WriteManifest(path, {.run = "new", .target = {}, .files = {}, .topics = {}});
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find(path), std::string::npos);
@@ -164,7 +164,7 @@ TEST(FileSource, GoesOnBehindWhatWasFinishedOverSeveralFiles) {
   EXPECT_EQ(manifest.Counts().sent, 1400u);
   EXPECT_EQ(rest->Position(), rest->Total());
 
-  folder.Write("third", Numbered("c", 5));  // an added day
+  folder.Write("third", Numbered("c", 5));  // a new file, for a new day
   auto added = Source({folder.Path("")}, manifest);
   EXPECT_EQ(Take(*added, 10'000, true).size(), 5u);
 }
@@ -229,7 +229,7 @@ TEST(FileSource, GoesOnUpToTheSizeThatAFileHadAtTheStart) {
   EXPECT_EQ(Take(*source, 4, true).size(), 4u);
   Manifest manifest;
   source->Describe(manifest);
-  folder.Write("file", Numbered("a", 10) + "{more");  // killed here, and then it grew
+  folder.Write("file", Numbered("a", 10) + "{more");  // the run was killed here, then the file grew
   auto rest = Source({path}, manifest);
   EXPECT_EQ(Take(*rest, 100, true).size(), 6u);
   rest->Describe(manifest);

@@ -1,4 +1,4 @@
-// What seenctl reshard is made of: where rows go, and how bases get into a topic.
+// The parts of seenctl reshard: where rows go, and how bases get into a topic.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -88,7 +88,7 @@ TEST_F(RowRouterTest, ARowThatCantBeReadIsAnError) {
   EXPECT_FALSE(router_.Route(View(KeyOf(ServedRow{})), "short", lookup_));
 }
 
-/// Takes so many at a time, and acknowledges when it is asked.
+/// Takes two records at a time. Acknowledges them when PollDeliveries is called.
 class SlowSink : public StateSink {
  public:
   bool TrySend(int32_t partition, std::string_view record, uint64_t ticket) override {
@@ -104,7 +104,7 @@ class SlowSink : public StateSink {
     for (const StateDelivery& delivery : std::exchange(waiting_, {})) on_delivery(delivery);
   }
   std::map<int32_t, std::vector<std::string>> log;
-  std::vector<std::string> sent;  // of all partitions
+  std::vector<std::string> sent;  // the records of all partitions, in order
   size_t lost_at = SIZE_MAX;
 
  private:
@@ -168,7 +168,7 @@ TEST(BaseSender, NoBaseIsWholeUntilAllOfThemAreThere) {
   SlowSink sink;
   BaseSender sender(SenderOptions(), sink);
   ASSERT_TRUE(SendAll(sender));
-  // The last parts are the last records that went out, so a cut before them leaves no base at all.
+  // The last parts are sent last. So if the run is cut short, no base is whole.
   ASSERT_GE(sink.sent.size(), 3U);
   for (size_t i = 0; i < sink.sent.size(); ++i) {
     const auto record = DecodeStateRecord(sink.sent[i]);

@@ -11,7 +11,7 @@
 
 namespace seen {
 
-/// A folder of the test's own, removed at its end.
+/// A temporary folder for one test. The destructor removes the folder.
 class ScratchFolder {
  public:
   ScratchFolder() : path_((std::filesystem::temp_directory_path() / "seen-tools-XXXXXX").string()) {

@@ -1,4 +1,4 @@
-// seenctl's subcommands on a broker within the test.
+// Runs seenctl's subcommands against a broker within the test.
 
 #include <gtest/gtest.h>
 
@@ -137,7 +137,7 @@ TEST_F(SeenctlOnKafka, ReplayGivesRecordsTheTimeOfTheirExposure) {
 TEST_F(SeenctlOnKafka, ReplayGoesOnFromItsProgressFile) {
   const auto path = folder_.Write("history.jsonl", Lines(800));
   const auto progress = folder_.Path("progress");
-  // As a run that was killed has left it: 300 lines are acknowledged without a gap.
+  // The progress file of a killed run. The first 300 lines are acknowledged without a gap.
   const auto size = Lines(800).size();
   ASSERT_TRUE(WriteManifest(progress, {.run = "r",
                                        .target = "exposures",

@@ -8,14 +8,14 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Brokers that take `service` a record, one behind the other, and `transit` on the way.
+/// Brokers that need `service` for each record, one record after the other, and `transit` for the way.
 class Brokers {
  public:
   Brokers(SendWindow& window, microseconds transit, microseconds service)
       : window_(window), transit_(transit), service_(service) {}
 
   void MoveAway(microseconds transit) { transit_ = transit; }
-  /// The window is full all the time.
+  /// Keeps the window full all the time.
   void Run(int round_trips) {
     for (int i = 0; i < round_trips; ++i) {
       const microseconds latency = transit_ + service_ * static_cast<int64_t>(window_.size());

@@ -20,7 +20,7 @@ PairItem Item(std::string id, std::string text, TimeMs created_at = kAt) {
       .item_id = std::move(id), .title = "", .text = std::move(text), .lang = "en", .created_at = created_at};
 }
 
-/// 60 different words, or so many from `first` on.
+/// `count` different words, from word number `first` on.
 std::string Words(int first = 0, int count = 60) {
   std::string text;
   for (int i = first; i < first + count; ++i)
@@ -74,7 +74,7 @@ TEST(SimilarPair, SaysHowAPairIsAlikeOrWhyItIsNot) {
 
 TEST(SimilarPair, MeasuresWhatDecides) {
   const Json pair = Compare(Item("a", Words()), Item("b", Words() + " extra words"));
-  // 58 runs of three words, and two more in the second.
+  // Both texts have the same 58 runs of three words. The second text has two more.
   EXPECT_EQ(pair.at("jaccard").at("in_common"), 58);
   EXPECT_EQ(pair.at("jaccard").at("of"), 60);
   EXPECT_EQ(pair.at("jaccard").at("similarity"), 0.9667);

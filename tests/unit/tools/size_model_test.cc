@@ -1,5 +1,5 @@
-// What the model of docs/SCALE.md says, beside two runs of the scenario at_size: one calibrated it, one
-// didn't.
+// Compares the model of docs/SCALE.md with two runs of the scenario at_size. One run calibrated the model,
+// the other didn't.
 #include "tools/size_model.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 constexpr double kMiB = 1024 * 1024;
 constexpr UserBytes kUser{10'500, 4'018};
 
-/// So many events a second at the peak, of users whose every event is published.
+/// A platform with `events_a_second` at the peak. Each event of its users is published.
 Platform At(double users, double events_a_second, double memory_mib) {
   Platform platform;
   platform.users = users;

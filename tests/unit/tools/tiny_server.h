@@ -12,7 +12,8 @@
 
 namespace seen {
 
-/// Answers each request on loopback with what `answer` says; "" closes the connection instead.
+/// Answers each request on loopback with what `answer` returns. If `answer` returns "", closes the
+/// connection.
 class TinyServer {
  public:
   using Answer = std::function<std::string(int request_number, const std::string& request)>;

@@ -17,7 +17,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 class UserBucketsTest : public testing::Test {
  protected:
-  /// `count` items each, in turn.
+  /// Adds `count` items for each user, one item a user in turn.
   void Fill(UserBuckets& buckets, int users, int count, const std::string& padding = {}) {
     for (int i = 0; i < count; ++i) {
       for (int user = 0; user < users; ++user) {
@@ -33,7 +33,7 @@ class UserBucketsTest : public testing::Test {
       }
     }
   }
-  /// Each user's seconds as they come out; every user in one bucket alone.
+  /// Each user's seconds in the order in which they come out. Each user must be in one bucket only.
   std::map<std::string, std::vector<uint32_t>> Drain(UserBuckets& buckets) {
     std::map<std::string, std::vector<uint32_t>> all;
     const Status visited = buckets.ForEach([&](std::string_view records) {

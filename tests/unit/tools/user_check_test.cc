@@ -15,12 +15,12 @@
 namespace seen {
 namespace {
 
-/// A daemon that says about user "u" what a test wants it to.
+/// A daemon whose answers about user "u" come from the test.
 struct FakeDaemon {
   std::set<std::string> in_snapshot;
-  std::set<std::string> held_back;     // by POST .../unseen
-  std::set<std::string> similar;       // and told of by it as like the seen
-  std::set<std::string> only_similar;  // likewise, but not held back as seen
+  std::set<std::string> held_back;     // as seen, by POST .../unseen
+  std::set<std::string> similar;       // listed by it as similar to seen items
+  std::set<std::string> only_similar;  // the same, but not seen: left out as similar
   Day horizon;
   std::optional<std::vector<Fingerprint>> in_similar;  // the snapshot's second filter
   std::set<std::string> strange;                       // in the filter's fingerprints alone
@@ -125,16 +125,16 @@ TEST_F(UserCheck, ReportsAnUnseenItemThatIsHeldBackWithoutACollision) {
   const CheckOutcome outcome = Check();
   EXPECT_EQ(outcome.counts.unexplained, 1u);
   EXPECT_EQ(outcome.counts.strangers, 1u) << "the filter's fingerprints say so, too";
-  // Where the topic's start is gone it may have been sent before.
+  // If the topic's start is gone, the item may have been sent there.
   EXPECT_EQ(Check({.history_complete = false}).counts.Failures(), 0u);
 }
 
 TEST_F(UserCheck, TakesNoItemForSeenThatIsHeldBackForBeingSimilar) {
-  // "similar" lists it, so `unseen` leaves it out although it isn't held back.
+  // "similar" lists the item. So `unseen` leaves the item out, although it isn't held back as seen.
   const std::string item = FirstNegative();
   daemon_.only_similar.insert(item);
   EXPECT_EQ(Check().counts.Failures(), 0u);
-  daemon_.similar.insert("n4");  // which was seen
+  daemon_.similar.insert("n4");  // n4 was seen
   EXPECT_EQ(Check().counts.unseen_false_negatives, 1u);
 }
 
