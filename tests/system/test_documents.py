@@ -43,10 +43,20 @@ def test_prose_is_wrapped_at_100_columns(page):
     assert not wide, "\n".join(wide)
 
 
-def measured_rows():
-    """The rows of the README's tables that state a number."""
-    return [line for line in (SOURCE / "README.md").read_text().splitlines()
-            if line.startswith("|") and NUMBER.search(re.sub(r"`[^`]*`", "", line))]
+def measured_rows(page="README.md"):
+    """The rows of the page's tables that state a number; of another page than the README those that link to measurements."""
+    return [line for line in (SOURCE / page).read_text().splitlines()
+            if line.startswith("|") and NUMBER.search(re.sub(r"`[^`]*`", "", line))
+            and (page == "README.md" or "PERFORMANCE.md#" in line)]
+
+
+def figures(row):
+    """The numbers of the row, without those in links and names of commands."""
+    return NUMBER.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "", row))
+
+
+def test_the_chinese_readme_states_the_same_figures():
+    assert [figures(row) for row in measured_rows("docs/zh/README.md")] == [figures(row) for row in measured_rows()]
 
 
 def sections():
@@ -68,6 +78,5 @@ def test_a_row_states_figures_of_the_section_that_it_links_to(row):
     assert linked, "the row links to the section that has its figures"
     assert set(linked) <= set(SECTIONS)
     found = {number for name in linked for number in NUMBER.findall(SECTIONS[name])}
-    # Numbers in links and in `code` aren't figures.
-    said = NUMBER.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "", row))
+    said = figures(row)
     assert said and not set(said) - found, f"not in {linked}: {sorted(set(said) - found)}"
