@@ -77,7 +77,7 @@ func (s *Snapshot) AsOf() time.Time {
 	return time.UnixMilli(s.asOfMs).UTC()
 }
 
-// Horizon is the first day that counted when the snapshot was made.
+// Horizon is the first day of the window when the snapshot was made. What has a window of its own may be older.
 func (s *Snapshot) Horizon() Day { return s.horizon }
 
 // Partition is the input partition that the user's events are in.

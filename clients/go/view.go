@@ -2,6 +2,7 @@ package seen
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -10,7 +11,7 @@ import (
 type View struct {
 	snapshot *Snapshot
 	when     bounds
-	also     map[Fingerprint]struct{}
+	also     map[string]struct{}
 	alsoOnly int // how many of `also` the snapshot doesn't hold
 }
 
@@ -22,18 +23,19 @@ type Item struct {
 	CreatedAt time.Time
 }
 
-// AlsoSeen is a view in which these ids count as seen as well.
+// AlsoSeen is a view in which these ids count as seen as well. It goes by ids: MightContainFingerprint knows nothing
+// of them.
 func (v *View) AlsoSeen(ids ...string) *View {
-	also := make(map[Fingerprint]struct{}, len(v.also)+len(ids))
-	for f := range v.also {
-		also[f] = struct{}{}
+	also := make(map[string]struct{}, len(v.also)+len(ids))
+	for id := range v.also {
+		also[id] = struct{}{}
 	}
 	for _, id := range ids {
-		also[FingerprintOf(id)] = struct{}{}
+		also[id] = struct{}{}
 	}
 	only := 0
-	for f := range also {
-		if !v.snapshot.contains(f, v.when) {
+	for id := range also {
+		if !v.snapshot.contains(FingerprintOf(id), bounds{}) {
 			only++
 		}
 	}
@@ -43,29 +45,35 @@ func (v *View) AlsoSeen(ids ...string) *View {
 // Since is a view of the window that begins with the day `first`. A snapshot of the kind DayChain that was made on an
 // earlier day leaves out the days before; other kinds can't, and then filter a little too much.
 func (v *View) Since(first Day) *View {
-	moved := &View{snapshot: v.snapshot, when: v.when, also: v.also}
+	moved := *v
 	moved.when.since, moved.when.bounded = first, true
-	return moved.AlsoSeen()
+	return &moved
 }
 
 // MightContain says whether the item may have been seen. False is certain.
-func (v *View) MightContain(id string) bool { return v.MightContainFingerprint(FingerprintOf(id)) }
+func (v *View) MightContain(id string) bool { return v.contains(FingerprintOf(id), id, v.when) }
 
 // MightContainInt is MightContain for an integer id.
-func (v *View) MightContainInt(id int64) bool { return v.MightContainFingerprint(FingerprintOfInt(id)) }
+func (v *View) MightContainInt(id int64) bool {
+	if len(v.also) != 0 {
+		return v.MightContain(strconv.FormatInt(id, 10))
+	}
+	return v.MightContainFingerprint(FingerprintOfInt(id))
+}
 
-// MightContainFingerprint is MightContain for a fingerprint.
-func (v *View) MightContainFingerprint(f Fingerprint) bool { return v.contains(f, v.when) }
+// MightContainFingerprint is MightContain for a fingerprint; what AlsoSeen named doesn't count.
+func (v *View) MightContainFingerprint(f Fingerprint) bool { return v.snapshot.contains(f, v.when) }
 
 // MightContainItem is MightContain for an item that says when it was created: nobody can have seen it before. Only
 // snapshots of the kind DayChain can use that; they then leave out the days before.
 func (v *View) MightContainItem(item Item) bool {
-	return v.contains(FingerprintOf(item.ID), v.when.after(item.CreatedAt))
+	return v.contains(FingerprintOf(item.ID), item.ID, v.when.after(item.CreatedAt))
 }
 
-func (v *View) contains(f Fingerprint, when bounds) bool {
+// contains: `f` is the fingerprint of `id`.
+func (v *View) contains(f Fingerprint, id string, when bounds) bool {
 	if len(v.also) != 0 {
-		if _, ok := v.also[f]; ok {
+		if _, ok := v.also[id]; ok {
 			return true
 		}
 	}
@@ -83,7 +91,7 @@ func (v *View) Unseen(items []string) []string {
 	unseen := make([]string, 0, len(items))
 	named := newIDSet(len(items))
 	for _, id := range items {
-		if f := FingerprintOf(id); !v.contains(f, v.when) && named.add(f, id, unseen) {
+		if f := FingerprintOf(id); !v.contains(f, id, v.when) && named.add(f, id, unseen) {
 			unseen = append(unseen, id)
 		}
 	}

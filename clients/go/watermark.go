@@ -2,6 +2,7 @@ package seen
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -25,57 +26,42 @@ func ParseWatermark(value []byte) (Watermark, error) {
 	if len(value) > watermarkBytesMax {
 		return Watermark{}, malformed("watermark", "%d bytes; at most %d", len(value), watermarkBytesMax)
 	}
-	var members struct {
-		Version          *int64 `json:"version"`
-		Partition        *int32 `json:"partition"`
-		PartitionTimeMs  *int64 `json:"partition_time_ms"`
-		NextOffset       *int64 `json:"next_offset"`
-		LagMessages      *int64 `json:"lag_messages"`
-		UnpublishedUsers *int64 `json:"unpublished_users"`
-		HeartbeatMs      *int64 `json:"heartbeat_ms"`
-	}
-	// The version first, alone: what another one says of the others isn't known.
-	var version struct {
-		Version json.RawMessage `json:"version"`
-	}
-	if err := json.Unmarshal(value, &version); err != nil {
+	// A map: a struct's members would be found by names of another case as well.
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(value, &members); err != nil {
 		return Watermark{}, malformed("watermark", "%v; it is a JSON object", err)
 	}
-	if v := string(version.Version); v != "1" {
+	// The version first, alone: what another one says of the others isn't known.
+	if v := string(members["version"]); v != "1" {
 		if v == "" {
 			return Watermark{}, malformed("watermark.version", "missing")
 		}
 		return Watermark{}, unsupported("watermark.version", "%.20s; this reader knows 1", v)
 	}
-	if err := json.Unmarshal(value, &members); err != nil {
-		return Watermark{}, malformed("watermark", "%v", err)
-	}
-	if members.Partition == nil {
-		return Watermark{}, malformed("watermark.partition", "missing")
-	}
-	if *members.Partition < 0 {
-		return Watermark{}, malformed("watermark.partition", "%d; partitions are numbered from 0", *members.Partition)
-	}
-	numbers := [...]struct {
-		name string
-		at   *int64
-	}{
-		{"partition_time_ms", members.PartitionTimeMs}, {"next_offset", members.NextOffset},
-		{"lag_messages", members.LagMessages}, {"unpublished_users", members.UnpublishedUsers},
-		{"heartbeat_ms", members.HeartbeatMs},
-	}
-	for _, number := range numbers {
-		if number.at == nil {
-			return Watermark{}, malformed("watermark."+number.name, "missing")
+	names := [...]string{"partition", "partition_time_ms", "next_offset", "lag_messages", "unpublished_users",
+		"heartbeat_ms"}
+	var numbers [len(names)]int64
+	for i, name := range names {
+		text := string(members[name])
+		if text == "" || text == "null" {
+			return Watermark{}, malformed("watermark."+name, "missing")
 		}
+		number, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return Watermark{}, malformed("watermark."+name, "%.40s; it is an integer of 64 bits", text)
+		}
+		numbers[i] = number
+	}
+	if numbers[0] < 0 || numbers[0] > math.MaxInt32 {
+		return Watermark{}, malformed("watermark.partition", "%d; it is from 0 to %d", numbers[0], math.MaxInt32)
 	}
 	return Watermark{
-		Partition:        *members.Partition,
-		PartitionTime:    time.UnixMilli(*members.PartitionTimeMs).UTC(),
-		NextOffset:       *members.NextOffset,
-		LagMessages:      *members.LagMessages,
-		UnpublishedUsers: *members.UnpublishedUsers,
-		Heartbeat:        time.UnixMilli(*members.HeartbeatMs).UTC(),
+		Partition:        int32(numbers[0]),
+		PartitionTime:    time.UnixMilli(numbers[1]).UTC(),
+		NextOffset:       numbers[2],
+		LagMessages:      numbers[3],
+		UnpublishedUsers: numbers[4],
+		Heartbeat:        time.UnixMilli(numbers[5]).UTC(),
 	}, nil
 }
 
@@ -109,7 +95,7 @@ type Watermarks struct {
 // known is unchanged.
 func (w *Watermarks) Apply(key, value []byte) error {
 	partition, err := strconv.ParseUint(string(key), 10, 31)
-	if err != nil {
+	if err != nil || strconv.FormatUint(partition, 10) != string(key) {
 		return malformed("watermark key", "%.20q; it is a partition's number", key)
 	}
 	if value == nil {

@@ -2,7 +2,6 @@
 
 #include <librdkafka/rdkafkacpp.h>
 
-#include <charconv>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -124,21 +123,22 @@ void SnapshotTail::TakeSnapshot(const RdKafka::Message& message) {
 }
 
 void SnapshotTail::TakeWatermark(const RdKafka::Message& message) {
-  if (message.payload() == nullptr) {
-    std::int32_t partition = -1;
-    const std::string key = message.key() == nullptr ? "" : *message.key();
-    std::from_chars(key.data(), key.data() + key.size(), partition);
-    waiting_.erase(partition);
+  const auto partition = Watermark::PartitionOf(message.key() == nullptr ? "" : *message.key());
+  if (partition && message.payload() == nullptr) {
+    waiting_.erase(*partition);
     const std::lock_guard lock(mutex_);
-    return watermarks_.Forget(partition);
+    return watermarks_.Forget(*partition);
   }
-  const auto watermark = Watermark::Parse(ValueOf(message));
-  if (!watermark) {
-    std::fprintf(stderr, "%s\n", watermark.error().message.c_str());
+  const auto watermark =
+      partition ? Watermark::Parse(ValueOf(message)) : Parsed<Watermark>(partition.error());
+  if (!watermark || watermark->partition != *partition) {
+    std::fprintf(
+        stderr, "%s\n",
+        watermark ? "watermark: of another partition than its key" : watermark.error().message.c_str());
     return;
   }
-  waiting_[watermark->partition] = *watermark;
-  if (at_end_[watermark->partition]) AtEnd(watermark->partition);
+  waiting_[*partition] = *watermark;
+  if (at_end_[*partition]) AtEnd(*partition);
 }
 
 void SnapshotTail::AtEnd(std::int32_t partition) {

@@ -8,11 +8,13 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 
 #include "seen/snapshot.h"
+#include "seen/watermarks.h"
 
 namespace seen::client {
 namespace {
@@ -45,6 +47,13 @@ void ExpectMember(const json& entry, const char* name, T actual) {
   EXPECT_EQ(entry[name].get<T>(), actual) << name;
 }
 
+void ExpectRecallSizes(const json& sizes, const Snapshot& snapshot, const AlsoSeen& also_seen) {
+  for (const auto& [want, size] : sizes.items()) {
+    if (want[0] == '-') continue;  // what this reader takes has no sign
+    EXPECT_EQ(snapshot.RecallSize(std::stoull(want), also_seen), size.get<std::uint64_t>()) << want;
+  }
+}
+
 void ExpectMetadata(const json& entry, const Snapshot& snapshot) {
   ASSERT_TRUE(entry.contains("format") && entry.contains("item_count"));
   EXPECT_EQ(entry["format"], std::string(NameOf(snapshot.format())));
@@ -55,9 +64,7 @@ void ExpectMetadata(const json& entry, const Snapshot& snapshot) {
   ExpectMember<std::int64_t>(entry, "input_offset", snapshot.input_offset());
   ExpectMember<double>(entry, "false_positive_rate", snapshot.false_positive_rate());
   if (entry.contains("recall_size")) {
-    for (const auto& [want, size] : entry["recall_size"].items()) {
-      EXPECT_EQ(snapshot.RecallSize(std::stoull(want)), size.get<std::uint64_t>()) << want;
-    }
+    ExpectRecallSizes(entry["recall_size"], snapshot, {});
   }
 }
 
@@ -68,6 +75,14 @@ void ExpectAnswers(const json& entry, const Snapshot& snapshot) {
   auto candidates = entry["seen"].get<std::vector<std::string>>();
   candidates.insert(candidates.end(), unseen.begin(), unseen.end());
   EXPECT_EQ(snapshot.Unseen(candidates), unseen);
+  for (const std::string& id : unseen) EXPECT_TRUE(snapshot.Details(id).empty()) << id;
+  for (const char* list : {"seen_fingerprints", "unseen_fingerprints"}) {
+    if (!entry.contains(list)) continue;
+    for (const json& value : entry[list]) {
+      const Fingerprint fingerprint{value.get<std::uint32_t>()};
+      EXPECT_EQ(snapshot.MightContain(fingerprint), list[0] == 's') << value;
+    }
+  }
 }
 
 /// The fingerprints of the ids that every snapshot is asked about.
@@ -110,11 +125,18 @@ void ExpectDays(const json& entry, const Snapshot& snapshot) {
     for (const json& id : day["seen"])
       EXPECT_TRUE(snapshot.MightContain(id.get<std::string>(), just_in)) << id;
   }
+  if (!entry.contains("unseen_created")) return;
+  const DayLimits created = {second(entry["created_second"]), Day(Days::min())};
+  for (const json& id : entry["unseen_created"])
+    EXPECT_FALSE(snapshot.MightContain(id.get<std::string>(), created)) << id;
+  const DayLimits from = {TimeMs(), Day(Days(entry["from_day"].get<int>()))};
+  for (const json& id : entry["unseen_from"])
+    EXPECT_FALSE(snapshot.MightContain(id.get<std::string>(), from)) << id;
 }
 
 /// The entries that an indexed cuckoo filter leads to: of each id all that are listed, and no other.
 void ExpectEntries(const json& entries, const Snapshot& snapshot) {
-  using Entries = std::multiset<std::tuple<std::uint32_t, std::int32_t, std::uint32_t>>;
+  using Entries = std::multiset<std::tuple<std::uint32_t, json, json>>;  // number; day and rank, or null
   std::map<std::string, Entries> listed;
   for (const json& entry : entries) {
     listed[entry["id"]].emplace(entry["number"], entry["day"], entry["rank"]);
@@ -122,8 +144,12 @@ void ExpectEntries(const json& entries, const Snapshot& snapshot) {
   for (const auto& [id, expected] : listed) {
     Entries found;
     for (const EntryDetails& details : snapshot.Details(id)) {
-      ASSERT_TRUE(details.day) << id;
-      found.emplace(details.number, details.day->time_since_epoch().count(), details.rank);
+      if (details.day) {
+        found.emplace(details.number, details.day->time_since_epoch().count(), details.rank);
+      } else {
+        found.emplace(details.number, nullptr, nullptr);
+        EXPECT_EQ(details.rank, 0U);
+      }
     }
     EXPECT_EQ(found, expected) << id;
   }
@@ -198,14 +224,95 @@ TEST(Golden, SnapshotsAnswerAsTheIndexSays) {
   }
 }
 
-TEST(Golden, WhatMustBeRefusedIsRefused) {
+/// Of "What to refuse".
+int StepOf(const Error& error) {
+  const auto says = [&](const char* text) { return error.message.find(text) != std::string::npos; };
+  switch (error.code) {
+    case ErrorCode::kNotASnapshot:
+    case ErrorCode::kCutOff:
+      return 1;
+    case ErrorCode::kUnknownVersion:
+      return 2;
+    case ErrorCode::kBadHeader:
+      return says("similar_bytes") || says("with flags bit 0") ? 8 : 3;
+    case ErrorCode::kWrongLength:
+      return 4;
+    case ErrorCode::kWrongChecksum:
+      return 5;
+    case ErrorCode::kUnknownFormat:
+      return says("similar_format") ? 8 : 6;
+    case ErrorCode::kUnknownHash:
+    case ErrorCode::kUnknownFlags:
+      return 6;
+    case ErrorCode::kBadRate:
+      return 7;
+    case ErrorCode::kBadPayload:
+      return 9;
+    case ErrorCode::kBadWatermark:
+      break;
+  }
+  return 0;
+}
+
+TEST(Golden, WhatMustBeRefusedIsRefusedAtItsStep) {
   ASSERT_FALSE(Index()["refused"].empty());
   for (const json& entry : Index()["refused"]) {
     const auto file = entry["file"].get<std::string>();
     const std::string bytes = Contents(file);
     const auto snapshot = Snapshot::Parse(bytes);
     ASSERT_FALSE(snapshot) << file << ": " << entry["why"];
-    EXPECT_FALSE(snapshot.error().message.empty());
+    EXPECT_EQ(entry["step"], StepOf(snapshot.error())) << file << ": " << snapshot.error().message;
+  }
+}
+
+TEST(Golden, WatermarksAreTakenOrRefusedAndThenAnswered) {
+  const json golden = json::parse(Contents("watermarks.json"));
+  const auto text = [](const json& value, std::size_t spaces) {
+    std::optional<std::string> bytes;
+    if (!value.is_null()) bytes = value.get<std::string>() + std::string(spaces, ' ');
+    return bytes;
+  };
+  for (const json& one : golden["cases"]) {
+    SCOPED_TRACE(one["note"]);
+    Watermarks watermarks;
+    for (const json& record : one["records"]) {
+      const auto key = text(record["key"], 0);
+      const auto value = text(record["value"], record.value("spaces", std::size_t{0}));
+      const std::size_t before = watermarks.size();
+      const auto refused = watermarks.Apply(key, value);
+      EXPECT_EQ(refused.has_value(), record["refused"].get<bool>()) << record.dump().substr(0, 300);
+      if (refused) {
+        EXPECT_EQ(watermarks.size(), before);
+      }
+    }
+    const TimeMs now{TimeMs::duration(one["now_ms"])};
+    EXPECT_EQ(watermarks.size(), one["watermarks"].size());
+    for (const json& row : one["watermarks"]) {
+      const Watermark* const watermark = watermarks.Of(row["partition"]);
+      ASSERT_NE(watermark, nullptr) << row;
+      EXPECT_EQ(row["as_of_ms"], watermark->AsOf().time_since_epoch().count());
+      EXPECT_EQ(row["stale_by_ms"], watermark->StaleBy(now).count());
+    }
+    for (const json& row : one["snapshots"]) {
+      const auto snapshot = Snapshot::ParseCopy(Contents(row["file"]));
+      ASSERT_TRUE(snapshot);
+      EXPECT_EQ(row["as_of_ms"], watermarks.AsOf(*snapshot).time_since_epoch().count());
+      EXPECT_EQ(row["stale_by_ms"], watermarks.StaleBy(*snapshot, now).count());
+    }
+  }
+}
+
+TEST(Golden, IdsThatAreSeenBesidesCount) {
+  const json golden = json::parse(Contents("also_seen.json"));
+  ASSERT_FALSE(golden["cases"].empty());
+  for (const json& one : golden["cases"]) {
+    SCOPED_TRACE(one["note"]);
+    using Ids = std::vector<std::string>;
+    const auto snapshot = Snapshot::ParseCopy(Contents(one["file"]));
+    ASSERT_TRUE(snapshot);
+    const AlsoSeen also_seen(one["also_seen"].get<Ids>());
+    EXPECT_EQ(snapshot->Unseen(one["candidates"].get<Ids>(), also_seen), one["unseen"].get<Ids>());
+    ExpectRecallSizes(one["recall_size"], *snapshot, also_seen);
   }
 }
 

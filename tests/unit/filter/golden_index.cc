@@ -1,8 +1,10 @@
 // tests/golden/snapshot/index.json.
 
-#include <cmath>
+#include <array>
+#include <charconv>
 
 #include "filter/snapshot.h"
+#include "unit/filter/golden_json.h"
 #include "unit/filter/golden_snapshots.h"
 #include "unit/filter/reference_bloom.h"
 
@@ -11,32 +13,10 @@ namespace {
 
 using namespace std::string_literals;
 
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      quoted += "\\u00";
-      quoted += kHex[static_cast<size_t>(c) >> 4];
-      quoted += kHex[static_cast<size_t>(c) & 15];
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
 std::string Hex(uint64_t value) {
   std::string text;
   for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 15];
   return Quoted(text);
-}
-
-std::string List(const std::vector<std::string>& ids) {
-  std::string list = "[";
-  for (const std::string& id : ids) list += (list.size() > 1 ? "," : "") + Quoted(id);
-  return list + "]";
 }
 
 /// `name` is the member's, `value` is JSON.
@@ -47,13 +27,18 @@ void AddMember(std::string& object, std::string_view name, const std::string& va
 
 std::string RecallSizes(const SnapshotMeta& meta) {
   std::string sizes;
-  for (const int want : {0, 1, 10, 100, 1000, 100'000}) {
-    const double p = meta.false_positive_rate;
-    const double more = want == 0 ? 0 : std::ceil((want + 3 * std::sqrt(want * p)) / (1 - p));
-    const uint64_t size = want == 0 ? 0 : meta.item_count + static_cast<uint64_t>(more);
+  for (const int want : {-1, 0, 1, 2, 9, 10, 100, 1000, 100'000}) {
+    const uint64_t size = RecallSize(meta, want, 0);
     sizes += (sizes.empty() ? "{" : ", ") + Quoted(std::to_string(want)) + ": " + std::to_string(size);
   }
   return sizes + "}";
+}
+
+/// The shortest text of the number.
+std::string Shortest(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
 }
 
 const std::vector<Fingerprint>& RandomIds() {
@@ -78,7 +63,42 @@ std::string Answers(const SnapshotView& view, Ask ask) {
          ", \"xxh64_of_answers\": " + Hex(reference::Xxh64(answers)) + "}";
 }
 
-/// What the days allow: of a chain the answers with some of them left out, of numbered entries their numbers.
+/// The ids of days that are left out for which the chain then answers no.
+template <typename IsLeftOut, typename MightContain>
+std::string UnseenAmong(const std::vector<GoldenDay>& days, IsLeftOut is_left_out,
+                        MightContain might_contain) {
+  std::vector<std::string> unseen;
+  for (const GoldenDay& day : days) {
+    if (!is_left_out(day)) continue;
+    for (const std::string& id : day.seen) {
+      if (!might_contain(FingerprintOf(id))) unseen.push_back(id);
+    }
+  }
+  return List(unseen);
+}
+
+/// What a chain answers if a reader leaves out some of its days.
+void AddLeftOut(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotView& view) {
+  const auto* const chain = std::get_if<DayChainView>(&view.view());
+  if (chain == nullptr) return;
+  const GoldenDay& middle = snapshot.days[snapshot.days.size() / 2];
+  const uint32_t created = snapshot.created_second.value_or(middle.last_second);
+  const Day from = snapshot.from_day.value_or(middle.day);
+  const auto by_created = [&](Fingerprint f) { return chain->MightContain(f, created); };
+  const auto by_day = [&](Fingerprint f) { return chain->MightContain(f, 0, from); };
+  AddMember(entry, "created_second", std::to_string(created));
+  AddMember(entry, "random_created",
+            Answers(view, [&](const auto&, Fingerprint f) { return by_created(f); }));
+  AddMember(entry, "unseen_created",
+            UnseenAmong(
+                snapshot.days, [&](const GoldenDay& day) { return day.last_second < created; }, by_created));
+  AddMember(entry, "from_day", std::to_string(from.since_epoch));
+  AddMember(entry, "random_from", Answers(view, [&](const auto&, Fingerprint f) { return by_day(f); }));
+  AddMember(entry, "unseen_from",
+            UnseenAmong(
+                snapshot.days, [&](const GoldenDay& day) { return day.day < from; }, by_day));
+}
+
 void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotView& view) {
   std::string days;
   for (const GoldenDay& day : snapshot.days) {
@@ -87,29 +107,27 @@ void AddDays(std::string& entry, const GoldenSnapshot& snapshot, const SnapshotV
             ", \"last_second\": " + std::to_string(day.last_second) + ", \"seen\": " + List(day.seen) + "}";
   }
   AddMember(entry, "days", "[" + days + "]");
-  if (const auto* const chain = std::get_if<DayChainView>(&view.view())) {
-    const GoldenDay& middle = snapshot.days[snapshot.days.size() / 2];
-    AddMember(entry, "created_second", std::to_string(middle.last_second));
-    AddMember(entry, "random_created", Answers(view, [&](const auto&, Fingerprint f) {
-                return chain->MightContain(f, middle.last_second);
-              }));
-    AddMember(entry, "from_day", std::to_string(middle.day.since_epoch));
-    AddMember(entry, "random_from", Answers(view, [&](const auto&, Fingerprint f) {
-                return chain->MightContain(f, 0, middle.day);
-              }));
-  }
-  if (const auto* const indexed = std::get_if<IndexedCuckooView>(&view.view())) {
-    std::string entries;
-    for (size_t i = 0; i < snapshot.seen.size(); i += 1 + snapshot.seen.size() / 20) {
-      for (const auto& found : indexed->Find(FingerprintOf(snapshot.seen[i]))) {
-        entries += (entries.empty() ? "" : ", ") + ("{\"id\": " + Quoted(snapshot.seen[i])) +
-                   ", \"number\": " + std::to_string(found.number) +
-                   ", \"day\": " + std::to_string(found.day.since_epoch) +
-                   ", \"rank\": " + std::to_string(found.rank) + "}";
-      }
+  AddLeftOut(entry, snapshot, view);
+}
+
+/// All entries of some of the ids.
+void AddEntries(std::string& entry, const GoldenSnapshot& snapshot, const IndexedCuckooView& indexed) {
+  std::string entries;
+  for (size_t i = 0; i < snapshot.seen.size(); i += 1 + snapshot.seen.size() / 20) {
+    for (const IndexedItem& found : indexed.Find(FingerprintOf(snapshot.seen[i]))) {
+      const auto known = [&](int64_t value) { return found.has_day ? std::to_string(value) : "null"; };
+      entries += (entries.empty() ? "" : ", ") + ("{\"id\": " + Quoted(snapshot.seen[i])) +
+                 ", \"number\": " + std::to_string(found.number) +
+                 ", \"day\": " + known(found.day.since_epoch) + ", \"rank\": " + known(found.rank) + "}";
     }
-    AddMember(entry, "entries", "[" + entries + "]");
   }
+  AddMember(entry, "entries", "[" + entries + "]");
+}
+
+std::string ListOf(const std::vector<Fingerprint>& fingerprints) {
+  std::string list;
+  for (const Fingerprint f : fingerprints) list += (list.empty() ? "" : ",") + std::to_string(f.value);
+  return "[" + list + "]";
 }
 
 void AddSimilar(std::string& entry, const GoldenSimilar& ids, const SnapshotView& view) {
@@ -141,7 +159,7 @@ std::string Entry(const GoldenSnapshot& snapshot) {
   AddMember(entry, "horizon_day", std::to_string(meta.horizon.since_epoch));
   AddMember(entry, "partition", std::to_string(meta.partition));
   AddMember(entry, "input_offset", std::to_string(meta.input_offset));
-  AddMember(entry, "false_positive_rate", meta.false_positive_rate == 0.01 ? "0.01" : "0.001");
+  AddMember(entry, "false_positive_rate", Shortest(meta.false_positive_rate));
   AddMember(entry, "payload_bytes",
             std::to_string(snapshot.bytes.data() + snapshot.bytes.size() - view->payload().data()));
   AddMember(entry, "checksum", std::to_string(reference::Checksum(snapshot.bytes)));
@@ -149,7 +167,13 @@ std::string Entry(const GoldenSnapshot& snapshot) {
   AddMember(entry, "random",
             Answers(*view, [](const auto& any, Fingerprint f) { return any.MightContain(f); }));
   if (!snapshot.days.empty()) AddDays(entry, snapshot, *view);
+  if (const auto* indexed = std::get_if<IndexedCuckooView>(&view->view()); indexed != nullptr)
+    AddEntries(entry, snapshot, *indexed);
   if (view->has_similar()) AddSimilar(entry, snapshot.similar, *view);
+  if (!snapshot.seen_fingerprints.empty()) {
+    AddMember(entry, "seen_fingerprints", ListOf(snapshot.seen_fingerprints));
+    AddMember(entry, "unseen_fingerprints", ListOf(snapshot.unseen_fingerprints));
+  }
   AddMember(entry, "seen", List(snapshot.seen));
   AddMember(entry, "unseen", List(snapshot.unseen));
   return entry + "}";
@@ -157,7 +181,10 @@ std::string Entry(const GoldenSnapshot& snapshot) {
 
 std::string Hashes() {
   std::string lines;
-  for (const std::string& id : {"n1"s, "42"s, "-7"s, "曝光"s, "e\u0301"s, "a\0b"s, std::string(40, 'x')}) {
+  std::vector<std::string> ids = {"n1", "42", "-7", "曝光", "e\u0301", "a\0b"s, std::string(40, 'x'), ""};
+  for (const size_t length : {3u, 4u, 5u, 7u, 8u, 9u, 15u, 31u, 32u, 33u, 63u, 64u, 65u, 100u})
+    ids.push_back(OfLength(length));
+  for (const std::string& id : ids) {
     const Fingerprint fingerprint = FingerprintOf(id);
     lines += (lines.empty() ? "" : ",\n") + ("    {\"id\": " + Quoted(id)) +
              ", \"xxh64_of_id\": " + Hex(reference::Xxh64(id)) +
@@ -179,7 +206,7 @@ std::string Index() {
   std::string refused;
   for (const RefusedSnapshot& snapshot : Refused()) {
     refused += (refused.empty() ? "" : ",\n") + ("    {\"file\": " + Quoted(snapshot.file)) +
-               ", \"why\": " + Quoted(snapshot.why) + "}";
+               ", \"step\": " + std::to_string(snapshot.step) + ", \"why\": " + Quoted(snapshot.why) + "}";
   }
   return "{\n  \"about\": \"Snapshots every reader is tested with; schemas/snapshot.md says how they are "
          "read. "

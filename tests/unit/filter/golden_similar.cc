@@ -1,10 +1,9 @@
 // Golden snapshots that say what is similar.
 
-#include <cstring>
-
 #include "filter/snapshot.h"
+#include "unit/filter/golden_bytes.h"
+#include "unit/filter/golden_payloads.h"
 #include "unit/filter/golden_snapshots.h"
-#include "unit/filter/reference_bloom.h"
 
 namespace seen::golden {
 namespace {
@@ -50,14 +49,6 @@ GoldenSimilar Some(int near, int groups) {
   return {Numbered("near-", 0, near), {}, Numbered("group-", 0, groups), {}};
 }
 
-template <typename T>
-std::string Patched(std::string bytes, size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(value));
-  const uint32_t checksum = reference::Checksum(bytes);
-  std::memcpy(bytes.data() + 52, &checksum, sizeof(checksum));
-  return bytes;
-}
-
 GoldenSnapshot LongerHeader() {
   GoldenSnapshot snapshot = Made("similar_longer_header.bin",
                                  "As a later minor addition may write it: header_bytes is 80, and the eight "
@@ -95,21 +86,42 @@ std::vector<RefusedSnapshot> RefusedWithSimilar() {
   const std::string good = Made("", "", MetaOf(SnapshotFormat::kSplitBlockBloom), {"n1"}, Some(30, 0)).bytes;
   std::string short_header = good;
   short_header.erase(64, 8);
+  const SnapshotMeta meta = UsualMeta(SnapshotFormat::kBloom, 1);
+  const std::string bloom = Fields().U8(7).U64(~uint64_t{0}), no_probes = Fields().U8(0).U64(~uint64_t{0});
+  const std::vector<Fingerprint> one = {FingerprintOf("n1")};
+  const std::vector<ChainRow> row = {{Day{20413}, 0, 9, 1, one}};
+  const std::string chain = ChainPayload(row);
+  const std::string indexed = IndexedPayload({8, 8, 1, 1, 1, {}}, one);
+  const auto second = [&](SnapshotFormat format, const std::string& payload) {
+    return Enveloped(meta, bloom, SecondFilter{format, 1, payload});
+  };
   return {
-      {"refused_similar_header_bytes.bin", "header_bytes is 64: too short for what flags announce",
+      {"refused_similar_header_bytes.bin", 8, "header_bytes is 64: too short for what flags announce",
        Patched(short_header, 8, uint32_t{64})},
-      {"refused_similar_bytes.bin", "similar_bytes above payload_bytes", Patched(good, 56, uint32_t{97})},
-      {"refused_similar_bytes_huge.bin", "similar_bytes of 2^32 - 1", Patched(good, 56, 0xffffffffU)},
-      {"refused_similar_format.bin", "an unknown similar_format", Patched(good, 60, uint8_t{255})},
-      {"refused_similar_format_indexed.bin", "similar_format 7, which knows days",
+      {"refused_similar_bytes.bin", 8, "similar_bytes above payload_bytes", Patched(good, 56, uint32_t{97})},
+      {"refused_similar_bytes_huge.bin", 8, "similar_bytes of 2^32 - 1", Patched(good, 56, 0xffffffffU)},
+      {"refused_similar_format.bin", 8, "an unknown similar_format", Patched(good, 60, uint8_t{255})},
+      {"refused_similar_format_indexed.bin", 8, "similar_format 7, which knows days",
        Patched(good, 60, uint8_t{7})},
-      {"refused_similar_format_days.bin", "similar_format 10, which knows days",
+      {"refused_similar_format_days.bin", 8, "similar_format 10, which knows days",
        Patched(good, 60, uint8_t{10})},
-      {"refused_similar_payload.bin", "the second payload is no cuckoo filter, as similar_format says",
+      {"refused_similar_payload.bin", 9, "the second payload is no cuckoo filter, as similar_format says",
        Patched(good, 60, uint8_t{6})},
-      {"refused_similar_none.bin", "similar_bytes is 0: no block", Patched(good, 56, uint32_t{0})},
-      {"refused_similar_all.bin", "similar_bytes is all of the payload: none is left for the first filter",
+      {"refused_similar_none.bin", 9, "similar_bytes is 0: no block", Patched(good, 56, uint32_t{0})},
+      {"refused_similar_all.bin", 9, "similar_bytes is all of the payload: none is left for the first filter",
        Patched(good, 56, uint32_t{96})},
+      {"refused_similar_format_indexed_valid.bin", 8,
+       "similar_format 7, which knows days; the second payload is valid for it",
+       second(SnapshotFormat::kIndexedCuckoo, indexed)},
+      {"refused_similar_format_days_valid.bin", 8,
+       "similar_format 10, which knows days; the second payload is valid for it",
+       second(SnapshotFormat::kDayChain, chain)},
+      {"refused_similar_format_zero.bin", 8, "similar_format 0", Patched(good, 60, uint8_t{0})},
+      {"refused_similar_format_twelve.bin", 8, "similar_format 12", Patched(good, 60, uint8_t{12})},
+      {"refused_similar_first.bin", 9, "the first payload's k is 0",
+       Enveloped(meta, no_probes, SecondFilter{SnapshotFormat::kBloom, 1, bloom})},
+      {"refused_similar_second.bin", 9, "the second payload's k is 0",
+       second(SnapshotFormat::kBloom, no_probes)},
   };
 }
 

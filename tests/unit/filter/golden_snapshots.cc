@@ -1,12 +1,9 @@
 #include "unit/filter/golden_snapshots.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-#include <limits>
 #include <set>
 
 #include "filter/snapshot.h"
+#include "unit/filter/golden_bytes.h"
 #include "unit/filter/reference_bloom.h"
 
 namespace seen::golden {
@@ -29,15 +26,6 @@ GoldenSnapshot Made(std::string file, std::string note, std::vector<std::string>
 
 SnapshotMeta Meta(double rate = 0.01) {
   return {SnapshotFormat::kSplitBlockBloom, 0, {1763700000123}, {20383}, 3, 123456789, rate};
-}
-
-template <typename T>
-std::string Patched(std::string bytes, size_t at, T value) {
-  static_assert(std::endian::native == std::endian::little || sizeof(T) == 1);
-  std::memcpy(bytes.data() + at, &value, sizeof(value));
-  const uint32_t checksum = reference::Checksum(bytes);
-  std::memcpy(bytes.data() + 52, &checksum, sizeof(checksum));
-  return bytes;
 }
 
 GoldenSnapshot LongerHeader() {
@@ -70,6 +58,12 @@ std::vector<std::string> IntegerIds() {
 std::vector<std::string> UnicodeIds() {
   return {"曝光",   "用户-1", "café", "cafe\u0301", "ß",     "SS",   "🎬",     "👩‍👩‍👧",
           "\u200b", "привет", "שלום", "n 1",        "\"\\/", "a\tb", "a\0b"s, "\u007f"};
+}
+
+std::string OfLength(size_t bytes) {
+  std::string id;
+  for (size_t i = 0; i < bytes; ++i) id += static_cast<char>('a' + (i + bytes) % 26);
+  return id;
 }
 
 std::vector<std::string> Numbered(std::string_view prefix, int first, int count) {
@@ -109,36 +103,15 @@ std::vector<GoldenSnapshot> Snapshots() {
   std::vector<GoldenSnapshot> snapshots = SplitBlockBloomSnapshots();
   for (GoldenSnapshot& snapshot : SnapshotsOfOtherKinds()) snapshots.push_back(std::move(snapshot));
   for (GoldenSnapshot& snapshot : SnapshotsWithSimilar()) snapshots.push_back(std::move(snapshot));
+  for (GoldenSnapshot& snapshot : SnapshotsAtTheEdges()) snapshots.push_back(std::move(snapshot));
+  for (GoldenSnapshot& snapshot : IndexedSnapshotsAtTheEdges()) snapshots.push_back(std::move(snapshot));
   return snapshots;
 }
 
 std::vector<RefusedSnapshot> Refused() {
-  const std::string good = Made("", "", Numbered("n", 1, 40), {}, Meta()).bytes;
-  std::string flipped = good;
-  flipped[70] = static_cast<char>(flipped[70] ^ 4);
-  std::vector<RefusedSnapshot> refused = {
-      {"refused_empty.bin", "no bytes at all (a tombstone is a null value, not a snapshot)", ""},
-      {"refused_magic.bin", "the first four bytes are not SEEN", Patched(good, 0, 'X')},
-      {"refused_version.bin", "version 2", Patched(good, 4, uint8_t{2})},
-      {"refused_format.bin", "an unknown format", Patched(good, 5, uint8_t{255})},
-      {"refused_hash.bin", "an unknown hash", Patched(good, 6, uint8_t{2})},
-      {"refused_flags.bin", "bit 0 of flags without the fields it announces", Patched(good, 7, uint8_t{1})},
-      {"refused_header_bytes.bin", "header_bytes below 56", Patched(good, 8, uint32_t{48})},
-      {"refused_header_bytes_huge.bin", "header_bytes beyond the end",
-       Patched(good, 8, uint32_t{0xfffffff8})},
-      {"refused_payload_bytes.bin", "payload_bytes is not the rest", Patched(good, 48, uint32_t{32})},
-      {"refused_half_block.bin", "payload_bytes is no multiple of 32",
-       Patched(good.substr(0, 56 + 40), 48, uint32_t{40})},
-      {"refused_no_block.bin", "no block", Patched(good.substr(0, 56), 48, uint32_t{0})},
-      {"refused_rate.bin", "a false_positive_rate that is not a number",
-       Patched(good, 40, std::numeric_limits<double>::quiet_NaN())},
-      {"refused_checksum.bin", "one bit of the payload is flipped", flipped},
-      {"refused_cut.bin", "the last byte is missing", good.substr(0, good.size() - 1)},
-      {"refused_cut_header.bin", "only 40 bytes", good.substr(0, 40)},
-      {"refused_longer.bin", "a byte too many", good + '\0'},
-      {"refused_flags_others.bin", "a flag beside bit 0", Patched(good, 7, uint8_t{2})},
-  };
+  std::vector<RefusedSnapshot> refused = RefusedEnvelopes();
   for (RefusedSnapshot& snapshot : RefusedWithSimilar()) refused.push_back(std::move(snapshot));
+  for (RefusedSnapshot& snapshot : RefusedPayloads()) refused.push_back(std::move(snapshot));
   return refused;
 }
 

@@ -21,6 +21,12 @@ struct GoldenDay {
   std::vector<std::string> seen;
 };
 
+/// What an indexed cuckoo filter must say of an item, from the code that wrote the filter.
+struct GoldenEntry {
+  std::string id;
+  IndexedItem item;
+};
+
 /// Of snapshots that say what is similar: ids for which the second filter answers so.
 struct GoldenSimilar {
   std::vector<std::string> near, not_near;
@@ -35,11 +41,19 @@ struct GoldenSnapshot {
   std::vector<std::string> unseen;  // ids not in it, for which it answers so
   std::vector<GoldenDay> days;      // newest first; empty: this kind knows none
   GoldenSimilar similar;
+  // For values whose ids would be hard to find.
+  std::vector<Fingerprint> seen_fingerprints = {}, unseen_fingerprints = {};
+  // Which days of a chain a reader leaves out. nullopt: by the middle one of `days`.
+  std::optional<uint32_t> created_second = std::nullopt;
+  std::optional<Day> from_day = std::nullopt;
+  std::vector<GoldenEntry> entries = {};  // each must be found
+  bool counts = true;                     // whether the header's counts are those of the lists
 };
 
 /// Bytes a reader must refuse.
 struct RefusedSnapshot {
   std::string file;
+  int step;  // the step of "What to refuse" that the bytes fail
   std::string why;
   std::string bytes;
 };
@@ -47,7 +61,11 @@ struct RefusedSnapshot {
 std::vector<GoldenSnapshot> Snapshots();
 std::vector<GoldenSnapshot> SnapshotsOfOtherKinds();  // than the default
 std::vector<GoldenSnapshot> SnapshotsWithSimilar();
+std::vector<GoldenSnapshot> SnapshotsAtTheEdges();  // the daemon doesn't write these
+std::vector<GoldenSnapshot> IndexedSnapshotsAtTheEdges();
 std::vector<RefusedSnapshot> Refused();
+std::vector<RefusedSnapshot> RefusedEnvelopes();
+std::vector<RefusedSnapshot> RefusedPayloads();
 std::vector<RefusedSnapshot> RefusedWithSimilar();
 
 /// Of the kinds that know days: the items by day, newest first; of a few days the first have more.
@@ -61,10 +79,17 @@ std::vector<std::string> UnseenOf(const std::string& bytes, const std::vector<st
 
 std::vector<std::string> IntegerIds();
 std::vector<std::string> UnicodeIds();
+/// An id of so many bytes: the alphabet, again and again.
+std::string OfLength(size_t bytes);
 /// prefix + number, from `first` on.
 std::vector<std::string> Numbered(std::string_view prefix, int first, int count);
 
 /// index.json: names every file, what it holds, and hash values to test a reader's own hashing with.
 std::string Index();
+/// watermarks.json: records of the topic of watermarks, which of them a reader refuses, and what it then
+/// answers.
+std::string WatermarkCases();
+/// also_seen.json: what a reader answers if it knows ids that count as seen besides a snapshot.
+std::string AlsoSeenCases();
 
 }  // namespace seen::golden

@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 fs::path Directory() { return fs::path(SEEN_SOURCE_DIR) / "tests/golden/snapshot"; }
 
 std::vector<std::pair<std::string, std::string>> Files() {
-  std::vector<std::pair<std::string, std::string>> files = {{"index.json", golden::Index()}};
+  std::vector<std::pair<std::string, std::string>> files = {{"index.json", golden::Index()},
+                                                            {"watermarks.json", golden::WatermarkCases()},
+                                                            {"also_seen.json", golden::AlsoSeenCases()}};
   for (const auto& snapshot : golden::Snapshots()) files.emplace_back(snapshot.file, snapshot.bytes);
   for (const auto& snapshot : golden::Refused()) files.emplace_back(snapshot.file, snapshot.bytes);
   return files;
@@ -49,13 +51,52 @@ TEST(GoldenSnapshots, HaveTheBytesOnDisk) {
   }
 }
 
+void ExpectSimilar(const golden::GoldenSnapshot& snapshot, const SnapshotView& view) {
+  EXPECT_EQ(view.has_similar(), snapshot.file.starts_with("similar_"));
+  if (!view.has_similar()) return;
+  const golden::GoldenSimilar& similar = snapshot.similar;
+  if (snapshot.counts) {
+    EXPECT_EQ(view.similar()->fingerprint_count, similar.near.size() + similar.groups.size());
+  }
+  EXPECT_GE(std::min(similar.not_near.size(), similar.not_groups.size()), 8u);
+  for (const std::string& id : similar.near) EXPECT_TRUE(view.MightBeNear(id)) << id;
+  for (const std::string& id : similar.groups) EXPECT_TRUE(view.MightHoldGroup(id)) << id;
+  for (const std::string& id : similar.not_near) EXPECT_FALSE(view.MightBeNear(id)) << id;
+  for (const std::string& id : similar.not_groups) EXPECT_FALSE(view.MightHoldGroup(id)) << id;
+}
+
+/// If a reader leaves out days of a chain, it must answer no for nearly all items of these days.
+void ExpectLeftOut(const golden::GoldenSnapshot& snapshot, const SnapshotView& view) {
+  const auto* const chain = std::get_if<DayChainView>(&view.view());
+  if (chain == nullptr || !snapshot.created_second) return;
+  size_t older = 0, before = 0, still_older = 0, still_before = 0;
+  for (const golden::GoldenDay& day : snapshot.days) {
+    for (const std::string& id : day.seen) {
+      const Fingerprint f = FingerprintOf(id);
+      EXPECT_TRUE(chain->MightContain(f, day.last_second, day.day)) << id;
+      if (day.last_second < *snapshot.created_second) {
+        ++older;
+        still_older += chain->MightContain(f, *snapshot.created_second) ? 1U : 0U;
+      }
+      if (day.day < *snapshot.from_day) {
+        ++before;
+        still_before += chain->MightContain(f, 0, *snapshot.from_day) ? 1U : 0U;
+      }
+    }
+  }
+  EXPECT_GT(std::min(older, before), 3u);
+  EXPECT_LE(std::max(still_older, still_before), 1u);
+}
+
 TEST(GoldenSnapshots, AnswerAsTheIndexSays) {
   for (const auto& snapshot : golden::Snapshots()) {
     SCOPED_TRACE(snapshot.file);
     const std::string bytes = ReadFile(Directory() / snapshot.file);
     const auto view = SnapshotView::Parse(bytes);
     ASSERT_TRUE(view) << view.error().message;
-    EXPECT_EQ(view->meta().item_count, snapshot.seen.size());
+    if (snapshot.counts) {
+      EXPECT_EQ(view->meta().item_count, snapshot.seen.size() + snapshot.seen_fingerprints.size());
+    }
     for (const std::string& id : snapshot.seen) {
       EXPECT_TRUE(view->MightContain(id)) << id;
       if (view->meta().format != SnapshotFormat::kSplitBlockBloom) continue;
@@ -63,22 +104,45 @@ TEST(GoldenSnapshots, AnswerAsTheIndexSays) {
     }
     EXPECT_GE(snapshot.unseen.size(), 8u);
     for (const std::string& id : snapshot.unseen) EXPECT_FALSE(view->MightContain(id)) << id;
-    EXPECT_EQ(view->has_similar(), snapshot.file.starts_with("similar_"));
-    if (!view->has_similar()) continue;
-    const golden::GoldenSimilar& similar = snapshot.similar;
-    EXPECT_EQ(view->similar()->fingerprint_count, similar.near.size() + similar.groups.size());
-    EXPECT_GE(std::min(similar.not_near.size(), similar.not_groups.size()), 8u);
-    for (const std::string& id : similar.near) EXPECT_TRUE(view->MightBeNear(id)) << id;
-    for (const std::string& id : similar.groups) EXPECT_TRUE(view->MightHoldGroup(id)) << id;
-    for (const std::string& id : similar.not_near) EXPECT_FALSE(view->MightBeNear(id)) << id;
-    for (const std::string& id : similar.not_groups) EXPECT_FALSE(view->MightHoldGroup(id)) << id;
+    for (const Fingerprint f : snapshot.seen_fingerprints) EXPECT_TRUE(view->MightContain(f)) << f.value;
+    for (const Fingerprint f : snapshot.unseen_fingerprints) EXPECT_FALSE(view->MightContain(f)) << f.value;
+    for (const golden::GoldenEntry& entry : snapshot.entries) {
+      const auto found = std::get<IndexedCuckooView>(view->view()).Find(FingerprintOf(entry.id));
+      EXPECT_EQ(std::count(found.begin(), found.end(), entry.item), 1) << entry.id;
+    }
+    ExpectSimilar(snapshot, *view);
+    ExpectLeftOut(snapshot, *view);
   }
 }
 
-TEST(GoldenSnapshots, AreRefusedWhereTheIndexSaysSo) {
+/// The step of "What to refuse", from the reader's message.
+int StepOf(const std::string& message) {
+  const std::pair<const char*, int> kSays[] = {
+      {"snapshot: does not start with", 1},
+      {"the header alone has", 1},
+      {"snapshot: version", 2},
+      {"; with what is similar it is", 8},
+      {"snapshot: header_bytes", 3},
+      {"the header says", 4},
+      {"the checksum does not match", 5},
+      {"snapshot: format", 6},
+      {"snapshot: hash", 6},
+      {"snapshot: flags", 6},
+      {"false_positive_rate", 7},
+      {"snapshot: similar_", 8},
+      {"payload: ", 9},
+  };
+  for (const auto& [says, step] : kSays) {
+    if (message.find(says) != std::string::npos) return step;
+  }
+  return 0;
+}
+
+TEST(GoldenSnapshots, AreRefusedAtTheStepThatTheIndexNames) {
   for (const auto& snapshot : golden::Refused()) {
     const auto view = SnapshotView::Parse(ReadFile(Directory() / snapshot.file));
-    EXPECT_FALSE(view) << snapshot.file;
+    ASSERT_FALSE(view) << snapshot.file;
+    EXPECT_EQ(StepOf(view.error().message), snapshot.step) << snapshot.file << ": " << view.error().message;
   }
 }
 

@@ -1,4 +1,4 @@
-// What the filters' kinds share between threads: the memory of sizes. Their other tests have one thread.
+// Threads share the remembered sizes of filters. The other tests of the kinds of filters have one thread.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using namespace split_block_bloom;
 
 TEST(Sizes, AreRememberedForManyRatesFromManyThreads) {
-  // More rates than are remembered, each asked twice by each thread, in another order.
+  // More rates than are remembered. Each thread asks for each rate twice, in an order of its own.
   std::vector<double> rates;
   for (int i = 1; i <= 80; ++i) rates.push_back(0.005 * i);
   std::vector<std::vector<uint32_t>> answers(4);

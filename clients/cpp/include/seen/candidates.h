@@ -2,11 +2,14 @@
 // What is asked about: candidates, and the ids that count as seen besides a snapshot.
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
-#include <unordered_set>
+#include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "seen/hash.h"
@@ -22,8 +25,32 @@ struct Candidate {
 
 inline Fingerprint FingerprintOf(const Candidate& candidate) { return FingerprintOf(candidate.id); }
 
+namespace internal {
+
+/// The one spelling of an id: an integer's is its decimal string. Points into the id, or to itself.
+class IdText {
+ public:
+  explicit IdText(std::string_view id) : text_(id) {}
+  explicit IdText(const Candidate& candidate) : text_(candidate.id) {}
+  template <typename Integer, std::enable_if_t<kIsInteger<Integer>, int> = 0>
+  explicit IdText(Integer id) {
+    const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), id).ptr;
+    text_ = std::string_view(digits_, static_cast<std::size_t>(end - digits_));
+  }
+  IdText(const IdText&) = delete;
+  IdText& operator=(const IdText&) = delete;
+  std::string_view text() const { return text_; }
+
+ private:
+  char digits_[24];
+  std::string_view text_;
+};
+
+}  // namespace internal
+
 /// Ids that count as seen besides the snapshot, such as those of this request's earlier pages: events that
-/// are under way. Keeps fingerprints, not ids. Look-ups from any thread while none adds.
+/// are under way. Goes by ids: another one of the same fingerprint doesn't count. Look-ups from any thread
+/// while none adds.
 class AlsoSeen {
  public:
   AlsoSeen() = default;
@@ -37,21 +64,36 @@ class AlsoSeen {
 
   template <typename Id>
   void Add(const Id& id) {
-    fingerprints_.insert(static_cast<std::uint32_t>(FingerprintOf(id)));
+    const internal::IdText text(id);
+    const Fingerprint fingerprint = FingerprintOf(id);
+    if (!Holds(fingerprint, text.text()))
+      ids_.emplace(static_cast<std::uint32_t>(fingerprint), std::string(text.text()));
   }
-  bool Contains(Fingerprint fingerprint) const {
-    return !fingerprints_.empty() && fingerprints_.count(static_cast<std::uint32_t>(fingerprint)) != 0;
+  template <typename Id>
+  bool Contains(const Id& id) const {
+    return Contains(FingerprintOf(id), id);
   }
-  bool empty() const { return fingerprints_.empty(); }
-  std::size_t size() const { return fingerprints_.size(); }
+  /// `fingerprint` is that of `id`.
+  template <typename Id>
+  bool Contains(Fingerprint fingerprint, const Id& id) const {
+    return !ids_.empty() && Holds(fingerprint, internal::IdText(id).text());
+  }
+  bool empty() const { return ids_.empty(); }
+  std::size_t size() const { return ids_.size(); }
 
+  /// Calls `visit(fingerprint)` for each id.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (const std::uint32_t fingerprint : fingerprints_) visit(static_cast<Fingerprint>(fingerprint));
+    for (const auto& [fingerprint, id] : ids_) visit(static_cast<Fingerprint>(fingerprint));
   }
 
  private:
-  std::unordered_set<std::uint32_t> fingerprints_;
+  bool Holds(Fingerprint fingerprint, std::string_view id) const {
+    const auto [first, last] = ids_.equal_range(static_cast<std::uint32_t>(fingerprint));
+    return std::any_of(first, last, [id](const auto& entry) { return entry.second == id; });
+  }
+
+  std::unordered_multimap<std::uint32_t, std::string> ids_;  // by their fingerprints
 };
 
 namespace internal {

@@ -128,7 +128,8 @@ class Snapshot {
         if (drop)
           drop = MightContain(fingerprint, {std::max(created[n], limits.created_at), limits.window_start});
       }
-      if (!drop && !also_seen.Contains(fingerprint)) unseen.push_back(items[firsts.items[n]]);
+      const auto& item = items[firsts.items[n]];
+      if (!drop && !also_seen.Contains(fingerprint, item)) unseen.push_back(item);
     }
     return unseen;
   }
@@ -166,7 +167,7 @@ class Snapshot {
   Format similar_format() const { return envelope_.similar_format; }
   /// The greatest Kafka timestamp read from the input partition: the stream's time, not the user's.
   TimeMs as_of() const { return TimeMs(TimeMs::duration(envelope_.as_of_ms)); }
-  /// The first UTC day that counts.
+  /// The first UTC day of the window when it was made. What has a window of its own may be older.
   Day horizon() const { return Day(Days(envelope_.horizon_day)); }
   std::int32_t partition() const { return envelope_.partition; }
   /// Every record of the input partition below it has been applied. May go back: don't order by it.

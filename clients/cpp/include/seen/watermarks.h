@@ -3,6 +3,7 @@
 // schemas/snapshot.md.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -39,13 +40,30 @@ struct Watermark {
 
   /// From the record's value. Whoever has a JSON library of their own may fill the members instead.
   static Parsed<Watermark> Parse(std::string_view json);
+  /// From the record's key: the partition's number in decimal, as it is written and in no other way.
+  static Parsed<std::int32_t> PartitionOf(std::string_view key);
 
   /// The partition has been read up to there.
   TimeMs AsOf() const { return lag_messages == 0 ? heartbeat : std::min(partition_time, heartbeat); }
   TimeMs::duration StaleBy(TimeMs now) const { return client::StaleBy(AsOf(), now); }
 };
 
+inline Parsed<std::int32_t> Watermark::PartitionOf(std::string_view key) {
+  std::int32_t partition = -1;
+  const auto error = std::from_chars(key.data(), key.data() + key.size(), partition).ec;
+  if (error != std::errc() || partition < 0 || key != std::to_string(partition)) {
+    return {ErrorCode::kBadWatermark,
+            "watermark: the key is \"" + std::string(key.substr(0, 40)) + "\", must be a partition's number"};
+  }
+  return partition;
+}
+
 inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
+  constexpr std::size_t kBytesMax = 65'536;
+  if (json.size() > kBytesMax) {
+    return {ErrorCode::kBadWatermark,
+            "watermark: " + std::to_string(json.size()) + " bytes, at most " + std::to_string(kBytesMax)};
+  }
   struct Field {
     std::string_view name;
     bool found;
@@ -93,6 +111,25 @@ inline Parsed<Watermark> Watermark::Parse(std::string_view json) {
 /// to its end since. One thread at a time.
 class Watermarks {
  public:
+  /// Takes a record of the topic; a null value (nullopt) forgets the partition. An error: the record is
+  /// refused, and nothing has changed.
+  std::optional<Error> Apply(std::optional<std::string_view> key, std::optional<std::string_view> value) {
+    const auto partition = Watermark::PartitionOf(key.value_or(""));
+    if (!partition) return partition.error();
+    if (!value) {
+      Forget(*partition);
+      return std::nullopt;
+    }
+    const auto watermark = Watermark::Parse(*value);
+    if (!watermark) return watermark.error();
+    if (watermark->partition != *partition) {
+      return Error{ErrorCode::kBadWatermark, "watermark: partition is " +
+                                                 std::to_string(watermark->partition) + ", the key is " +
+                                                 std::to_string(*partition)};
+    }
+    Set(*watermark);
+    return std::nullopt;
+  }
   void Set(const Watermark& watermark) { last_[watermark.partition] = watermark; }
   void Forget(std::int32_t partition) { last_.erase(partition); }
   std::size_t size() const { return last_.size(); }

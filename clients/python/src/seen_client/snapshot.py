@@ -103,7 +103,7 @@ class Snapshot:
 
     @property
     def horizon(self) -> datetime.date:
-        """The first UTC day that counts."""
+        """The first UTC day of the window when the snapshot was made. What has a window of its own may be older."""
         return date_of(self._header.horizon_day)
 
     @property
@@ -284,11 +284,10 @@ class Snapshot:
     # --- how many to recall
 
     def recall_size(self, want: int) -> int:
-        """How many candidates to recall so that, all but certainly, `want` of them are unseen."""
+        """How many candidates to recall so that, all but certainly, `want` of them are unseen. 0 where `want` is 0 or
+        less."""
         want = operator.index(want)
-        if want < 0:
-            raise ValueError(f"want is {want}; it is 0 or more")
-        if want == 0:
+        if want <= 0:
             return 0
         rate = self.false_positive_rate
         seen = self.item_count

@@ -13,6 +13,7 @@ from .snapshot import Snapshot
 
 VERSION = 1
 RECORD_BYTES_MAX = 65_536
+PARTITION_MAX = (1 << 31) - 1
 
 
 class Watermark(NamedTuple):
@@ -31,15 +32,18 @@ class Watermark(NamedTuple):
         if len(value) > RECORD_BYTES_MAX:
             raise WatermarkError(f"watermark: {len(value)} bytes; at most {RECORD_BYTES_MAX}")
         try:
-            members = json.loads(bytes(value))
+            members = json.loads(str(bytes(value), "utf-8"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise WatermarkError(f"watermark: no JSON: {error}") from None
         if not isinstance(members, dict):
             raise WatermarkError("watermark: no JSON object")
         version = members.get("version")
-        if version != VERSION or isinstance(version, bool):
+        if not isinstance(version, int) or isinstance(version, bool) or version != VERSION:
             raise WatermarkError(f"watermark: version {version!r:.40}; this reader knows {VERSION}: update seen-client")
-        return cls(*(_integer(members, name) for name in cls._fields))
+        watermark = cls(*(_integer(members, name) for name in cls._fields))
+        if not 0 <= watermark.partition <= PARTITION_MAX:
+            raise WatermarkError(f"watermark: partition is {watermark.partition}; it is 0 to {PARTITION_MAX}")
+        return watermark
 
     @property
     def as_of_ms(self) -> int:
@@ -65,9 +69,7 @@ class Watermarks:
 
         WatermarkError if it is to be refused; the one before it then stays.
         """
-        if key is None or not (key.isdigit() and len(key) <= 10):
-            raise WatermarkError(f"watermark: key {key!r:.40}; it is a partition's number")
-        partition = int(key)
+        partition = _partition_of(key)
         if value is None:
             self._last.pop(partition, None)
             return
@@ -99,10 +101,21 @@ class Watermarks:
         return duration_of(self.stale_by_ms(snapshot, None if now is None else ms_of(now)))
 
 
+def _partition_of(key: bytes | None) -> int:
+    """Of a record's key: the number in decimal, as it is written and in no other way."""
+    if key is None or not (key.isdigit() and len(key) <= 10) or int(key) > PARTITION_MAX or key != b"%d" % int(key):
+        raise WatermarkError(f"watermark: key {key!r:.40}; it is a partition's number")
+    return int(key)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 def _integer(members: dict[str, object], name: str) -> int:
     value = members.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise WatermarkError(f"watermark: {name}: {'missing' if name not in members else 'not an integer'}")
-    if not -(1 << 63) <= value < 1 << 64:
+    if not -(1 << 63) <= value < 1 << 63:
         raise WatermarkError(f"watermark: {name}: beyond 64 bits")
     return value

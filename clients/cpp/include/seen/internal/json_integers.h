@@ -10,9 +10,9 @@
 
 namespace seen::client::internal {
 
-/// Goes through one JSON object. It takes all valid JSON, and some that isn't (numbers and words are skipped
-/// without a look); what it can't make sense of is an error, never a guess. Keys with escapes are not known
-/// ones.
+/// Goes through one JSON object of at most 32 levels. What it can't make sense of is an error, never a guess.
+/// It takes bytes beyond ASCII as they are, and any four characters behind \u. Keys with escapes are not
+/// known ones.
 class JsonIntegers {
  public:
   explicit JsonIntegers(std::string_view text) : text_(text) {}
@@ -45,8 +45,7 @@ class JsonIntegers {
   static constexpr int kDepthMax = 32;
 
   void SkipSpace() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
-      ++at_;
+    while (at_ < text_.size() && IsOneOf(text_[at_], " \t\r\n")) ++at_;
   }
   bool Take(char c) {
     SkipSpace();
@@ -62,12 +61,14 @@ class JsonIntegers {
     if (!Take('"')) return false;
     const std::size_t start = at_;
     for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '"') {
+      const char c = text_[at_];
+      if (c == '"') {
         inside = text_.substr(start, at_ - start);
         ++at_;
         return true;
       }
-      if (text_[at_] == '\\') ++at_;
+      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (c == '\\' && (++at_ == text_.size() || !IsOneOf(text_[at_], "\"\\/bfnrtu"))) return false;
     }
     return false;
   }
@@ -88,10 +89,35 @@ class JsonIntegers {
     if (Take('[')) return SkipInside(']', false, depth);
     if (at_ < text_.size() && text_[at_] == '"') return TakeString(text);
     const std::size_t start = at_;
-    while (at_ < text_.size() &&
-           std::string_view(",:{}[]\" \t\r\n").find(text_[at_]) == std::string_view::npos)
-      ++at_;
-    return at_ > start;
+    while (at_ < text_.size() && !IsOneOf(text_[at_], ",:{}[]\" \t\r\n")) ++at_;
+    text = text_.substr(start, at_ - start);
+    return text == "true" || text == "false" || text == "null" || IsNumber(text);
+  }
+
+  static bool IsOneOf(char c, std::string_view characters) {
+    return characters.find(c) != std::string_view::npos;
+  }
+  /// -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?
+  static bool IsNumber(std::string_view text) {
+    const auto take = [&text](std::string_view characters) {
+      const bool is_there = !text.empty() && IsOneOf(text[0], characters);
+      if (is_there) text.remove_prefix(1);
+      return is_there;
+    };
+    const auto take_digits = [&] {
+      const std::size_t before = text.size();
+      while (take("0123456789")) {
+      }
+      return text.size() < before;
+    };
+    take("-");
+    if (!take("0") && !take_digits()) return false;
+    if (take(".") && !take_digits()) return false;
+    if (take("eE")) {
+      take("+-");
+      if (!take_digits()) return false;
+    }
+    return text.empty();
   }
 
   std::string_view text_;

@@ -32,9 +32,18 @@ final class AlsoSeen implements SeenItems {
   @Override
   public long recallSize(int want) {
     if (want <= 0) {
-      return below.recallSize(want);
+      return 0;
     }
-    return below.recallSize(want) + ids.stream().filter(id -> !below.mightContain(id)).count();
+    return below.recallSize(want) + ids.stream().filter(id -> !holds(below, id)).count();
+  }
+
+  /** Whether the id is in on any day: what leaves days out leaves them in the count of items. */
+  private static boolean holds(SeenItems items, String id) {
+    if (items instanceof AlsoSeen) {
+      AlsoSeen other = (AlsoSeen) items;
+      return other.ids.contains(id) || holds(other.below, id);
+    }
+    return items instanceof Snapshot ? ((Snapshot) items).holdsOnAnyDay(id) : items.mightContain(id);
   }
 
   @Override

@@ -32,9 +32,8 @@ public interface SeenItems {
 
   /**
    * How many candidates to recall so that, all but certainly, {@code want} are left when the seen ones are taken out:
-   * it allows for all seen items being among them, and for three standard deviations of false positives.
-   *
-   * @throws IllegalArgumentException if {@code want} is below 0
+   * it allows for all seen items being among them, and for three standard deviations of false positives. 0 where {@code
+   * want} is 0 or less.
    */
   long recallSize(int want);
 

@@ -160,6 +160,11 @@ public final class Snapshot implements SeenItems {
     return filter.mightContain(fingerprint, firstDay, createdSecond);
   }
 
+  /** {@link #mightContain(String)} with no day left out. */
+  boolean holdsOnAnyDay(String id) {
+    return filter.mightContain(Fingerprints.of(id));
+  }
+
   /**
    * What a filter of kind {@link Kind#INDEXED_CUCKOO} says of the item besides: when it came. One of the entries is the
    * item's, if it was seen; others share its bits by chance. Empty if it wasn't seen, and for other kinds.
@@ -241,10 +246,7 @@ public final class Snapshot implements SeenItems {
 
   @Override
   public long recallSize(int want) {
-    if (want < 0) {
-      throw new IllegalArgumentException("want " + want + "; 0 or more is allowed");
-    }
-    if (want == 0) {
+    if (want <= 0) {
       return 0;
     }
     double p = falsePositiveRate;
@@ -269,7 +271,7 @@ public final class Snapshot implements SeenItems {
     return Instant.ofEpochMilli(asOfMs);
   }
 
-  /** The first UTC day that counted when the snapshot was made. */
+  /** The first UTC day of the window when the snapshot was made. What has a window of its own may be older. */
   public LocalDate horizon() {
     return LocalDate.ofEpochDay(horizonDay);
   }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -11,6 +12,7 @@ import java.time.Instant;
 public final class Watermark {
   private static final JsonFactory JSON = new JsonFactory();
   private static final int VERSION = 1;
+  private static final int BYTES_MAX = 65_536;
   private static final String[] FIELDS = {
     "version", "partition", "partition_time_ms", "next_offset", "lag_messages", "unpublished_users", "heartbeat_ms"
   };
@@ -28,9 +30,13 @@ public final class Watermark {
    * @throws MalformedException if it isn't a JSON object with the members of a watermark
    */
   public static Watermark parse(byte[] json) throws RefusedException {
+    if (json.length > BYTES_MAX) {
+      throw new MalformedException("watermark: " + json.length + " bytes; at most " + BYTES_MAX);
+    }
     long[] values = new long[FIELDS.length];
     boolean[] given = new boolean[FIELDS.length];
-    try (JsonParser parser = JSON.createParser(json)) {
+    // From bytes the parser would take a byte order mark, and other encodings.
+    try (JsonParser parser = JSON.createParser(new String(json, StandardCharsets.UTF_8))) {
       read(parser, values, given);
     } catch (RefusedException refused) {
       throw refused;

@@ -21,20 +21,30 @@ public final class Watermarks {
    * @throws RefusedException if it isn't a watermark of a version known; the partition keeps the one before
    */
   public void accept(byte[] key, byte[] value) throws RefusedException {
-    String name = key == null ? "null" : new String(key, StandardCharsets.UTF_8);
-    if (value != null) {
-      Watermark watermark = Watermark.parse(value);
-      if (!name.equals(Integer.toString(watermark.partition()))) {
-        throw new MalformedException("watermark: partition " + watermark.partition() + " under the key " + name);
-      }
-      byPartition.put(watermark.partition(), watermark);
+    int partition = partitionOf(key);
+    if (value == null) {
+      byPartition.remove(partition);
       return;
     }
+    Watermark watermark = Watermark.parse(value);
+    if (watermark.partition() != partition) {
+      throw new MalformedException("watermark: partition " + watermark.partition() + " under the key " + partition);
+    }
+    byPartition.put(partition, watermark);
+  }
+
+  /** The key's number in decimal, as it is written and in no other way. */
+  private static int partitionOf(byte[] key) throws MalformedException {
+    String name = key == null ? "null" : new String(key, StandardCharsets.UTF_8);
     try {
-      byPartition.remove(Integer.valueOf(name));
+      int partition = Integer.parseInt(name);
+      if (partition >= 0 && name.equals(Integer.toString(partition))) {
+        return partition;
+      }
     } catch (NumberFormatException notANumber) {
       throw new MalformedException("watermark: the key " + name + " is no partition", notANumber);
     }
+    throw new MalformedException("watermark: the key " + name + " is no partition");
   }
 
   /** The last of an input partition. */

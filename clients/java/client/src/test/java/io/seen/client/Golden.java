@@ -29,9 +29,22 @@ final class Golden {
 
   static JsonNode index() throws IOException {
     if (index == null) {
-      index = new ObjectMapper().readTree(DIRECTORY.resolve("index.json").toFile());
+      index = json("index.json");
     }
     return index;
+  }
+
+  static JsonNode json(String name) throws IOException {
+    return new ObjectMapper().readTree(DIRECTORY.resolve(name).toFile());
+  }
+
+  /** The cases of another JSON file. */
+  static Stream<JsonNode> cases(String name) throws IOException {
+    return StreamSupport.stream(json(name).get("cases").spliterator(), false);
+  }
+
+  static byte[] bytes(String file) throws IOException {
+    return Files.readAllBytes(DIRECTORY.resolve(file));
   }
 
   static Stream<File> files(String list) throws IOException {
@@ -60,7 +73,7 @@ final class Golden {
     }
 
     byte[] bytes() throws IOException {
-      return Files.readAllBytes(DIRECTORY.resolve(name()));
+      return Golden.bytes(name());
     }
 
     @Override

@@ -1,0 +1,208 @@
+"""What the golden files demand of a reader: `client` is the package, as it is or changed (test_mutants.py).
+
+A check fails with AssertionError, or with what a broken reader raises.
+"""
+
+import collections
+import datetime
+import functools
+import json
+import pathlib
+import re
+import struct
+
+import numpy as np
+import xxhash
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[3] / "tests" / "golden" / "snapshot"
+INDEX, WATERMARKS, ALSO_SEEN = (json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+                                for name in ("index.json", "watermarks.json", "also_seen.json"))
+METADATA = ("item_count", "as_of_ms", "horizon_day", "partition", "input_offset", "false_positive_rate")
+INTEGER = re.compile(r"-?[1-9][0-9]*|0")
+
+# The step of "What to refuse" by what the reader says; the first that fits.
+STEPS = [(r"^not a snapshot", 1), (r"cut off", 1), (r"^snapshot: version", 2), (r"with bit 0 of flags", 8),
+         (r"^snapshot: header_bytes is", 3), (r"header_bytes \d+ and payload_bytes \d+ make", 4),
+         (r"checksum", 5),
+         (r"^snapshot: (format|hash|flags) ", 6), (r"^snapshot: false_positive_rate", 7),
+         (r"^snapshot: similar_(bytes|format)", 8), (r"payload of kind", 9)]
+
+
+@functools.lru_cache(maxsize=None)
+def read(file):
+    return (GOLDEN / file).read_bytes()
+
+
+def snapshot_of(client, entry):
+    return client.Snapshot(read(entry["file"]))
+
+
+def date_of(day):
+    return None if day is None else datetime.date(1970, 1, 1) + datetime.timedelta(days=day)
+
+
+def check_hash(client, row):
+    hashing, one = client.hashing, np.array([row["fingerprint"]], np.uint32)
+    assert xxhash.xxh64_hexdigest(row["id"].encode()) == row["xxh64_of_id"]
+    assert client.fingerprint(row["id"]) == row["fingerprint"]
+    assert hashing.fingerprints([row["id"]]).tolist() == [row["fingerprint"]]
+    assert f"{hashing.hash_of(row['fingerprint']):016x}" == row["xxh64_of_fingerprint"]
+    assert f"{hashing.hashes_of(one)[0]:016x}" == row["xxh64_of_fingerprint"]
+    for name, domain in (("near_fingerprint", hashing.NEAR), ("group_fingerprint", hashing.GROUP)):
+        assert hashing.in_domain(row["fingerprint"], domain) == row[name]
+        assert hashing.in_domain_each(one, domain).tolist() == [row[name]]
+
+
+def step_of(message):
+    return next((step for pattern, step in STEPS if re.search(pattern, message)), 0)
+
+
+def check_refused(client, entry):
+    try:
+        snapshot_of(client, entry)
+    except client.SnapshotError as error:
+        assert step_of(str(error)) == entry["step"], str(error)
+        newer = entry["step"] in (2, 6) or "similar_format" in str(error)
+        assert isinstance(error, client.UnsupportedSnapshotError) == newer
+    else:
+        raise AssertionError(f"{entry['file']} is read: {entry['why']}")
+
+
+def check_accepted(client, entry):
+    """Metadata, and the answers that are listed; those for random ids are `check_random`'s."""
+    snapshot = snapshot_of(client, entry)
+    assert snapshot.kind.name.lower() == entry["format"]
+    assert {name: getattr(snapshot, name) for name in METADATA} == {name: entry[name] for name in METADATA}
+    assert snapshot.as_of.tzinfo is not None and snapshot.horizon
+    assert {want: snapshot.recall_size(int(want)) for want in entry["recall_size"]} == entry["recall_size"]
+    seen, unseen = entry["seen"], entry["unseen"]
+    assert [item for item in seen if not snapshot.might_contain(item)] == []
+    assert [item for item in unseen if snapshot.might_contain(item)] == []
+    assert snapshot.unseen(seen + unseen) == unseen
+    integers = [int(item) for item in seen if INTEGER.fullmatch(item)]
+    assert all(map(snapshot.might_contain, integers)) and snapshot.unseen(integers) == []
+    prints = entry.get("seen_fingerprints", []) + entry.get("unseen_fingerprints", [])
+    expected = [print32 in entry.get("seen_fingerprints", []) for print32 in prints]
+    assert [snapshot.might_contain_fingerprint(print32) for print32 in prints] == expected
+    assert snapshot.might_contain_fingerprints(prints).tolist() == expected
+    check_entries(snapshot, entry)
+    if "days" in entry:
+        check_days(snapshot, entry)
+    check_similar(snapshot, entry)
+
+
+def check_entries(snapshot, entry):
+    if "entries" not in entry:
+        assert all(snapshot.details(item) == [] for item in entry["seen"][:3])
+        return
+    expected = collections.defaultdict(list)
+    for row in entry["entries"]:
+        expected[row["id"]].append((row["number"], date_of(row["day"]), row["rank"]))
+    for item, rows in expected.items():
+        found = [(one.number, one.day, one.rank) for one in snapshot.details(item)]
+        assert sorted(found) == sorted(rows), item
+    assert all(snapshot.details(item) == [] for item in entry["unseen"])
+
+
+def check_days(snapshot, entry):
+    for day in entry["days"]:
+        last_ms, date, ids = day["last_second"] * 1000, date_of(day["day"]), day["seen"]
+        assert all(snapshot.might_contain(item, created_at_ms=last_ms, window_start=date) for item in ids)
+        assert snapshot.unseen(ids, created_at_ms=[last_ms + 999] * len(ids), window_start=date) == []
+    if "unseen_created" in entry:
+        ids, created_ms = entry["unseen_created"], entry["created_second"] * 1000
+        assert not any(snapshot.might_contain(item, created_at_ms=created_ms) for item in ids)
+        assert snapshot.unseen(ids, created_at_ms=[created_ms] * len(ids)) == ids
+        ids, start = entry["unseen_from"], date_of(entry["from_day"])
+        assert not any(snapshot.might_contain(item, window_start=start) for item in ids)
+        assert snapshot.unseen(ids, window_start=start) == ids
+
+
+def check_similar(snapshot, entry):
+    assert snapshot.has_similar == ("similar_format" in entry)
+    if not snapshot.has_similar:
+        assert not snapshot.might_be_near("n1") and not snapshot.might_hold_group("n1")
+        return
+    assert snapshot.similar_kind.name.lower() == entry["similar_format"]
+    assert snapshot.similar_count == entry["similar_count"]
+    for one, many, yes, no in (
+            (snapshot.might_be_near, snapshot.might_be_near_many, "near", "not_near"),
+            (snapshot.might_hold_group, snapshot.might_hold_group_many, "groups", "not_groups")):
+        expected = [True] * len(entry[yes]) + [False] * len(entry[no])
+        assert [one(item) for item in entry[yes] + entry[no]] == expected
+        assert many(entry[yes] + entry[no]).tolist() == expected
+
+
+@functools.lru_cache(maxsize=None)
+def random_texts():
+    return [str(xxhash.xxh64_intdigest(struct.pack("<I", i))) for i in range(100_000)]
+
+
+@functools.lru_cache(maxsize=None)
+def random_prints():
+    return [xxhash.xxh64_intdigest(text) >> 32 for text in random_texts()]
+
+
+def check_answers(answers, expected):
+    assert len(answers) == expected["count"]
+    assert np.count_nonzero(answers) == expected["might_contain"]
+    assert xxhash.xxh64_hexdigest(answers.astype(np.uint8).tobytes()) == expected["xxh64_of_answers"]
+
+
+def check_random(client, entry, singles=1_000):
+    snapshot = snapshot_of(client, entry)
+    prints = random_prints()
+    answers = snapshot.might_contain_fingerprints(prints)
+    check_answers(answers, entry["random"])
+    assert [snapshot.might_contain_fingerprint(p) for p in prints[:singles]] == answers[:singles].tolist()
+    for many, one, name in ((snapshot.might_be_near_many, snapshot.might_be_near, "random_near"),
+                            (snapshot.might_hold_group_many, snapshot.might_hold_group, "random_groups")):
+        if name in entry:
+            answers = many(random_texts())
+            check_answers(answers, entry[name])
+            assert [one(text) for text in random_texts()[:singles]] == answers[:singles].tolist()
+    if "random_created" in entry:
+        created_ms = [entry["created_second"] * 1000] * len(prints)
+        answers = snapshot.might_contain_many(random_texts(), created_at_ms=created_ms)
+        check_answers(answers, entry["random_created"])
+        answers = snapshot.might_contain_many(random_texts(), window_start=date_of(entry["from_day"]))
+        check_answers(answers, entry["random_from"])
+
+
+def encoded(text):
+    return None if text is None else text.encode()
+
+
+def check_watermarks(client, case):
+    watermarks = client.Watermarks()
+    for record in case["records"]:
+        key, value = encoded(record["key"]), encoded(record["value"])
+        value = value and value + b" " * record.get("spaces", 0)
+        before = {partition: watermarks.get(partition) for partition in watermarks.partitions()}
+        try:
+            watermarks.update(key, value)
+        except client.WatermarkError:
+            assert record["refused"], record
+            assert before == {partition: watermarks.get(partition) for partition in watermarks.partitions()}
+        else:
+            assert not record["refused"], record
+    assert watermarks.partitions() == [row["partition"] for row in case["watermarks"]]
+    for row in case["watermarks"]:
+        watermark = watermarks.get(row["partition"])
+        assert watermark.as_of_ms == row["as_of_ms"]
+        assert watermark.stale_by_ms(case["now_ms"]) == row["stale_by_ms"]
+    for row in case["snapshots"]:
+        snapshot = snapshot_of(client, row)
+        assert watermarks.as_of_ms(snapshot) == row["as_of_ms"]
+        assert watermarks.stale_by_ms(snapshot, case["now_ms"]) == row["stale_by_ms"]
+
+
+def check_also_seen(client, case):
+    snapshot = snapshot_of(client, case).with_also_seen(case["also_seen"])
+    assert snapshot.unseen(case["candidates"]) == case["unseen"]
+    unique = list(dict.fromkeys(case["candidates"]))
+    assert [item for item in unique if not snapshot.might_contain(item)] == case["unseen"]
+    answers = snapshot.might_contain_many(unique)
+    assert [item for item, is_seen in zip(unique, answers) if not is_seen] == case["unseen"]
+    assert {want: snapshot.recall_size(int(want)) for want in case["recall_size"]} == case["recall_size"]
+    assert not any(map(snapshot.might_be_near, set(case["also_seen"]))) or snapshot.has_similar
