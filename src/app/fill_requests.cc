@@ -27,6 +27,7 @@ Result<std::vector<FillRequest>> ReadFillRequests(const std::string& path) {
       request.id = each.at("id").get<std::string>();
       request.asked_at = {each.at("asked_at_ms").get<int64_t>()};
       request.partitions = each.at("partitions").get<std::set<int32_t>>();
+      request.done = each.value("done", std::set<int32_t>());
     }
   } catch (const std::exception&) {
     return Fail(Code::kCorrupt, path + ": isn't a list of fills");
@@ -40,7 +41,8 @@ Status WriteFillRequests(const std::string& path, const std::vector<FillRequest>
     json["fills"].push_back({{"filter", request.filter},
                              {"id", request.id},
                              {"asked_at_ms", request.asked_at.value},
-                             {"partitions", request.partitions}});
+                             {"partitions", request.partitions},
+                             {"done", request.done}});
   }
   return WriteDurably(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -16,7 +16,8 @@ struct FillRequest {
   std::string filter;
   std::string id;
   TimeMs asked_at;
-  std::set<int32_t> partitions;
+  std::set<int32_t> partitions;  // to be filled
+  std::set<int32_t> done;        // filled already, while others of the same fill aren't
   friend bool operator==(const FillRequest&, const FillRequest&) = default;
 };
 

@@ -20,8 +20,9 @@ constexpr seconds kElsewhereFor{30};
 constexpr seconds kElsewhereAsked{2};
 constexpr std::string_view kFileName = "/fills.json";
 
-FillPartitionStatus Waiting(int32_t partition) {
-  return {.partition = partition, .state = "waiting", .complete_since = {}, .problem = {}};
+/// `state`: a constant.
+FillPartitionStatus InState(std::string_view state, int32_t partition) {
+  return {.partition = partition, .state = state, .complete_since = {}, .problem = {}};
 }
 
 }  // namespace
@@ -62,7 +63,10 @@ Fills::Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks h
     log::Info("a fill goes on, from the beginning of each of its partitions",
               {{"filter", request.filter}, {"fill", request.id}, {"partitions", request.partitions.size()}});
     Fill& fill = fills_[request.filter];
-    for (const int32_t partition : request.partitions) fill.partitions[partition] = Waiting(partition);
+    for (const int32_t partition : request.partitions)
+      fill.partitions[partition] = InState("waiting", partition);
+    for (const int32_t partition : request.done) fill.partitions[partition] = InState("done", partition);
+    request.partitions.merge(request.done);
     fill.request = std::move(request);
   }
   thread_.Start("fills", kLooksEvery, [this] {
@@ -85,14 +89,14 @@ FillStatus Fills::StatusOf(const Fill& fill) {
   return status;
 }
 
-// The partitions that aren't done: the list must survive the process.
+// The fills that aren't done: the list must survive the process.
 std::vector<FillRequest> Fills::Requests() const {
   std::vector<FillRequest> requests;
   for (const auto& [filter, fill] : fills_) {
     FillRequest request = fill.request;
-    std::erase_if(request.partitions, [&fill = fill](int32_t partition) {
-      return fill.partitions.at(partition).state == "done";
-    });
+    for (const auto& [number, partition] : fill.partitions) {
+      if (partition.state == "done") request.done.insert(request.partitions.extract(number));
+    }
     if (!request.partitions.empty()) requests.push_back(std::move(request));
   }
   return requests;
@@ -124,7 +128,8 @@ Result<FillStatus> Fills::Start(std::string_view filter, std::string_view id) {
         std::string(filter), id.empty() ? fmt::format("fill-{}", now.value) : std::string(id), now, {}};
   }
   for (const int32_t partition : open) {
-    if (fill.request.partitions.insert(partition).second) fill.partitions[partition] = Waiting(partition);
+    if (fill.request.partitions.insert(partition).second)
+      fill.partitions[partition] = InState("waiting", partition);
   }
   if (Status saved = Save(Requests()); !saved) {
     if (replaced) {

@@ -30,7 +30,7 @@ constexpr double kFollowedShare = 0.10;
 /// Each level is ten times as large as the one before. Each level rewrites a row some times.
 double WriteAmplification(double partition_bytes) {
   const double levels = std::max(0.0, std::log10(std::max(1.0, partition_bytes / kLevelBytes)));
-  return 2 + 1.2 * levels;
+  return 1.5 + 0.7 * levels;
 }
 
 }  // namespace

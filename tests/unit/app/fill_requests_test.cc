@@ -19,11 +19,17 @@ class FillRequestsTest : public testing::Test {
 
 TEST_F(FillRequestsTest, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(ReadFillRequests(Path())->empty()) << "there is no file yet";
-  const std::vector<FillRequest> requests = {{"video", "june", {7}, {0, 3, 12}}, {"a \"b\"", "x", {8}, {1}}};
+  const std::vector<FillRequest> requests = {{"video", "june", {7}, {0, 3}, {12}},
+                                             {"a \"b\"", "x", {8}, {1}, {}}};
   ASSERT_TRUE(WriteFillRequests(Path(), requests));
   EXPECT_EQ(*ReadFillRequests(Path()), requests);
   ASSERT_TRUE(WriteFillRequests(Path(), {}));
   EXPECT_TRUE(ReadFillRequests(Path())->empty());
+}
+
+TEST_F(FillRequestsTest, AFileOfBeforeHasNoneThatAreDone) {
+  std::ofstream(Path()) << R"({"fills":[{"filter":"video","id":"june","asked_at_ms":7,"partitions":[0,3]}]})";
+  EXPECT_EQ(*ReadFillRequests(Path()), (std::vector<FillRequest>{{"video", "june", {7}, {0, 3}, {}}}));
 }
 
 TEST_F(FillRequestsTest, AFileOfSomethingElseIsCorrupt) {
