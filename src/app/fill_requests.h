@@ -1,6 +1,6 @@
 #pragma once
-// Requested fills that aren't done yet, in a file beside the stores. After a crash the next process goes on
-// with them.
+// Requested fills, in a file beside the stores. After a crash the next process goes on with those that aren't
+// done, and knows those that are.
 
 #include <cstdint>
 #include <set>
@@ -17,7 +17,7 @@ struct FillRequest {
   std::string id;
   TimeMs asked_at;
   std::set<int32_t> partitions;  // to be filled
-  std::set<int32_t> done;        // filled already, while others of the same fill aren't
+  std::set<int32_t> done;        // filled already
   friend bool operator==(const FillRequest&, const FillRequest&) = default;
 };
 

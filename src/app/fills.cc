@@ -57,11 +57,16 @@ Fills::Fills(FillRun::Options options, const OpenPartitions& partitions, Hooks h
   const MutexLock lock(mutex_);
   for (FillRequest& request : *known) {
     if (!IndexOf(request.filter)) {
-      log::Warning("a fill is dropped: its filter isn't configured any more", {{"filter", request.filter}});
+      if (!request.partitions.empty()) {
+        log::Warning("a fill is dropped: its filter isn't configured any more", {{"filter", request.filter}});
+      }
       continue;
     }
-    log::Info("a fill goes on, from the beginning of each of its partitions",
-              {{"filter", request.filter}, {"fill", request.id}, {"partitions", request.partitions.size()}});
+    if (!request.partitions.empty()) {
+      log::Info(
+          "a fill goes on, from the beginning of each of its partitions",
+          {{"filter", request.filter}, {"fill", request.id}, {"partitions", request.partitions.size()}});
+    }
     Fill& fill = fills_[request.filter];
     for (const int32_t partition : request.partitions)
       fill.partitions[partition] = InState("waiting", partition);
@@ -89,7 +94,7 @@ FillStatus Fills::StatusOf(const Fill& fill) {
   return status;
 }
 
-// The fills that aren't done: the list must survive the process.
+// The list survives the process: what isn't done goes on, and what is done is still known to be.
 std::vector<FillRequest> Fills::Requests() const {
   std::vector<FillRequest> requests;
   for (const auto& [filter, fill] : fills_) {
@@ -97,7 +102,7 @@ std::vector<FillRequest> Fills::Requests() const {
     for (const auto& [number, partition] : fill.partitions) {
       if (partition.state == "done") request.done.insert(request.partitions.extract(number));
     }
-    if (!request.partitions.empty()) requests.push_back(std::move(request));
+    requests.push_back(std::move(request));
   }
   return requests;
 }
