@@ -228,7 +228,7 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render&
   MutexLock lock(mutex_);
   DrainChannel();
   FireTimers(now);
-  LeaveSomeToMarks();
+  MakeRoom();
   while (!stepped.sink_full) {
     const size_t group = TakeGroup(limits);
     if (group == 0) break;
@@ -278,21 +278,25 @@ PublishFlow::Stepped PublishFlow::Step(Instant now, Limits limits, const Render&
   return stepped;
 }
 
+void PublishFlow::FireFirst(std::deque<Timer>& timers) {
+  const uint32_t number = timers.front().entry;
+  timers.pop_front();
+  PublishEntry& entry = table_[number];
+  entry.timed = false;
+  if (entry.in_flight) return;  // the acknowledgement decides
+  if (!entry.dirty) {
+    Release(number);
+  } else if (!entry.waits) {
+    Queue(number);
+  }
+}
+
 void PublishFlow::FireTimers(Instant now) {
   for (auto& timers : timers_) {
     while (!timers.empty() && timers.front().at <= now) {
       if (timers.size() > 2 * kPrefetched) table_.PrefetchEntry(timers[2 * kPrefetched].entry);
       if (timers.size() > kPrefetched) table_.PrefetchIndex(table_[timers[kPrefetched].entry].ref());
-      const uint32_t number = timers.front().entry;
-      timers.pop_front();
-      PublishEntry& entry = table_[number];
-      entry.timed = false;
-      if (entry.in_flight) continue;  // its acknowledgement decides
-      if (!entry.dirty) {
-        Release(number);
-      } else if (!entry.waits) {
-        Queue(number);
-      }
+      FireFirst(timers);
     }
   }
   for (auto& retries : retries_) {
@@ -419,9 +423,10 @@ void PublishFlow::DropReport() {
 Instant PublishFlow::NextDue() const {
   const MutexLock lock(mutex_);
   if (!leading_.empty() || !waiting_.empty()) return Instant::min();
+  const bool lacks_room = LacksRoom();  // a full table takes no change that would wake the publisher
   Instant next = Instant::max();
   for (const auto& timers : timers_) {
-    if (!timers.empty()) next = std::min(next, timers.front().at);
+    if (!timers.empty()) next = lacks_room ? Instant::min() : std::min(next, timers.front().at);
   }
   for (const auto& retries : retries_) {
     if (!retries.empty()) next = std::min(next, retries.front().at);

@@ -4,13 +4,14 @@
 // Leading edge: if a user wasn't published within the debounce, a change of the user is due at once. Trailing
 // edge: changes within the debounce are due when it ends. If more is due than can be published, leading edges
 // go first. Trailing edges, retries, sweeps and users from marks wait, and a further change of a user who
-// waits costs nothing. When nearly as many users are followed as may be, those that have waited longest are
-// left to their marks. So new users have room, and their leading edges go first. A user is unclean from a
-// change until a snapshot rendered after it is acknowledged. CollectMarks says which unclean users a
-// checkpoint must mark, so that a restart publishes them. Invariant: for a user without an entry, or with a
-// clean entry, the last acknowledged snapshot holds everything that the partition's state holds of the user.
-// The exception is a user with a mark in the store or in the tail. The invariant doesn't apply to withheld
-// snapshots: flow/last_published.h makes them due later.
+// waits costs nothing. When nearly as many users are followed as may be, the debounce of the users published
+// longest ago ends early, and those that have waited longest are left to their marks. So new users have room,
+// and their leading edges go first. A user is unclean from a change until a snapshot rendered after it is
+// acknowledged. CollectMarks says which unclean users a checkpoint must mark, so that a restart publishes
+// them. Invariant: for a user without an entry, or with a clean entry, the last acknowledged snapshot holds
+// everything that the partition's state holds of the user. The exception is a user with a mark in the store
+// or in the tail. The invariant doesn't apply to withheld snapshots: flow/last_published.h makes them due
+// later.
 //
 // Threads: one mutex inside. It is held for moves between queues, and never while rendering, sending or
 // reading.
@@ -180,6 +181,9 @@ class PublishFlow {
   std::deque<uint32_t>& QueueOf(const PublishEntry& entry) REQUIRES(mutex_) {
     return entry.leading ? leading_ : waiting_;
   }
+  void FireFirst(std::deque<Timer>& timers) REQUIRES(mutex_);
+  void MakeRoom() REQUIRES(mutex_);
+  bool LacksRoom() const REQUIRES(mutex_);
   void LeaveSomeToMarks() REQUIRES(mutex_);
   void LeaveToMark(uint32_t number) REQUIRES(mutex_);
   void QueueAs(bool leading, uint32_t number) REQUIRES(mutex_);

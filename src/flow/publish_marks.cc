@@ -11,7 +11,7 @@ namespace seen {
 namespace {
 constexpr size_t kScanPage = 512;
 constexpr size_t kWaitingEnough = 4096;  // if more users wait, marks wait, too
-constexpr size_t kLookedAt = 4096;       // entries that a pass may leave to marks
+constexpr size_t kLookedAt = 4096;       // entries that a pass looks at to make room
 }  // namespace
 
 // Users who were left to marks have no entry that a round could wait for.
@@ -148,6 +148,22 @@ PublishFlow::ScanRequest PublishFlow::WantsScan() const {
 
 bool PublishFlow::HasRoomFor(size_t users) const {
   return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_wanted_;
+}
+
+// First the debounce ends early for the users published longest ago. Otherwise the table would be full of
+// users who may not be published yet, and the publisher would be idle. Then users who wait are left to marks.
+void PublishFlow::MakeRoom() {
+  size_t left = kLookedAt;
+  for (auto& timers : timers_) {
+    for (; left > 0 && LacksRoom() && !timers.empty(); --left) FireFirst(timers);
+  }
+  LeaveSomeToMarks();
+}
+
+// Marks that nothing keeps from being published need room for a page of them.
+bool PublishFlow::LacksRoom() const {
+  const bool scans = scan_wanted_ && (!marks_held_ || scan_let_go_) && waiting_.size() <= kWaitingEnough;
+  return table_.size() + (scans ? std::min(kScanPage, entries_wanted_ / 2) : 0) > entries_wanted_;
 }
 
 // Only a user whose mark stands in the store may lose the entry. A user without a mark waits for the next

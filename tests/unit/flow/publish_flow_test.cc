@@ -329,6 +329,47 @@ class CrowdedPublishFlowTest : public PublishFlowTest {
   std::set<UserRef> marks;
 };
 
+TEST_F(PublishFlowTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {
+  PublishFlow small({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, 16, reporter);
+  const auto step = [&] {
+    sink.sent.clear();
+    const auto render = [](std::span<PublishFlow::Rendering> group) {
+      for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
+      return Status();
+    };
+    small.Step(now, {100, 100}, render, sink, 0);
+    std::vector<PublishFlow::Acknowledgement> all;
+    for (const uint64_t ticket : sink.tickets)
+      all.push_back({static_cast<uint32_t>(ticket), Delivery::kAcknowledged});
+    small.Acknowledged(all, now, {0});
+    sink.tickets.clear();
+    return sink.sent.size();
+  };
+  const auto change = [&](const std::string& name) {
+    const DirtyUser dirty{UserKeyOf(name), 1, {0}};
+    small.AddDirty({&dirty, 1}, now);
+  };
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(small.HasRoom()) << i;
+    change("user-" + std::to_string(i));
+    EXPECT_EQ(step(), 1u) << "at once, and within the debounce of the others";
+  }
+  change("user-99");
+  EXPECT_EQ(step(), 0u) << "the newest keep their debounce";
+  // More at once than there is room for: once they are sent, the publisher is due again to make room.
+  for (int i = 200; i < 232 && small.HasRoom(); ++i) {
+    change("user-" + std::to_string(i));
+    small.Step(now, {0, 0}, {}, sink, 0);
+  }
+  ASSERT_FALSE(small.HasRoom());
+  EXPECT_GT(step(), 0u);
+  ASSERT_FALSE(small.HasRoom());
+  EXPECT_EQ(small.NextDue(), Instant::min());
+  step();
+  EXPECT_TRUE(small.HasRoom());
+  EXPECT_GT(small.NextDue(), now);
+}
+
 TEST_F(CrowdedPublishFlowTest, LeadingEdgesGetTheRoomOfUsersWhoWaitWithAMark) {
   EXPECT_EQ(Sent({0, 0}), 0u);
   EXPECT_FALSE(crowded.HasRoom()) << "no mark stands in the store yet";
