@@ -129,6 +129,11 @@ def numbers(settings, **defaults):
     return {**defaults, **{key: int(value) for key, value in settings.items()}}
 
 
+def in_turn(things, number):
+    """The things in their order in every other round, and in reverse in the rounds between: none always runs first."""
+    return list(things) if number % 2 == 0 else list(reversed(things))
+
+
 def distinct_keys(bench, topic):
     from oracle_sample import each_message
     return len({message.key() for message in each_message(bench.topics, topic)})

@@ -1,8 +1,8 @@
 """seend beside the Flink job that it replaces (variant B on RocksDB, rendered every second). Users have some thousand items, and
 each changed user is published once a second. By turns, both read the same topic of 29 days from an empty state to its end."""
 
-import measure
 import alone
+import measure
 from broker import Workload
 from contenders import flink, seend
 
@@ -15,7 +15,7 @@ def run(bench, settings, say):
                                             more=["--items", "1000000", "--user-skew", "0.01"])))
     rows = []
     for number in range(s["runs"]):
-        for contender in contenders if number % 2 == 0 else reversed(contenders):
+        for contender in alone.in_turn(contenders, number):
             contender.prepare()
             took = measure.ingest(bench, contender, filled, closely=False)
             rows.append({"run": number, "what": contender.title, "events_per_s": took["rate"], "cpu_s_a_million_events": took["cpu_us"],

@@ -25,7 +25,7 @@ def run(bench, settings, say):
     filled = bench.warm(bench.fill(Workload("cores", s["events"], users=s["users"], partitions=s["partitions"])))
     rows, took = [], {s["few"]: [], s["many"]: []}
     for number in range(s["runs"]):
-        for workers in took if number % 2 == 0 else reversed(took):
+        for workers in alone.in_turn(took, number):
             rate, cpu_us = ingest(bench, s, filled, workers)
             took[workers].append((rate, cpu_us))
             rows.append({"run": number, "workers": workers, "events_per_s": rate, "cpu_us_an_event": cpu_us})

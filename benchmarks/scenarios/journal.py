@@ -19,7 +19,7 @@ def run(bench, settings, say):
     user = next(each_message(bench.topics, workload.topic)).key().decode()
     rows = []
     for number in range(s["runs"]):
-        for days in DAYS if number % 2 == 0 else reversed(DAYS):
+        for days in alone.in_turn(DAYS, number):
             rows.append(one(bench, workload, user, days))
             say(str(rows[-1]))
     return {"events": s["events"], "runs_of_each": s["runs"], "medians": [middle(rows, days) for days in DAYS]}

@@ -39,7 +39,7 @@ def run(bench, settings, say):
                                                                 4 * s["candidates"]))}
         rows = []
         for repeat in range(s["repeats"]):
-            for name in sides if repeat % 2 == 0 else reversed(sides):
+            for name in alone.in_turn(sides, repeat):
                 rows.append({"repeat": repeat, "side": name, **ask(*sides[name], s["requests"])})
                 say(str(rows[-1]))
     bench.topics.delete(workload.topic)

@@ -64,7 +64,7 @@ class Phases:
         for repeat in range(self.s["repeats"]):
             rows.append(self.phase(repeat, "quiet", lambda: time.sleep(self.s["seconds"])))
             replays = [("full speed", []), ("by lag", [f"--max-lag={self.s['max_lag_ms']}ms"]), ("no pace", ["--pace=none"])]
-            for name, pace in replays if repeat % 2 == 0 else reversed(replays):
+            for name, pace in alone.in_turn(replays, repeat):
                 rows.append(self.phase(repeat, name, lambda pace=pace: self.replay(pace)))
                 published = self.phase(repeat, "publishing", self.wait_published)
                 if name == "full speed":

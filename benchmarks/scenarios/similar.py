@@ -21,7 +21,7 @@ def run(bench, settings, say):
     say(f"the groups of {s['items']:,} items are there, {s['alike']}% of them with {s['near']} near ones")
     rows = []
     for number in range(s["runs"]):
-        for mode in MODES if number % 2 == 0 else reversed(MODES):
+        for mode in alone.in_turn(MODES, number):
             rows.append({"run": number, **one(bench, workload, groups, table, mode)})
             say(str(rows[-1]))
     shutil.rmtree(table.parent)

@@ -18,7 +18,7 @@ def run(bench, settings, say):
     rows = []
     short = bench.warm(bench.fill(workload("uniform", s, s["events"])))
     for number in range(s["runs"]):
-        for what in contenders if number % 2 == 0 else reversed(contenders):
+        for what in alone.in_turn(contenders, number):
             took = measure.ingest(bench, contenders[what], short, closely=False)
             rows.append({"run": number, "what": what, "events_per_s": took["rate"], "cpu_us_an_event": took["cpu_us"]})
             say(str(rows[-1]))

@@ -19,7 +19,7 @@ def run(bench, settings, say):
     rows = []
     try:
         for number in range(s["runs"]):
-            for build in list(builds) if number % 2 == 0 else reversed(builds):
+            for build in alone.in_turn(builds, number):
                 daemons.SEEND = builds[build]
                 for mode in PUBLISHING:
                     rows.append({"run": number, "build": build, "mode": mode, **one(bench, workload, PUBLISHING[mode])})
