@@ -184,6 +184,7 @@ class PublishFlow {
   void FireFirst(std::deque<Timer>& timers) REQUIRES(mutex_);
   void MakeRoom() REQUIRES(mutex_);
   bool LacksRoom() const REQUIRES(mutex_);
+  bool MayScan() const REQUIRES(mutex_);
   void LeaveSomeToMarks() REQUIRES(mutex_);
   void LeaveToMark(uint32_t number) REQUIRES(mutex_);
   void QueueAs(bool leading, uint32_t number) REQUIRES(mutex_);

@@ -141,10 +141,11 @@ void PublishFlow::LetMarksGo() {
 
 PublishFlow::ScanRequest PublishFlow::WantsScan() const {
   const MutexLock lock(mutex_);
-  if (!scan_wanted_ || !HasRoomFor(kScanPage)) return {};
-  if (marks_held_ && !scan_let_go_) return {};
+  if (!MayScan() || !HasRoomFor(kScanPage)) return {};
   return {true, scan_after_, kScanPage};
 }
+
+bool PublishFlow::MayScan() const { return scan_wanted_ && (!marks_held_ || scan_let_go_); }
 
 bool PublishFlow::HasRoomFor(size_t users) const {
   return waiting_.size() <= kWaitingEnough && table_.size() + users <= entries_wanted_;
@@ -162,7 +163,7 @@ void PublishFlow::MakeRoom() {
 
 // Marks that nothing keeps from being published need room for a page of them.
 bool PublishFlow::LacksRoom() const {
-  const bool scans = scan_wanted_ && (!marks_held_ || scan_let_go_) && waiting_.size() <= kWaitingEnough;
+  const bool scans = MayScan() && waiting_.size() <= kWaitingEnough;
   return table_.size() + (scans ? std::min(kScanPage, entries_wanted_ / 2) : 0) > entries_wanted_;
 }
 

@@ -2,32 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
+#include "holding_sink.h"
 #include "support/fakes.h"
 
 namespace seen {
 namespace {
 using std::chrono::milliseconds;
-
-/// A sink that keeps snapshots until the test acknowledges them.
-class HoldingSink final : public SnapshotSink {
- public:
-  void TrySend(std::span<OutgoingSnapshot> snapshots) override {
-    for (OutgoingSnapshot& snapshot : snapshots) {
-      snapshot.queued = sent.size() < room;
-      if (!snapshot.queued) continue;
-      sent.emplace_back(snapshot.user_id);
-      tickets.push_back(snapshot.ticket);
-    }
-  }
-  void PollAcknowledgements(const Acknowledge&) override {}
-  void SendNow(const Acknowledge&) override {}
-  uint64_t outstanding() const override { return tickets.size(); }
-  std::vector<std::string> sent;
-  std::vector<uint64_t> tickets;
-  size_t room = SIZE_MAX;
-};
 
 class PublishFlowTest : public testing::Test {
  protected:
@@ -285,133 +265,6 @@ TEST_F(PublishFlowTest, DeferredUsersAreMarkedScannedAndPublishedOnce) {
   EXPECT_EQ(Step().size(), 2u);
   AcknowledgeAll();
   EXPECT_EQ(flow.CollectMarks({}).clear, deferred);
-}
-
-/// A thousand users may be followed.
-class CrowdedPublishFlowTest : public PublishFlowTest {
- protected:
-  static constexpr size_t kMax = 1000;
-  CrowdedPublishFlowTest()
-      : crowded({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, kMax, reporter) {
-    crowded.Scanned({}, 1, now);
-    std::vector<DirtyUser> users;
-    for (size_t i = 0; i < kMax; ++i) users.push_back({UserKeyOf("user-" + std::to_string(i)), 1, {0}});
-    // All are published, and change within the debounce. Then each trailing edge is due.
-    crowded.AddDirty(users, now);
-    EXPECT_EQ(Sent({kMax, kMax}), kMax);
-    AcknowledgeCrowd();
-    crowded.AddDirty(users, now);
-    now += kDebounce;
-    EXPECT_EQ(Sent({0, 0}), 0u);
-    EXPECT_FALSE(crowded.HasRoom());
-  }
-  size_t Sent(PublishFlow::Limits limits) {
-    sink.sent.clear();
-    const auto render = [](std::span<PublishFlow::Rendering> group) {
-      for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
-      return Status();
-    };
-    crowded.Step(now, limits, render, sink, 0);
-    return sink.sent.size();
-  }
-  void AcknowledgeCrowd() {
-    std::vector<PublishFlow::Acknowledgement> all;
-    for (const uint64_t ticket : sink.tickets)
-      all.push_back({static_cast<uint32_t>(ticket), Delivery::kAcknowledged});
-    crowded.Acknowledged(all, now, {0});
-    sink.tickets.clear();
-  }
-  void Checkpoint(int64_t to = PublishFlow::kNoOffset) {
-    for (const UserRef& ref : crowded.CollectMarks({}, {}, to).set) marks.insert(ref);
-    crowded.MarksCommitted();
-  }
-  PublishFlow crowded;
-  std::set<UserRef> marks;
-};
-
-TEST_F(PublishFlowTest, UsersPublishedLatelyGiveTheirPlaceToOthers) {
-  PublishFlow small({{0, "default", 30, 10'000, {}, SnapshotPolicy{{}, kDebounce}}}, 16, reporter);
-  const auto step = [&] {
-    sink.sent.clear();
-    const auto render = [](std::span<PublishFlow::Rendering> group) {
-      for (PublishFlow::Rendering& rendering : group) rendering.user_id = rendering.bytes = "any";
-      return Status();
-    };
-    small.Step(now, {100, 100}, render, sink, 0);
-    std::vector<PublishFlow::Acknowledgement> all;
-    for (const uint64_t ticket : sink.tickets)
-      all.push_back({static_cast<uint32_t>(ticket), Delivery::kAcknowledged});
-    small.Acknowledged(all, now, {0});
-    sink.tickets.clear();
-    return sink.sent.size();
-  };
-  const auto change = [&](const std::string& name) {
-    const DirtyUser dirty{UserKeyOf(name), 1, {0}};
-    small.AddDirty({&dirty, 1}, now);
-  };
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(small.HasRoom()) << i;
-    change("user-" + std::to_string(i));
-    EXPECT_EQ(step(), 1u) << "at once, and within the debounce of the others";
-  }
-  change("user-99");
-  EXPECT_EQ(step(), 0u) << "the newest keep their debounce";
-  // More at once than there is room for: once they are sent, the publisher is due again to make room.
-  for (int i = 200; i < 232 && small.HasRoom(); ++i) {
-    change("user-" + std::to_string(i));
-    small.Step(now, {0, 0}, {}, sink, 0);
-  }
-  ASSERT_FALSE(small.HasRoom());
-  EXPECT_GT(step(), 0u);
-  ASSERT_FALSE(small.HasRoom());
-  EXPECT_EQ(small.NextDue(), Instant::min());
-  step();
-  EXPECT_TRUE(small.HasRoom());
-  EXPECT_GT(small.NextDue(), now);
-}
-
-TEST_F(CrowdedPublishFlowTest, LeadingEdgesGetTheRoomOfUsersWhoWaitWithAMark) {
-  EXPECT_EQ(Sent({0, 0}), 0u);
-  EXPECT_FALSE(crowded.HasRoom()) << "no mark stands in the store yet";
-  Checkpoint();
-  EXPECT_EQ(Sent({0, 0}), 0u);
-  EXPECT_TRUE(crowded.HasRoom());
-  EXPECT_EQ(crowded.Outstanding(), kMax) << "all of them, by entries and by marks";
-  const DirtyUser fresh{UserKeyOf("fresh"), 1, {0}};
-  crowded.AddDirty({&fresh, 1}, now);
-  EXPECT_EQ(Sent({1, 0}), 1u);
-  AcknowledgeCrowd();
-  // The entries first, then what the marks name.
-  EXPECT_FALSE(crowded.WantsScan().wanted) << "there is no room for a page of marks";
-  size_t sent = Sent({kMax, kMax});
-  AcknowledgeCrowd();
-  now += kDebounce;
-  Sent({0, 0});
-  ASSERT_TRUE(crowded.WantsScan().wanted);
-  std::vector<Mark> page;
-  for (const UserRef& ref : marks) page.push_back({ref, {}});
-  crowded.Scanned(page, page.size() + 1, now);
-  sent += Sent({kMax, kMax});
-  EXPECT_EQ(sent, kMax) << "each once";
-  AcknowledgeCrowd();
-  EXPECT_EQ(crowded.Outstanding(), 0u);
-}
-
-TEST_F(CrowdedPublishFlowTest, ARoundThatAUserLeftIsGivenUp) {
-  Checkpoint(10);  // begins the round to 10, of all of them
-  Sent({0, 0});    // leaves some
-  Sent({kMax, kMax});
-  AcknowledgeCrowd();
-  EXPECT_EQ(crowded.PublishedTo(), PublishFlow::kNoOffset) << "some have only a mark";
-  now += kDebounce;
-  Sent({0, 0});
-  std::vector<Mark> page;
-  for (const UserRef& ref : marks) page.push_back({ref, {}});
-  crowded.Scanned(page, page.size() + 1, now);
-  Checkpoint(20);
-  Sent({kMax, kMax});
-  AcknowledgeCrowd();
-  EXPECT_EQ(crowded.PublishedTo(), 20);
 }
 
 TEST_F(PublishFlowTest, ADeferredChangeOfAPublishedUserIsPublishedAgain) {
