@@ -22,7 +22,7 @@ uint64_t NumberOf(const ItemRef& item) { return item.number; }
 uint64_t NumberOfListed(const ListedSimHash& listed) { return listed.item.number; }
 
 // Sorts a bucket's entries, which begin at `begin`. They were listed in order, except for an entry that took
-// the place of one that was taken out.
+// the place of a removed entry.
 template <typename List, typename Number>
 void SortFrom(size_t begin, List& list, Number number_of) {
   std::sort(list.begin() + begin, list.end(),
